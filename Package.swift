@@ -1,0 +1,121 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let package = Package(
+    name: "SealedSync",
+    platforms: [.macOS(.v15), .iOS(.v18)],
+    products: [
+        .library(name: "SealedSync", targets: ["SealedSync"]),
+        .library(name: "SyncContract", targets: ["SyncContract"]),
+        .library(name: "RemoteContract", targets: ["RemoteContract"]),
+        .library(name: "OfflineSync", targets: ["OfflineSync"]),
+        .library(name: "DatasyncHTTP", targets: ["DatasyncHTTP"]),
+        .library(name: "SQLCipherStore", targets: ["SQLCipherStore"]),
+        .library(name: "ReferenceStore", targets: ["ReferenceStore"]),
+        .library(name: "StoreKeys", targets: ["StoreKeys"]),
+        .library(name: "DatasyncEmulator", targets: ["DatasyncEmulator"]),
+        .executable(name: "sealedsync", targets: ["SealedSyncTool"]),
+    ],
+    dependencies: [
+        // The command line of `sealedsync`: parsing, help and exit statuses.
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
+        // Requests and responses as values, so that the adapter's transport can be exchanged.
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
+        // The HTTP server under the emulator: small, no dependencies of its own, builds in seconds.
+        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.26.0"),
+    ],
+    targets: [
+        // Contracts: values and protocols, no I/O.
+        .target(name: "SyncContract"),
+        .target(name: "RemoteContract", dependencies: ["SyncContract"]),
+
+        // Keys.
+        .systemLibrary(
+            name: "CLibCrypto",
+            path: "Sources/CLibCrypto",
+            pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"]), .brew(["openssl"])]
+        ),
+        .target(name: "SecretMemory", dependencies: ["CLibCrypto"], path: "Keys/SecretMemory"),
+        .target(name: "StoreKeys", dependencies: ["SecretMemory", "CLibCrypto"], path: "Keys/StoreKeys"),
+
+        // Stores.
+        .systemLibrary(
+            name: "CSQLCipher",
+            path: "Sources/CSQLCipher",
+            pkgConfig: "sqlcipher",
+            providers: [.apt(["libsqlcipher-dev"]), .brew(["sqlcipher"])]
+        ),
+        .target(name: "SQLCipherStore", dependencies: ["SyncContract", "SecretMemory", "CSQLCipher"]),
+        .target(name: "ReferenceStore", dependencies: ["SyncContract"]),
+
+        // The engine and its adapter.
+        .target(name: "OfflineSync", dependencies: ["SyncContract", "RemoteContract"]),
+        .target(
+            name: "DatasyncHTTP",
+            dependencies: ["RemoteContract", "SyncContract", .product(name: "HTTPTypes", package: "swift-http-types")]
+        ),
+
+        // What an app imports.
+        .target(
+            name: "SealedSync",
+            dependencies: [
+                "SyncContract", "RemoteContract", "OfflineSync", "DatasyncHTTP", "SQLCipherStore", "StoreKeys",
+                "SecretMemory",
+            ]
+        ),
+
+        // A server for tests and demonstrations. It shares no code with the client it judges.
+        .target(
+            name: "DatasyncEmulator",
+            dependencies: [
+                .product(name: "FlyingFox", package: "FlyingFox"),
+                .product(name: "FlyingSocks", package: "FlyingFox"),
+            ]
+        ),
+
+        // The command-line tool, product `sealedsync`.
+        .executableTarget(
+            name: "SealedSyncTool",
+            dependencies: [
+                "SealedSync", "DatasyncEmulator",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
+    ] + testTargets,
+    swiftLanguageModes: [.v6]
+)
+
+/// One test target per module, and the built tool against the emulator.
+var testTargets: [Target] {
+    [
+        .testTarget(name: "SecretMemoryTests", dependencies: ["SecretMemory"]),
+        .testTarget(name: "StoreKeysTests", dependencies: ["StoreKeys", "SecretMemory"]),
+        .testTarget(name: "DatasyncEmulatorTests", dependencies: ["DatasyncEmulator"]),
+    ]
+}
+
+for target in package.targets where target.type != .system {
+    var settings = target.swiftSettings ?? []
+    settings += [
+        // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0335-existential-any.md
+        .enableUpcomingFeature("ExistentialAny"),
+        // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0444-member-import-visibility.md
+        .enableUpcomingFeature("MemberImportVisibility"),
+        // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0409-access-level-on-imports.md
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0461-async-function-isolation.md
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0470-isolated-conformances.md
+        .enableUpcomingFeature("InferIsolatedConformances"),
+        // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0481-weak-let.md
+        .enableUpcomingFeature("ImmutableWeakCaptures"),
+        // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0458-strict-memory-safety.md
+        .strictMemorySafety(),
+    ]
+    if Context.environment["SEALEDSYNC_WARNINGS_AS_ERRORS"] != nil {
+        settings.append(.treatAllWarnings(as: .error))
+    }
+    target.swiftSettings = settings
+}
