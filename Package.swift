@@ -93,6 +93,23 @@ var testTargets: [Target] {
         .testTarget(name: "SecretMemoryTests", dependencies: ["SecretMemory"]),
         .testTarget(name: "StoreKeysTests", dependencies: ["StoreKeys", "SecretMemory"]),
         .testTarget(name: "DatasyncEmulatorTests", dependencies: ["DatasyncEmulator"]),
+        .testTarget(name: "SyncContractTests", dependencies: ["SyncContract"]),
+        .testTarget(name: "ReferenceStoreTests", dependencies: ["ReferenceStore", "SyncContract"]),
+        .testTarget(
+            name: "SQLCipherStoreTests",
+            dependencies: ["SQLCipherStore", "ReferenceStore", "SyncContract", "SecretMemory"]
+        ),
+        .testTarget(
+            name: "DatasyncHTTPTests",
+            dependencies: [
+                "DatasyncHTTP", "RemoteContract", "SyncContract", "DatasyncEmulator",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .testTarget(
+            name: "OfflineSyncTests",
+            dependencies: ["OfflineSync", "RemoteContract", "SyncContract", "ReferenceStore"]
+        ),
     ]
 }
 

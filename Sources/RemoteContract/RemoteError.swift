@@ -1,0 +1,74 @@
+public import SyncContract
+
+/// Why a request did not do what was asked.
+///
+/// Messages name addresses, statuses and columns, and what to do next; never row content or credentials.
+public struct RemoteError: Error, Sendable {
+    /// A reason to branch on. Codes may be added: switch with a default.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private let name: String
+
+        private init(_ name: String) { self.name = name }
+
+        /// The code as a word.
+        public var description: String { name }
+
+        /// The address is not acceptable: no URL, or plain HTTP to another machine.
+        public static let invalidAddress = Code("invalidAddress")
+        /// The query or record cannot be expressed in the protocol. Nothing was sent.
+        public static let invalidRequest = Code("invalidRequest")
+        /// The server could not be reached, or the connection broke; whether it acted is not known.
+        public static let unreachable = Code("unreachable")
+        /// The server asks for authentication (401), or refuses what was given.
+        public static let unauthorized = Code("unauthorized")
+        /// The server has another version of the row, or a row with this id already (409, 412).
+        public static let conflict = Code("conflict")
+        /// The server has no such row or table (404).
+        public static let notFound = Code("notFound")
+        /// The server asks to come back later (408, 429, 503).
+        public static let throttled = Code("throttled")
+        /// The server refused the request (any other status from 400 to 499).
+        public static let refused = Code("refused")
+        /// The server failed (any other status from 500).
+        public static let serverFailure = Code("serverFailure")
+        /// The answer is not what the protocol prescribes: no JSON, or not the expected kind.
+        public static let invalidResponse = Code("invalidResponse")
+    }
+
+    /// The reason to branch on.
+    public let code: Code
+
+    /// What went wrong and what to do next.
+    public let message: String
+
+    /// The HTTP status, when there was an answer.
+    public let status: Int?
+
+    /// The server's row of a conflict, tombstones included; nil when it could not be had.
+    public let serverRecord: Record?
+
+    /// The error underneath, when there is one.
+    public let cause: (any Error)?
+
+    /// Creates an error.
+    public init(
+        _ code: Code,
+        _ message: String,
+        status: Int? = nil,
+        serverRecord: Record? = nil,
+        cause: (any Error)? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.status = status
+        self.serverRecord = serverRecord
+        self.cause = cause
+    }
+}
+
+extension RemoteError: CustomStringConvertible {
+    /// Code, status, message and cause; never the row.
+    public var description: String {
+        "\(code)" + (status.map { " (HTTP \($0))" } ?? "") + ": \(message)" + (cause.map { " (\($0))" } ?? "")
+    }
+}

@@ -1,0 +1,60 @@
+/// A parsed JSON value that keeps what Foundation's parser drops: the text of numbers and of nested values.
+package indirect enum JSONNode: Sendable {
+    case null
+    case bool(Bool)
+    /// The number as it was written.
+    case number(String)
+    case string(String)
+    /// The elements, and the text they were read from.
+    case array([JSONNode], text: String)
+    /// The members in order, and the text they were read from.
+    case object([(name: String, value: JSONNode)], text: String)
+
+    /// Reads one JSON value (RFC 8259) and nothing after it.
+    package init(parsing bytes: some Sequence<UInt8>) throws(JSONError) {
+        var parser = JSONParser(bytes: Array(bytes))
+        self = try parser.document()
+    }
+
+    /// The member of an object; of several with one name the last. Nil when this is no object or has no such member.
+    package subscript(name: String) -> JSONNode? {
+        guard case .object(let members, _) = self else { return nil }
+        return members.last { $0.name == name }?.value
+    }
+
+    /// The text when this is a string.
+    package var stringValue: String? {
+        if case .string(let value) = self { value } else { nil }
+    }
+
+    /// The elements when this is an array.
+    package var elements: [JSONNode]? {
+        if case .array(let elements, _) = self { elements } else { nil }
+    }
+
+    /// The whole number when this is a number that is one.
+    package var int64Value: Int64? {
+        if case .number(let text) = self { Int64(text) } else { nil }
+    }
+
+    /// The value as JSON text; nested values exactly as they were read.
+    package var text: String {
+        switch self {
+        case .null: "null"
+        case .bool(let value): value ? "true" : "false"
+        case .number(let text): text
+        case .string(let value): JSONWriter.quoted(value)
+        case .array(_, let text), .object(_, let text): text
+        }
+    }
+}
+
+/// Why a text is not JSON, and where.
+package struct JSONError: Error, Sendable, CustomStringConvertible {
+    /// What was expected.
+    package let message: String
+    /// The offset in bytes.
+    package let offset: Int
+
+    package var description: String { "not valid JSON at byte \(offset): \(message)" }
+}

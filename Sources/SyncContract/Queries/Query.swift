@@ -1,0 +1,100 @@
+/// What to read from a table, as a value.
+///
+/// The same query is evaluated in memory, compiled to SQL and printed as OData, with one meaning:
+///
+/// - Logic has two values. A comparison with a null is false, except that null equals null and differs from anything
+///   else.
+/// - Values of different kinds are not equal and neither is less. Numbers of all three types compare numerically.
+/// - Strings compare by their UTF-8 bytes, false comes before true, nulls come first in every order, and rows that
+///   compare equal are ordered by id, ascending. Without an order, rows come by id.
+/// - A limit of 0 gives no rows.
+public struct Query: Sendable, Hashable {
+    /// The table to read.
+    public var table: String
+
+    /// What rows must satisfy; nil for all rows.
+    public var predicate: QueryPredicate?
+
+    /// What rows are ordered by, the first entry first.
+    public var order: [QueryOrder] = []
+
+    /// The most rows to return, 0 or more; nil for all.
+    public var limit: Int?
+
+    /// How many rows to leave out at the start, 0 or more.
+    public var offset = 0
+
+    /// The columns to return besides the id; nil for all, undeclared ones included.
+    public var selection: [String]?
+
+    /// Whether the number of rows that satisfy the predicate is wanted, whatever limit and offset say.
+    public var includesTotalCount = false
+
+    /// Creates a query for all rows of a table.
+    public init(_ table: String) { self.table = table }
+
+    /// This query with a further condition; both must hold.
+    public func filtered(by predicate: QueryPredicate) -> Query {
+        var query = self
+        query.predicate = query.predicate.map { $0 && predicate } ?? predicate
+        return query
+    }
+
+    /// This query with a further, weaker ordering.
+    public func ordered(by column: String, _ direction: QueryOrder.Direction = .ascending) -> Query {
+        var query = self
+        query.order.append(QueryOrder(column: column, direction: direction))
+        return query
+    }
+
+    /// This query with at most the given number of rows.
+    public func limited(to count: Int) -> Query {
+        var query = self
+        query.limit = count
+        return query
+    }
+
+    /// This query without its first rows.
+    public func skipping(_ count: Int) -> Query {
+        var query = self
+        query.offset = count
+        return query
+    }
+
+    /// This query with only the named columns and the id.
+    public func selecting(_ columns: [String]) -> Query {
+        var query = self
+        query.selection = columns
+        return query
+    }
+
+    /// This query, asking for the total count as well.
+    public func countingAll() -> Query {
+        var query = self
+        query.includesTotalCount = true
+        return query
+    }
+}
+
+/// One entry of an order.
+public struct QueryOrder: Sendable, Hashable {
+    /// Which way an order runs.
+    public enum Direction: Sendable, Hashable {
+        /// Nulls first, then from small to large.
+        case ascending
+        /// From large to small, then nulls.
+        case descending
+    }
+
+    /// The column, `id` included.
+    public var column: String
+
+    /// The direction.
+    public var direction: Direction
+
+    /// Creates an entry.
+    public init(column: String, direction: Direction = .ascending) {
+        self.column = column
+        self.direction = direction
+    }
+}

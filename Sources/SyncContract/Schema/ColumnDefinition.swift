@@ -1,0 +1,49 @@
+/// A declared column: its name and the one type its values have.
+public struct ColumnDefinition: Sendable, Hashable {
+    /// The name, as on the wire.
+    public let name: String
+
+    /// The type of every value that is not null.
+    public let type: ColumnType
+
+    /// Declares a column. Names are checked when the schema is made.
+    public init(_ name: String, _ type: ColumnType) {
+        self.name = name
+        self.type = type
+    }
+}
+
+/// The type of a column.
+public enum ColumnType: String, Sendable, Hashable, CaseIterable {
+    /// ``FieldValue/bool(_:)``
+    case bool
+    /// ``FieldValue/int64(_:)``
+    case int64
+    /// ``FieldValue/double(_:)``; a whole number is taken as well, when a double holds it exactly.
+    case double
+    /// ``FieldValue/decimal(_:)``; a whole number is taken as well.
+    case decimal
+    /// ``FieldValue/string(_:)``
+    case string
+    /// ``FieldValue/date(_:)``
+    case date
+    /// ``FieldValue/bytes(_:)``
+    case bytes
+    /// ``FieldValue/json(_:)``
+    case json
+
+    /// The value in the form this type stores, or nil when the value does not belong in such a column.
+    ///
+    /// Null belongs in every column. A NaN belongs in none.
+    public func accepting(_ value: FieldValue) -> FieldValue? {
+        switch (self, value) {
+        case (_, .null), (.bool, .bool), (.int64, .int64), (.decimal, .decimal), (.string, .string), (.date, .date),
+            (.bytes, .bytes), (.json, .json):
+            value
+        case (.double, .double(let number)): number.isNaN ? nil : value
+        case (.double, .int64(let number)): Double(exactly: number).map(FieldValue.double)
+        case (.decimal, .int64(let number)): .decimal(DecimalText(number))
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,66 @@
+/// The tables a store keeps: the app's and the three system tables.
+public struct StoreSchema: Sendable, Hashable {
+    /// The app's tables, in declaration order.
+    public let tables: [TableDefinition]
+
+    /// Checks the declarations.
+    ///
+    /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidSchema`` that names the table and column: for a name
+    ///   that breaks the rules of ``TableDefinition``, for names that are equal but for the case of ASCII letters
+    ///   (SQLite does not tell them apart), for a reserved column name, and for an index over an undeclared column.
+    public init(_ tables: [TableDefinition]) throws(StoreError) {
+        var seen: Set<String> = []
+        for table in tables {
+            try Self.check(table)
+            guard seen.insert(table.name.asciiLowercased()).inserted else {
+                throw .invalidSchema("table '\(table.name)' is declared twice; names must differ in more than case")
+            }
+        }
+        self.tables = tables
+    }
+
+    /// The app's tables followed by the system tables.
+    public var allTables: [TableDefinition] { tables + SystemTables.all }
+
+    /// The declaration of a table, system tables included; nil when there is none of that name.
+    public func table(_ name: String) -> TableDefinition? {
+        tables.first { $0.name == name } ?? SystemTables.all.first { $0.name == name }
+    }
+
+    private static func check(_ table: TableDefinition) throws(StoreError) {
+        let name = table.name
+        let folded = name.asciiLowercased()
+        guard isIdentifier(name), !folded.hasPrefix("sqlite_"), !folded.hasPrefix("ms_") else {
+            throw .invalidSchema(
+                "'\(name)' cannot name a table: use a letter or underscore, then letters, digits and underscores, 127"
+                    + " at most, and neither 'sqlite_' nor 'MS_' in front"
+            )
+        }
+        var seen: Set<String> = Set(SystemProperties.names.map { $0.asciiLowercased() }).union(["id"])
+        for column in table.columns {
+            guard isIdentifier(column.name), !column.name.hasPrefix("__") else {
+                throw .invalidSchema(
+                    "'\(column.name)' cannot name a column of '\(name)': use a letter or underscore, then letters,"
+                        + " digits and underscores, 127 at most, and no two underscores in front"
+                )
+            }
+            guard seen.insert(column.name.asciiLowercased()).inserted else {
+                throw .invalidSchema(
+                    "column '\(column.name)' of '\(name)' is declared twice or is kept by the server; names must"
+                        + " differ in more than case"
+                )
+            }
+        }
+        for column in table.indexes.joined() where column != "id" && table.type(of: column) == nil {
+            throw .invalidSchema("an index of '\(name)' names the column '\(column)', which is not declared")
+        }
+    }
+
+    private static func isIdentifier(_ name: String) -> Bool {
+        let bytes = Array(name.utf8)
+        guard let first = bytes.first, bytes.count <= 127, !(48...57).contains(first) else { return false }
+        return bytes.allSatisfy {
+            (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0) || $0 == 95
+        }
+    }
+}

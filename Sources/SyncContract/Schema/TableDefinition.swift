@@ -1,0 +1,76 @@
+/// A declared table.
+///
+/// Every table has a column `id`, which is not declared, and the system properties named here. A store keeps columns
+/// that a server sends beyond the declared ones when it has the capability ``StoreCapabilities/unknownColumns``.
+public struct TableDefinition: Sendable, Hashable {
+    /// The name, as in the server's address.
+    public let name: String
+
+    /// The kind of id the table has.
+    public let idKind: IDKind
+
+    /// The app's own columns, in declaration order.
+    public let columns: [ColumnDefinition]
+
+    /// The server's columns that the table keeps.
+    public let systemProperties: SystemProperties
+
+    /// Lists of column names that the store should find rows by; the order of names counts.
+    public let indexes: [[String]]
+
+    /// Declares a table. Names are checked when the schema is made.
+    ///
+    /// - Parameters:
+    ///   - name: A letter or underscore, then letters, digits and underscores; at most 127 in all; not `sqlite_…` or
+    ///     `MS_…`, which belong to SQLite and to the system tables.
+    ///   - columns: The app's columns. `id` and the four system properties are not declared here.
+    ///   - idComparison: How string ids are told apart: ``IDComparison/exact`` for protocol 3,
+    ///     ``IDComparison/asciiCaseInsensitive`` for protocol 2.
+    ///   - systemProperties: The server's columns to keep. Without `version` no conflict is detected; without
+    ///     `updatedAt` apps cannot show when a row changed (pulls work all the same).
+    ///   - indexes: Column lists to find rows by.
+    public init(
+        _ name: String,
+        columns: [ColumnDefinition],
+        idComparison: IDComparison = .exact,
+        systemProperties: SystemProperties = [.createdAt, .updatedAt, .version],
+        indexes: [[String]] = []
+    ) {
+        self.init(name, idKind: .string(idComparison), columns, systemProperties, indexes)
+    }
+
+    init(
+        _ name: String,
+        idKind: IDKind,
+        _ columns: [ColumnDefinition],
+        _ systemProperties: SystemProperties = [],
+        _ indexes: [[String]] = []
+    ) {
+        self.name = name
+        self.idKind = idKind
+        self.columns = columns
+        self.systemProperties = systemProperties
+        self.indexes = indexes
+    }
+
+    /// The app's columns followed by the system properties.
+    public var allColumns: [ColumnDefinition] { columns + systemProperties.columns }
+
+    /// The type of a declared column or system property; nil for `id` and for unknown names.
+    public func type(of column: String) -> ColumnType? {
+        allColumns.first { $0.name == column }?.type
+    }
+
+    /// How string ids are compared; ``IDComparison/exact`` for tables with whole-number ids.
+    public var idComparison: IDComparison {
+        if case .string(let comparison) = idKind { comparison } else { .exact }
+    }
+}
+
+/// The kind of id a table has.
+public enum IDKind: Sendable, Hashable {
+    /// Strings, compared as given.
+    case string(IDComparison)
+    /// Whole numbers.
+    case int64
+}

@@ -1,0 +1,45 @@
+/// What the author of a store writes for reading: a plain synchronous class, one object per transaction.
+///
+/// It is used by one thread at a time and never after its transaction ended. Every method sees the state of one
+/// instant, plus what the same transaction wrote before.
+public protocol StoreReadBackend: AnyObject {
+    /// The record with an id, compared as the table declares; nil when there is none, which is no error.
+    ///
+    /// - Throws: ``StoreError/Code/tableNotFound`` for an undeclared table; ``StoreError/Code/invalidRecord`` for an id
+    ///   of the wrong kind.
+    func record(_ id: RecordID, in table: String) throws -> Record?
+
+    /// Hands every row of a query to a closure, in the query's order, holding a bounded number of rows in memory when
+    /// the store is on disk. An error thrown by the closure ends the walk and is rethrown as it is.
+    ///
+    /// - Throws: ``StoreError/Code/tableNotFound``, and ``StoreError/Code/invalidQuery`` as
+    ///   ``QueryEvaluator/check(_:)`` does.
+    func forEach(_ query: Query, _ body: (Record) throws -> Void) throws
+
+    /// The number of rows that satisfy the query's predicate, whatever its limit and offset.
+    func count(_ query: Query) throws -> Int
+}
+
+/// What the author of a store writes for writing.
+///
+/// A method that throws may leave its own call half done: the transaction is then rolled back as a whole.
+public protocol StoreWriteBackend: StoreReadBackend {
+    /// Inserts records, or merges them into the rows with their ids.
+    ///
+    /// Absent keys keep their columns, an explicit null clears. A record with an id that differs from the stored one
+    /// only in a case that the table ignores updates that row and gives it the new casing. Of two records with one id
+    /// the later is merged over the earlier. An undeclared key is kept under
+    /// ``StoreCapabilities/unknownColumns`` and dropped without it.
+    ///
+    /// - Throws: ``StoreError/Code/tableNotFound``, also for an empty list; ``StoreError/Code/invalidRecord`` for an id
+    ///   of the wrong kind or a value that ``ColumnType/accepting(_:)`` refuses.
+    func upsert(_ records: [Record], into table: String) throws
+
+    /// Deletes the records with the given ids and returns how many there were. Absent ids are no error.
+    ///
+    /// - Throws: ``StoreError/Code/tableNotFound``, also for an empty list.
+    func delete(_ ids: [RecordID], from table: String) throws -> Int
+
+    /// Deletes the rows that the query would give, its order, offset and limit included, and returns how many.
+    func delete(_ query: Query) throws -> Int
+}

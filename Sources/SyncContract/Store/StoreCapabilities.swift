@@ -1,0 +1,19 @@
+/// What a store can do beyond what every store must.
+///
+/// Capabilities are part of the product: apps read them, and the engine refuses what a store cannot keep safe.
+public struct StoreCapabilities: OptionSet, Sendable, Hashable {
+    /// The bits.
+    public let rawValue: Int
+
+    /// Creates a set from its bits.
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// What is written is still there after the store is closed and opened again.
+    public static let durable = StoreCapabilities(rawValue: 1 << 0)
+
+    /// Values under undeclared keys are kept and come back in reads without a selection.
+    public static let unknownColumns = StoreCapabilities(rawValue: 1 << 1)
+
+    /// Nothing the store writes to disk can be read without its key.
+    public static let encrypted = StoreCapabilities(rawValue: 1 << 2)
+}

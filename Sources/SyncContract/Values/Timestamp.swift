@@ -1,0 +1,41 @@
+/// An instant in whole milliseconds since 1970-01-01T00:00:00Z.
+///
+/// Servers may send finer instants. The text of such an instant is kept beside the milliseconds, so that sending the
+/// value back does not cut it. Queries compare milliseconds only.
+///
+/// Text is always Gregorian, UTC, with ASCII digits: no calendar or locale of the device takes part.
+public struct Timestamp: Sendable, Hashable {
+    /// Milliseconds since 1970-01-01T00:00:00Z; negative before. A finer instant is rounded down.
+    public let milliseconds: Int64
+
+    /// The text this value was read from, when that text says more than milliseconds do; otherwise nil.
+    public let finerText: String?
+
+    /// Creates an instant that is exact to the millisecond.
+    public init(milliseconds: Int64) {
+        self.milliseconds = milliseconds
+        self.finerText = nil
+    }
+
+    /// Reads `yyyy-MM-ddTHH:mm:ss`, an optional fraction of any length, and `Z` or `±hh:mm`.
+    ///
+    /// Returns nil for anything else, including text without a zone and days that do not exist.
+    public init?(_ text: String) {
+        guard let parsed = TimestampText.parse(text) else { return nil }
+        self.milliseconds = parsed.milliseconds
+        self.finerText = parsed.isFinerThanMilliseconds ? text : nil
+    }
+
+    /// `yyyy-MM-ddTHH:mm:ss.SSSZ`: exactly three fraction digits, UTC.
+    ///
+    /// Years outside 1 to 9999 are written with more digits or a sign, which servers do not read.
+    public var text: String { TimestampText.format(milliseconds: milliseconds) }
+
+    /// What goes to a server: ``finerText`` when there is one, else ``text``.
+    public var wireText: String { finerText ?? text }
+}
+
+extension Timestamp: CustomStringConvertible {
+    /// The same as ``wireText``.
+    public var description: String { wireText }
+}

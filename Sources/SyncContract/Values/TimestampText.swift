@@ -1,0 +1,128 @@
+/// Reads and writes ISO 8601 instants without a calendar library.
+enum TimestampText {
+    struct Parsed {
+        var milliseconds: Int64
+        var isFinerThanMilliseconds: Bool
+    }
+
+    static func parse(_ text: String) -> Parsed? {
+        var reader = DigitReader(bytes: Array(text.utf8))
+        guard let year = reader.digits(4), reader.take("-"), let month = reader.digits(2), reader.take("-"),
+            let day = reader.digits(2), reader.take("T") || reader.take("t"), let hour = reader.digits(2),
+            reader.take(":"), let minute = reader.digits(2), reader.take(":"), let second = reader.digits(2),
+            (1...12).contains(month), (1...daysIn(month: month, year: year)).contains(day), hour < 24, minute < 60,
+            second < 60
+        else { return nil }
+
+        var fraction = 0
+        var isFiner = false
+        if reader.take(".") {
+            guard let digits = reader.fraction() else { return nil }
+            fraction = digits.milliseconds
+            isFiner = digits.isFinerThanMilliseconds
+        }
+
+        var offset: Int64 = 0
+        if !(reader.take("Z") || reader.take("z")) {
+            let isNegative = reader.take("-")
+            guard isNegative || reader.take("+"), let hours = reader.digits(2), reader.take(":"),
+                let minutes = reader.digits(2), hours < 24, minutes < 60
+            else { return nil }
+            offset = Int64(hours * 60 + minutes) * 60_000 * (isNegative ? -1 : 1)
+        }
+        guard reader.isAtEnd else { return nil }
+
+        let days = daysSince1970(year: year, month: month, day: day)
+        let time = Int64(hour * 3_600 + minute * 60 + second) * 1_000 + Int64(fraction)
+        return Parsed(milliseconds: days * 86_400_000 + time - offset, isFinerThanMilliseconds: isFiner)
+    }
+
+    static func format(milliseconds: Int64) -> String {
+        let (days, time) = milliseconds.flooredDivision(by: 86_400_000)
+        let date = civil(daysSince1970: days)
+        let seconds = time / 1_000
+        return padded(date.year, 4) + "-" + padded(Int64(date.month), 2) + "-" + padded(Int64(date.day), 2) + "T"
+            + padded(seconds / 3_600, 2) + ":" + padded(seconds / 60 % 60, 2) + ":" + padded(seconds % 60, 2) + "."
+            + padded(time % 1_000, 3) + "Z"
+    }
+
+    /// Days between 1970-01-01 and a date of the proleptic Gregorian calendar; years start in March inside.
+    static func daysSince1970(year: Int, month: Int, day: Int) -> Int64 {
+        let y = Int64(month <= 2 ? year - 1 : year)
+        let (era, yearOfEra) = y.flooredDivision(by: 400)
+        let dayOfYear = Int64((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1)
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return era * 146_097 + dayOfEra - 719_468
+    }
+
+    private static func civil(daysSince1970 days: Int64) -> (year: Int64, month: Int, day: Int) {
+        let (era, dayOfEra) = (days + 719_468).flooredDivision(by: 146_097)
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let day = Int(dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
+        let month = Int(shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9)
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
+    }
+
+    private static func daysIn(month: Int, year: Int) -> Int {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    private static func padded(_ number: Int64, _ width: Int) -> String {
+        let digits = String(number.magnitude)
+        return (number < 0 ? "-" : "") + String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+}
+
+private struct DigitReader {
+    let bytes: [UInt8]
+    var position = 0
+
+    var isAtEnd: Bool { position == bytes.count }
+
+    mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard position < bytes.count, bytes[position] == UInt8(ascii: character) else { return false }
+        position += 1
+        return true
+    }
+
+    mutating func digits(_ count: Int) -> Int? {
+        guard position + count <= bytes.count else { return nil }
+        var number = 0
+        for byte in bytes[position..<position + count] {
+            guard (48...57).contains(byte) else { return nil }
+            number = number * 10 + Int(byte - 48)
+        }
+        position += count
+        return number
+    }
+
+    mutating func fraction() -> (milliseconds: Int, isFinerThanMilliseconds: Bool)? {
+        let start = position
+        var milliseconds = 0
+        var isFiner = false
+        while position < bytes.count, (48...57).contains(bytes[position]) {
+            let index = position - start
+            if index < 3 {
+                milliseconds += Int(bytes[position] - 48) * [100, 10, 1][index]
+            } else if bytes[position] != 48 {
+                isFiner = true
+            }
+            position += 1
+        }
+        return position == start ? nil : (milliseconds, isFiner)
+    }
+}
+
+extension Int64 {
+    /// Quotient rounded towards negative infinity, and the non-negative remainder.
+    fileprivate func flooredDivision(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+    }
+}
