@@ -1,0 +1,89 @@
+internal import SyncContract
+
+/// The engine's settings in `MS_TableConfig`.
+enum Configuration {
+    /// What a row of the table means. 0 is the only value the original SDKs use.
+    private enum KeyType: Int64 {
+        case deltaToken = 0
+        /// The item named by the key has to be fetched from the server by id.
+        case refetch = 1_000
+    }
+
+    private static let name = SystemTables.configuration.name
+
+    /// The instant up to which a query has been pulled; nil when it never was, or was pulled with another predicate.
+    static func deltaToken(
+        _ queryID: String,
+        of table: String,
+        query: String,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> Timestamp? {
+        guard let row = try row(.deltaToken, table, queryID, &transaction),
+            row["query"]?.stringValue ?? "" == query, let text = row["value"]?.stringValue
+        else { return nil }
+        return Timestamp(text)
+    }
+
+    static func setDeltaToken(
+        _ token: Timestamp,
+        _ queryID: String,
+        of table: String,
+        query: String,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        try set(.deltaToken, table, queryID, ["value": .string(token.text), "query": .string(query)], &transaction)
+    }
+
+    /// Forgets how far every query of a table was pulled.
+    static func removeDeltaTokens(of table: String, _ transaction: inout StoreTransaction) throws {
+        try transaction.delete(query(.deltaToken, table))
+    }
+
+    /// The ids of the items of a table that have to be fetched.
+    static func refetches(in table: String, _ transaction: inout some StoreReading & ~Copyable) throws -> [String] {
+        try transaction.records(query(.refetch, table)).compactMap { $0["key"]?.stringValue }
+    }
+
+    static func requestRefetch(of itemID: String, in table: String, _ transaction: inout StoreTransaction) throws {
+        try set(.refetch, table, itemID, [:], &transaction)
+    }
+
+    static func removeRefetch(of itemID: String, in table: String, _ transaction: inout StoreTransaction) throws {
+        try transaction.delete(query(.refetch, table).filtered(by: Column("key") == .string(itemID)))
+    }
+
+    /// Forgets every item of a table that was to be fetched.
+    static func removeRefetches(in table: String, _ transaction: inout StoreTransaction) throws {
+        try transaction.delete(query(.refetch, table))
+    }
+
+    private static func set(
+        _ keyType: KeyType,
+        _ table: String,
+        _ key: String,
+        _ values: [String: FieldValue],
+        _ transaction: inout StoreTransaction
+    ) throws {
+        let existing = try row(keyType, table, key, &transaction)
+        var row = Record(id: existing?.id ?? .string(ItemID.make()), values)
+        row["table"] = .string(table)
+        row["keyType"] = .int64(keyType.rawValue)
+        row["key"] = .string(key)
+        try transaction.upsert([row], into: name)
+    }
+
+    private static func row(
+        _ keyType: KeyType,
+        _ table: String,
+        _ key: String,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> Record? {
+        try transaction.first(query(keyType, table).filtered(by: Column("key") == .string(key)))
+    }
+
+    private static func query(_ keyType: KeyType, _ table: String) -> Query {
+        Query(name).filtered(
+            by: Column("table") == .string(table) && Column("keyType") == .int64(keyType.rawValue)
+        )
+    }
+}

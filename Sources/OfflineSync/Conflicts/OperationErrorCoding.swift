@@ -1,0 +1,56 @@
+internal import SyncContract
+
+/// Errors as rows of `MS_TableOperationErrors` and back. The column `properties` holds the JSON of the original SDKs.
+enum OperationErrorCoding {
+    static func record(_ error: TableOperationError, _ table: TableDefinition) throws -> Record {
+        var properties = JSONWriter()
+        properties.add("table", error.table)
+        properties.add("itemId", error.itemID)
+        properties.add("operation", error.kind.rawValue)
+        properties.add("conflict", error.isConflict)
+        properties.add("statusCode", Int64(error.status ?? 0))
+        properties.add("description", error.message)
+        let coding = RecordCoding(table)
+        if let item = error.item { properties.add("item", json: try coding.object(item)) }
+        if let item = error.serverItem { properties.add("serverItem", json: try coding.object(item)) }
+        return Record(
+            id: .string(error.id),
+            [
+                "operationId": .int64(error.operationID), "tableKind": 0,
+                "properties": .bytes(Array(properties.object.utf8)), "editCounter": .int64(error.editCounter),
+            ]
+        )
+    }
+
+    static func error(_ record: Record, _ schema: StoreSchema) throws -> TableOperationError {
+        guard let id = record.id.stringValue, let operationID = record["operationId"]?.int64Value,
+            let properties = record["properties"]?.bytesValue
+        else { throw damaged() }
+        let node = try JSONNode(parsing: properties)
+        guard let name = node["table"]?.stringValue, let itemID = node["itemId"]?.stringValue,
+            let kind = node["operation"]?.int64Value.flatMap(TableOperation.Kind.init)
+        else { throw damaged() }
+        guard let table = schema.table(name) else { throw StoreError.tableNotFound(name) }
+        let coding = RecordCoding(table)
+        let status = node["statusCode"]?.int64Value ?? 0
+        var isConflict = false
+        if case .bool(true) = node["conflict"] { isConflict = true }
+        return TableOperationError(
+            id: id,
+            operationID: operationID,
+            table: name,
+            itemID: itemID,
+            kind: kind,
+            isConflict: isConflict,
+            status: status == 0 ? nil : Int(status),
+            message: node["description"]?.stringValue ?? "",
+            item: try node["item"].map { try coding.record($0) },
+            serverItem: try node["serverItem"].map { try coding.record($0) },
+            editCounter: record["editCounter"]?.int64Value ?? 0
+        )
+    }
+
+    private static func damaged() -> SyncError {
+        SyncError(.damagedQueue, "an error of the queue lacks a column; verify the store, or force a purge of its table")
+    }
+}

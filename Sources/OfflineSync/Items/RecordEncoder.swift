@@ -1,0 +1,146 @@
+internal import Foundation
+internal import SyncContract
+
+/// Encodes an item as a record: one value per property at the top level.
+struct RecordEncoder {
+    private let coding: RecordCoding
+    private let table: TableDefinition
+
+    init(_ table: TableDefinition) {
+        self.coding = RecordCoding(table)
+        self.table = table
+    }
+
+    func encode<Item: Encodable & Identifiable>(_ item: Item) throws -> Record where Item.ID == String {
+        let encoder = ItemEncoder(coding: coding, table: table)
+        do {
+            try item.encode(to: encoder)
+        } catch let error as EncodingError {
+            throw SyncError(.invalidItem, "an item of '\(table.name)' cannot be encoded", cause: error)
+        }
+        if let reason = encoder.refusal { throw SyncError(.invalidItem, reason) }
+        return Record(id: .string(item.id), encoder.fields)
+    }
+}
+
+private final class ItemEncoder: Encoder {
+    let coding: RecordCoding
+    let table: TableDefinition
+    var fields: [String: FieldValue] = [:]
+    /// Why the item has no form as a record; the protocol leaves no way to throw where this is noticed.
+    var refusal: String?
+    let codingPath: [any CodingKey] = []
+    let userInfo: [CodingUserInfoKey: Any] = [:]
+
+    init(coding: RecordCoding, table: TableDefinition) {
+        self.coding = coding
+        self.table = table
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        KeyedEncodingContainer(ItemEncodingContainer<Key>(encoder: self))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer { refuse() }
+    func singleValueContainer() -> any SingleValueEncodingContainer { refuse() }
+
+    func refuse() -> DiscardingContainer {
+        refusal = "items of '\(table.name)' must encode as named properties, without nested containers of their own"
+        return DiscardingContainer()
+    }
+}
+
+private struct ItemEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let encoder: ItemEncoder
+    var codingPath: [any CodingKey] { [] }
+
+    func encodeNil(forKey key: Key) { encoder.fields[key.stringValue] = .null }
+
+    func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
+        encoder.fields[key.stringValue] = try field(value, key)
+    }
+
+    // A property that is nil clears its column; the default implementation would leave the key out.
+    func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
+        encoder.fields[key.stringValue] = try value.map { try field($0, key) } ?? .null
+    }
+
+    private func field(_ value: some Encodable, _ key: Key) throws -> FieldValue {
+        switch value {
+        case let value as String: return .string(value)
+        case let value as Bool: return .bool(value)
+        case let value as Double: return .double(value)
+        case let value as Float: return .double(Double(value))
+        case let value as any FixedWidthInteger:
+            guard let number = Int64(exactly: value) else { throw unfit(key, "it is above 2^63 - 1") }
+            return .int64(number)
+        case let value as Date: return .date(Timestamp(value))
+        case let value as Data: return .bytes(Array(value))
+        case let value as UUID: return .string(value.uuidString)
+        case let value as URL: return .string(value.absoluteString)
+        case let value as Decimal:
+            guard let decimal = DecimalText(value.description) else { throw unfit(key, "it is no number") }
+            return .decimal(decimal)
+        default:
+            let node = try JSONNode(parsing: NestedJSON.encode(value))
+            guard let field = encoder.coding.field(node, as: encoder.table.type(of: key.stringValue)) else {
+                throw unfit(key, "its JSON does not fit the declared column")
+            }
+            return field
+        }
+    }
+
+    private func unfit(_ key: Key, _ reason: String) -> SyncError {
+        SyncError(.invalidItem, "property '\(key.stringValue)' of '\(encoder.table.name)' cannot be stored: \(reason)")
+    }
+
+    func nestedContainer<Nested: CodingKey>(
+        keyedBy keyType: Nested.Type,
+        forKey key: Key
+    ) -> KeyedEncodingContainer<Nested> {
+        KeyedEncodingContainer(DiscardingKeyedContainer<Nested>(container: encoder.refuse()))
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { encoder.refuse() }
+
+    // A superclass encodes into the same record.
+    func superEncoder() -> any Encoder { encoder }
+    func superEncoder(forKey key: Key) -> any Encoder { encoder }
+}
+
+/// Takes everything and keeps nothing: the item has been refused by then.
+private struct DiscardingContainer: UnkeyedEncodingContainer, SingleValueEncodingContainer, Encoder {
+    var codingPath: [any CodingKey] { [] }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+    var count: Int { 0 }
+
+    func encodeNil() {}
+    func encode<Value: Encodable>(_ value: Value) {}
+    func nestedContainer<Key: CodingKey>(keyedBy keyType: Key.Type) -> KeyedEncodingContainer<Key> {
+        KeyedEncodingContainer(DiscardingKeyedContainer<Key>(container: self))
+    }
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { self }
+    func superEncoder() -> any Encoder { self }
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        nestedContainer(keyedBy: type)
+    }
+    func unkeyedContainer() -> any UnkeyedEncodingContainer { self }
+    func singleValueContainer() -> any SingleValueEncodingContainer { self }
+}
+
+private struct DiscardingKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let container: DiscardingContainer
+    var codingPath: [any CodingKey] { [] }
+
+    func encodeNil(forKey key: Key) {}
+    func encode<Value: Encodable>(_ value: Value, forKey key: Key) {}
+    func nestedContainer<Nested: CodingKey>(
+        keyedBy keyType: Nested.Type,
+        forKey key: Key
+    ) -> KeyedEncodingContainer<Nested> {
+        container.nestedContainer(keyedBy: keyType)
+    }
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { container }
+    func superEncoder() -> any Encoder { container }
+    func superEncoder(forKey key: Key) -> any Encoder { container }
+}

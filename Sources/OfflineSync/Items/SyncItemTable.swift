@@ -1,0 +1,48 @@
+public import SyncContract
+
+/// A table of the local store whose changes are queued for the server, with items of a `Codable` type.
+///
+/// Properties are stored under their coding keys. `Date`, `Data`, `Decimal`, `UUID` and `URL` have types of their own;
+/// every other nested value is stored as JSON. A property that is nil clears its column. Properties named `version` and
+/// `updatedAt` receive what the server set; see ``SyncTable/update(_:)`` for what `version` does in an update.
+public struct SyncItemTable<Item: Codable & Identifiable & Sendable>: Sendable where Item.ID == String {
+    /// The same table with untyped records.
+    public let table: SyncTable
+
+    init(table: SyncTable) { self.table = table }
+
+    /// A query for all items of this table.
+    public var query: Query { table.query }
+
+    /// Inserts an item and returns it as stored. An empty id is replaced by a new UUID.
+    ///
+    /// - Throws: As ``SyncTable/insert(_:id:)``; ``SyncError`` with code ``SyncError/Code/invalidItem`` when the item
+    ///   cannot be encoded.
+    @discardableResult
+    public func insert(_ item: Item) async throws -> Item {
+        let record = try RecordEncoder(table.definition).encode(item)
+        return try decode(try await table.insert(record.fields, id: item.id.isEmpty ? nil : item.id))
+    }
+
+    /// Writes all properties of an item. See ``SyncTable/update(_:)``.
+    public func update(_ item: Item) async throws {
+        try await table.update(RecordEncoder(table.definition).encode(item))
+    }
+
+    /// Deletes an item. See ``SyncTable/delete(_:version:)``.
+    public func delete(_ id: String) async throws { try await table.delete(id) }
+
+    /// The item with an id; nil when there is none, which is no error.
+    public func read(_ id: String) async throws -> Item? { try await table.read(id).map(decode) }
+
+    /// The items of a query, in order. A selection in the query is ignored: items are whole.
+    public func read(_ query: Query) async throws -> [Item] {
+        var query = query
+        query.selection = nil
+        return try await table.read(query).records.map(decode)
+    }
+
+    private func decode(_ record: Record) throws -> Item {
+        try RecordDecoder(table.definition).decode(Item.self, from: record)
+    }
+}

@@ -1,0 +1,52 @@
+internal import SyncContract
+
+/// Applies rows of the server inside a transaction of the store. Rows with a waiting local change are left alone; the
+/// server's copy is kept beside the change.
+struct PageApplication: Sendable {
+    struct Counts: Sendable {
+        var received = 0
+        var deleted = 0
+        var skipped = 0
+    }
+
+    let table: TableDefinition
+    let schema: StoreSchema
+
+    func apply(_ records: [Record], _ transaction: inout StoreTransaction) throws -> Counts {
+        var counts = Counts()
+        var upserts: [Record] = []
+        var deletions: [RecordID] = []
+        let hasOperations = try OperationQueue.count(of: table.name, &transaction) > 0
+        for record in records {
+            if hasOperations, let id = record.id.stringValue,
+                let operation = try OperationQueue.operation(for: id, in: table, &transaction, schema)
+            {
+                counts.skipped += 1
+                try keepBeside(operation, record, &transaction)
+                continue
+            }
+            let stored = try transaction.record(record.id, in: table.name)
+            if record.isDeleted {
+                if stored != nil { deletions.append(record.id) }
+            } else if stored == nil || record.version == nil || stored?.version != record.version {
+                upserts.append(table.storable(record))
+            }
+        }
+        try transaction.upsert(upserts, into: table.name)
+        counts.received = upserts.count
+        counts.deleted = try transaction.delete(deletions, from: table.name)
+        return counts
+    }
+
+    private func keepBeside(
+        _ operation: TableOperation,
+        _ record: Record,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        // The row the change is based on is no news.
+        guard record.version == nil || record.version != operation.baseVersion else { return }
+        var operation = operation
+        operation.serverItem = record
+        try OperationQueue.save(operation, table, &transaction)
+    }
+}

@@ -1,0 +1,17 @@
+/// What a pull did.
+public struct PullReport: Sendable {
+    /// How many rows the pull inserted or changed locally. Rows that were up to date already do not count.
+    public internal(set) var received = 0
+
+    /// How many local rows were removed because the server deleted them.
+    public internal(set) var deleted = 0
+
+    /// How many rows were left alone because a local change waits for them.
+    public internal(set) var skipped = 0
+
+    /// How many requests the pull sent, those of ``push`` not included.
+    public internal(set) var requests = 0
+
+    /// What the push before the pull did; nil when nothing was waiting.
+    public internal(set) var push: PushReport?
+}

@@ -1,0 +1,97 @@
+internal import RemoteContract
+internal import SyncContract
+
+/// Fetches pages and applies them; each page and its delta token in one transaction.
+struct PullRunner {
+    let store: any SyncContextDataSource
+    let remote: any SyncRemote
+    let table: TableDefinition
+    let pageSize: Int?
+
+    private var application: PageApplication { PageApplication(table: table, schema: store.schema) }
+
+    func runIncrementally(_ query: Query, queryID: String) async throws -> PullReport {
+        var report = PullReport()
+        let requests = remote.requestCount
+        try await refetch(&report)
+        var base = query
+        base.limit = pageSize
+        let name = table.name
+        let fingerprint = query.predicate?.canonicalText ?? ""
+        let token = try await store.read {
+            try Configuration.deltaToken(queryID, of: name, query: fingerprint, &$0)
+        }
+        var pager = PullPager(base, since: token)
+        while !pager.isFinished {
+            let page = try await fetch(pager.query)
+            let before = pager.token
+            pager.receive(page)
+            let token = pager.token
+            try await apply(page.records, &report) { transaction in
+                guard let token, token != before else { return }
+                try Configuration.setDeltaToken(token, queryID, of: name, query: fingerprint, &transaction)
+            }
+        }
+        report.requests = remote.requestCount - requests
+        return report
+    }
+
+    func runFully(_ query: Query) async throws -> PullReport {
+        var report = PullReport()
+        let requests = remote.requestCount
+        try await refetch(&report)
+        var pager = FullPullPager(query, pageSize: pageSize)
+        while !pager.isFinished {
+            let page = try await fetch(pager.query)
+            pager.receive(page)
+            try await apply(page.records, &report) { _ in }
+        }
+        report.requests = remote.requestCount - requests
+        return report
+    }
+
+    /// Asks for the items by id whose local state was given up.
+    private func refetch(_ report: inout PullReport) async throws {
+        let name = table.name
+        for itemID in try await store.read({ try Configuration.refetches(in: name, &$0) }) {
+            let record = try await fromServer { try await remote.record(itemID, in: table) }
+            let gone = Record(id: .string(itemID), ["deleted": true])
+            try await apply([record ?? gone], &report) { transaction in
+                try Configuration.removeRefetch(of: itemID, in: name, &transaction)
+            }
+        }
+    }
+
+    private func fetch(_ query: Query) async throws -> RemotePage {
+        try Task.checkCancellation()
+        return try await fromServer { try await remote.page(query, of: table) }
+    }
+
+    private func fromServer<Value>(_ request: () async throws -> Value) async throws -> Value {
+        do {
+            return try await request()
+        } catch let error as RemoteError {
+            throw SyncError(
+                .pullAborted,
+                "the pull stopped; what was applied stays, and the next pull goes on from there",
+                cause: error
+            )
+        }
+    }
+
+    private func apply(
+        _ records: [Record],
+        _ report: inout PullReport,
+        _ alongside: @escaping @Sendable (inout StoreTransaction) throws -> Void
+    ) async throws {
+        let application = application
+        let counts = try await store.write { transaction in
+            let counts = try application.apply(records, &transaction)
+            try alongside(&transaction)
+            return counts
+        }
+        report.received += counts.received
+        report.deleted += counts.deleted
+        report.skipped += counts.skipped
+    }
+}

@@ -1,0 +1,63 @@
+internal import SyncContract
+
+/// Operations as rows of `MS_TableOperations` and back.
+///
+/// The column `properties` holds UTF-8 JSON: `{"type":N}`, and for deletes `{"type":2,"item":{…}}`, as in the original
+/// SDKs. `"restores":true` was added here.
+enum OperationCoding {
+    static func record(_ operation: TableOperation, _ table: TableDefinition) throws -> Record {
+        var properties = JSONWriter()
+        properties.add("type", operation.kind.rawValue)
+        let coding = RecordCoding(table)
+        if let item = operation.deletedItem { properties.add("item", json: try coding.object(item)) }
+        if operation.restores { properties.add("restores", true) }
+        return Record(
+            id: .int64(operation.id),
+            [
+                "table": .string(operation.table),
+                "tableKind": 0,
+                "itemId": .string(operation.itemID),
+                "itemKey": .string(itemKey(operation.itemID, table)),
+                "properties": .bytes(Array(properties.object.utf8)),
+                "baseVersion": operation.baseVersion.map(FieldValue.string) ?? .null,
+                "editCounter": .int64(operation.editCounter),
+                "state": .int64(operation.state.rawValue),
+                "attempted": .bool(operation.isAttempted),
+                "serverItem": try operation.serverItem.map { .bytes(Array(try coding.object($0).utf8)) } ?? .null,
+            ]
+        )
+    }
+
+    static func operation(_ record: Record, _ schema: StoreSchema) throws -> TableOperation {
+        guard case .int64(let number) = record.id, let name = record["table"]?.stringValue,
+            let itemID = record["itemId"]?.stringValue, let properties = record["properties"]?.bytesValue
+        else { throw damaged("lacks a column") }
+        // An operation of a table that is no longer declared is kept, but cannot be read with its types.
+        guard let table = schema.table(name) else { throw StoreError.tableNotFound(name) }
+        let node = try JSONNode(parsing: properties)
+        guard let kind = node["type"]?.int64Value.flatMap(TableOperation.Kind.init) else {
+            throw damaged("is of no known type")
+        }
+        var operation = TableOperation(id: number, table: name, itemID: itemID, kind: kind)
+        let coding = RecordCoding(table)
+        operation.deletedItem = try node["item"].map { try coding.record($0) }
+        if case .bool(true) = node["restores"] { operation.restores = true }
+        operation.baseVersion = record["baseVersion"]?.stringValue
+        operation.editCounter = record["editCounter"]?.int64Value ?? 0
+        operation.state = record["state"]?.int64Value.flatMap(TableOperation.State.init) ?? .pending
+        operation.isAttempted = record["attempted"]?.boolValue ?? false
+        operation.serverItem = try record["serverItem"]?.bytesValue.map {
+            try coding.record(JSONNode(parsing: $0))
+        }
+        return operation
+    }
+
+    /// The item id in the form the table compares ids by.
+    static func itemKey(_ itemID: String, _ table: TableDefinition) -> String {
+        RecordID.string(itemID).folded(for: table.idComparison).stringValue ?? itemID
+    }
+
+    private static func damaged(_ what: String) -> SyncError {
+        SyncError(.damagedQueue, "an operation in the queue \(what); verify the store, or force a purge of its table")
+    }
+}

@@ -1,0 +1,64 @@
+public import SyncContract
+
+/// A local change that waits to be sent.
+public struct TableOperation: Sendable, Hashable, Identifiable {
+    /// What the change does. The numbers are those of the stored `type`.
+    public enum Kind: Int64, Sendable, Hashable {
+        /// The server does not know the item yet.
+        case insert = 0
+        /// The item changed.
+        case update = 1
+        /// The item was deleted.
+        case delete = 2
+    }
+
+    /// Where the change stands.
+    public enum State: Int64, Sendable, Hashable {
+        /// It waits for the next push.
+        case pending = 0
+        /// The server has another version; pushes leave it alone until it is resolved.
+        case conflicted = 1
+        /// The server refused it; the next push tries again.
+        case failed = 2
+    }
+
+    /// The number: operations are sent in ascending order over all tables.
+    public internal(set) var id: Int64
+
+    /// The table.
+    public let table: String
+
+    /// The id of the item, in the casing it was last given.
+    public internal(set) var itemID: String
+
+    /// What the change does.
+    public internal(set) var kind: Kind
+
+    /// Where the change stands.
+    public internal(set) var state = State.pending
+
+    /// The server version the first change was based on; nil sends unconditionally.
+    public internal(set) var baseVersion: String?
+
+    /// How often the item changed since the operation was queued.
+    public internal(set) var editCounter: Int64 = 0
+
+    /// Whether the server may have carried it out already.
+    public internal(set) var isAttempted = false
+
+    /// The row as it was when it was deleted locally; nil unless ``kind`` is ``Kind/delete``.
+    public internal(set) var deletedItem: Record?
+
+    /// The server's row that a pull or a conflict brought while the change was waiting.
+    public internal(set) var serverItem: Record?
+
+    /// Whether the row, deleted on the server, is to be brought back.
+    var restores = false
+
+    init(id: Int64, table: String, itemID: String, kind: Kind) {
+        self.id = id
+        self.table = table
+        self.itemID = itemID
+        self.kind = kind
+    }
+}

@@ -1,0 +1,66 @@
+internal import Synchronization
+
+/// Lets one task in at a time, first come first served. A task that is cancelled while it waits leaves the line.
+final class SerialGate: Sendable {
+    private struct State {
+        var isBusy = false
+        var nextTicket = 0
+        var waiting: [(ticket: Int, continuation: CheckedContinuation<Void, any Error>)] = []
+        /// Tickets cancelled before they joined the line.
+        var cancelled: Set<Int> = []
+    }
+
+    private let state = Mutex(State())
+
+    /// Runs a body when every earlier one has ended.
+    ///
+    /// - Throws: `CancellationError` when cancelled while waiting, else what the body throws.
+    func withTurn<Value>(_ body: () async throws -> Value) async throws -> Value {
+        try await enter()
+        defer { leave() }
+        return try await body()
+    }
+
+    private func enter() async throws {
+        try Task.checkCancellation()
+        let ticket = state.withLock { state in
+            state.nextTicket += 1
+            return state.nextTicket
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                let result: Result<Void, any Error>? = state.withLock { state in
+                    if state.cancelled.remove(ticket) != nil { return .failure(CancellationError()) }
+                    if !state.isBusy {
+                        state.isBusy = true
+                        return .success(())
+                    }
+                    state.waiting.append((ticket, continuation))
+                    return nil
+                }
+                if let result { continuation.resume(with: result) }
+            }
+        } onCancel: {
+            let continuation = state.withLock { state -> CheckedContinuation<Void, any Error>? in
+                guard let index = state.waiting.firstIndex(where: { $0.ticket == ticket }) else {
+                    state.cancelled.insert(ticket)
+                    return nil
+                }
+                return state.waiting.remove(at: index).continuation
+            }
+            continuation?.resume(throwing: CancellationError())
+        }
+        state.withLock { _ = $0.cancelled.remove(ticket) }
+    }
+
+    private func leave() {
+        let next = state.withLock { state -> CheckedContinuation<Void, any Error>? in
+            guard !state.waiting.isEmpty else {
+                state.isBusy = false
+                return nil
+            }
+            return state.waiting.removeFirst().continuation
+        }
+        next?.resume()
+    }
+}

@@ -1,0 +1,209 @@
+public import RemoteContract
+public import SyncContract
+
+/// Keeps the tables of a local store in step with a server.
+///
+/// Local changes are written to the store together with an operation that waits for the next ``push()``. Pushes, pulls
+/// and purges run one at a time, in the order they were asked for; local reads and changes never wait for the network.
+///
+/// Use one context per store.
+public final class SyncContext: Sendable {
+    /// The local store.
+    public let store: any SyncContextDataSource
+
+    private let remote: any SyncRemote
+    private let pageSize: Int?
+    private let gate = SerialGate()
+
+    /// Creates a context.
+    ///
+    /// - Parameters:
+    ///   - store: The local store.
+    ///   - remote: The server.
+    ///   - pageSize: How many rows a pull asks for at a time, 1 or more; nil leaves it to the server.
+    public init(store: any SyncContextDataSource, remote: any SyncRemote, pageSize: Int? = nil) {
+        self.store = store
+        self.remote = remote
+        self.pageSize = pageSize.map { max(1, $0) }
+    }
+
+    /// A table by name, with untyped records.
+    ///
+    /// - Throws: `StoreError` with code `tableNotFound` when the store's schema does not declare it.
+    public func table(_ name: String) throws -> SyncTable {
+        guard let definition = store.schema.tables.first(where: { $0.name == name }) else {
+            throw StoreError.tableNotFound(name)
+        }
+        return SyncTable(context: self, definition: definition)
+    }
+
+    /// A table by name, with items of a `Codable` type.
+    ///
+    /// - Throws: `StoreError` with code `tableNotFound` when the store's schema does not declare it.
+    public func table<Item>(_ name: String, of type: Item.Type = Item.self) throws -> SyncItemTable<Item> {
+        SyncItemTable(table: try table(name))
+    }
+
+    // MARK: Push and pull
+
+    /// Sends the changes that wait, over all tables, in the order they were made.
+    ///
+    /// A change that the server refuses, or that meets another version there, is recorded and the next one is sent:
+    /// these are in the report and are no errors. Changes made while the push runs wait for the next one.
+    ///
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/pushAbortedNetwork`` or
+    ///   ``SyncError/Code/pushAbortedAuthentication``, `StoreError` when the store fails, `CancellationError`. What the
+    ///   server accepted before is recorded; everything else is still queued.
+    @discardableResult
+    public func push() async throws -> PushReport {
+        try await gate.withTurn { try await PushRunner(store: store, remote: remote).run() }
+    }
+
+    /// Brings the rows of a query that changed on the server since the last pull with the same query id.
+    ///
+    /// When changes of the table wait, everything that waits is pushed first. Rows with a local change that still waits
+    /// are left alone. Rows that the server deleted are removed. Rows that no longer satisfy the predicate stay.
+    ///
+    /// - Parameters:
+    ///   - query: The table and a predicate. A predicate other than the last one under this id starts from the
+    ///     beginning.
+    ///   - queryID: A name for the query, 1 to 128 characters.
+    /// - Returns: What changed locally.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidParameter`` for an order, limit, offset, selection or
+    ///   total count in the query; ``SyncError/Code/pullAborted`` when the server cannot be reached or answers
+    ///   something else than rows; what ``push()`` throws; `StoreError`; `CancellationError`.
+    @discardableResult
+    public func pull(_ query: Query, queryID: String) async throws -> PullReport {
+        let table = try checked(query)
+        guard query.limit == nil, (1...128).contains(queryID.count) else {
+            throw SyncError(
+                .invalidParameter,
+                "an incremental pull takes a query without a limit, and a query id of 1 to 128 characters"
+            )
+        }
+        return try await pull(table) { try await $0.runIncrementally(query, queryID: queryID) }
+    }
+
+    /// Brings all rows of a query, whether or not they changed. Otherwise as ``pull(_:queryID:)``.
+    ///
+    /// - Parameter query: The table and a predicate; a limit bounds the number of rows.
+    /// - Returns: What changed locally.
+    @discardableResult
+    public func pullAll(_ query: Query) async throws -> PullReport {
+        let table = try checked(query)
+        return try await pull(table) { try await $0.runFully(query) }
+    }
+
+    // MARK: Purge
+
+    /// Removes rows locally, without telling the server.
+    ///
+    /// - Parameters:
+    ///   - query: Which rows.
+    ///   - resettingDeltaTokens: Whether the table's next incremental pulls start from the beginning. Otherwise rows
+    ///     that were removed come back only when they change on the server.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/purgeAbortedPendingChanges`` when changes of the table wait.
+    public func purge(_ query: Query, resettingDeltaTokens: Bool = false) async throws {
+        let table = try self.table(query.table).definition
+        try await gate.withTurn {
+            try await store.write { transaction in
+                let waiting = try OperationQueue.count(of: table.name, &transaction)
+                guard waiting == 0 else {
+                    throw SyncError(
+                        .purgeAbortedPendingChanges,
+                        "\(waiting) changes of table '\(table.name)' were not sent; push them first, or force the purge"
+                            + " to give them up"
+                    )
+                }
+                try transaction.delete(query)
+                if resettingDeltaTokens { try Configuration.removeDeltaTokens(of: table.name, &transaction) }
+            }
+        }
+    }
+
+    /// Removes all rows of a table locally, with the changes that wait, their errors and the delta tokens.
+    ///
+    /// The changes are lost: the server never learns of them. All or nothing.
+    public func forcePurge(_ name: String) async throws {
+        let table = try self.table(name).definition
+        let schema = store.schema
+        try await gate.withTurn {
+            try await store.write { transaction in
+                for operation in try OperationQueue.all(of: table.name, &transaction, schema) {
+                    try OperationQueue.remove(operation, &transaction)
+                }
+                try Configuration.removeDeltaTokens(of: table.name, &transaction)
+                try Configuration.removeRefetches(in: table.name, &transaction)
+                try transaction.delete(Query(table.name))
+            }
+        }
+    }
+
+    // MARK: Queue and conflicts
+
+    /// How many local changes wait, over all tables.
+    public func status() async throws -> SyncStatus {
+        try await store.read { transaction in
+            SyncStatus(
+                pending: try OperationQueue.count(of: nil, state: .pending, &transaction),
+                conflicts: try OperationQueue.count(of: nil, state: .conflicted, &transaction),
+                failed: try OperationQueue.count(of: nil, state: .failed, &transaction)
+            )
+        }
+    }
+
+    /// The operations that wait, in the order they will be sent.
+    public func operations() async throws -> [TableOperation] {
+        let schema = store.schema
+        return try await store.read { try OperationQueue.all(of: nil, &$0, schema) }
+    }
+
+    /// What the server did not take, in the order of the operations: conflicts and refusals.
+    public func operationErrors() async throws -> [TableOperationError] {
+        let schema = store.schema
+        return try await store.read { transaction in
+            try transaction.records(Query(SystemTables.operationErrors.name).ordered(by: "operationId")).map {
+                try OperationErrorCoding.error($0, schema)
+            }
+        }
+    }
+
+    /// Settles what the server did not take.
+    ///
+    /// Row, operation and error change together or not at all. Nothing is sent.
+    ///
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/operationChanged`` when the item was edited or the error
+    ///   resolved since it was read.
+    public func resolve(_ error: TableOperationError, with resolution: ConflictResolution) async throws {
+        let resolver = ConflictResolver(table: try table(error.table).definition, schema: store.schema)
+        try await store.write { try resolver.resolve(error, resolution, &$0) }
+    }
+
+    private func pull(
+        _ table: TableDefinition,
+        _ body: (PullRunner) async throws -> PullReport
+    ) async throws -> PullReport {
+        try await gate.withTurn {
+            let waiting = try await store.read {
+                try OperationQueue.count(of: table.name, &$0)
+                    - OperationQueue.count(of: table.name, state: .conflicted, &$0)
+            }
+            let push = waiting > 0 ? try await PushRunner(store: store, remote: remote).run() : nil
+            var report = try await body(PullRunner(store: store, remote: remote, table: table, pageSize: pageSize))
+            report.push = push
+            return report
+        }
+    }
+
+    private func checked(_ query: Query) throws -> TableDefinition {
+        let table = try self.table(query.table).definition
+        guard query.order.isEmpty, query.offset == 0, query.selection == nil, !query.includesTotalCount else {
+            throw SyncError(
+                .invalidParameter,
+                "a pull takes a query with a predicate only: no order, offset, selection or total count"
+            )
+        }
+        try QueryEvaluator(table).check(query)
+        return table
+    }
+}

@@ -1,0 +1,59 @@
+/// Why the sync engine could not do what was asked.
+///
+/// Failures of the store reach the caller as the store's own `StoreError`, unless they ended a push or a pull.
+public struct SyncError: Error, Sendable {
+    /// A reason to branch on. Codes may be added: switch with a default.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private let name: String
+
+        private init(_ name: String) { self.name = name }
+
+        /// The code as a word.
+        public var description: String { name }
+
+        /// The id breaks the rules of ``ItemID``.
+        public static let invalidItemID = Code("invalidItemID")
+        /// The item cannot be turned into a record, or a record into the item.
+        public static let invalidItem = Code("invalidItem")
+        /// The change contradicts one that waits for the same item, or inserts an item that exists. Nothing changed.
+        public static let invalidAction = Code("invalidAction")
+        /// An argument is not acceptable.
+        public static let invalidParameter = Code("invalidParameter")
+        /// The server could not be reached or asked to come back later. The queue is as it was.
+        public static let pushAbortedNetwork = Code("pushAbortedNetwork")
+        /// The server asks for authentication. The queue is as it was.
+        public static let pushAbortedAuthentication = Code("pushAbortedAuthentication")
+        /// The store failed during a push. What the server accepted before is recorded.
+        public static let pushAbortedDataSource = Code("pushAbortedDataSource")
+        /// The pull stopped. Pages that were applied before stay, and the next pull goes on from there.
+        public static let pullAborted = Code("pullAborted")
+        /// The table has changes that were not pushed. Nothing was purged.
+        public static let purgeAbortedPendingChanges = Code("purgeAbortedPendingChanges")
+        /// The operation of this error is no longer queued, or was changed since. Nothing was resolved.
+        public static let operationChanged = Code("operationChanged")
+        /// A system table holds something the engine did not write.
+        public static let damagedQueue = Code("damagedQueue")
+        /// The store cannot keep what the server needs back. Nothing was sent.
+        public static let unsuitableStore = Code("unsuitableStore")
+    }
+
+    /// The reason to branch on.
+    public let code: Code
+
+    /// What went wrong and what to do next. Never row content.
+    public let message: String
+
+    /// The error underneath, when there is one.
+    public let cause: (any Error)?
+
+    init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
+        self.code = code
+        self.message = message
+        self.cause = cause
+    }
+}
+
+extension SyncError: CustomStringConvertible {
+    /// Code, message and cause.
+    public var description: String { "\(code): \(message)" + (cause.map { " (\($0))" } ?? "") }
+}

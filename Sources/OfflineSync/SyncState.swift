@@ -1,0 +1,32 @@
+/// Where an item stands between this device and the server.
+public enum SyncState: String, Sendable, Hashable {
+    /// No local change waits.
+    case synced
+    /// A local change waits for the next push.
+    case pending
+    /// The server has another version; the change waits for a resolution.
+    case conflicted
+    /// The server refused the change; the next push tries again.
+    case failed
+
+    init(_ state: TableOperation.State) {
+        self =
+            switch state {
+            case .pending: .pending
+            case .conflicted: .conflicted
+            case .failed: .failed
+            }
+    }
+}
+
+/// How many local changes wait, and why.
+public struct SyncStatus: Sendable, Hashable {
+    /// Changes that the next push sends for the first time or again after an edit.
+    public internal(set) var pending = 0
+
+    /// Changes that wait for a resolution.
+    public internal(set) var conflicts = 0
+
+    /// Changes that the server refused and the next push tries again.
+    public internal(set) var failed = 0
+}

@@ -1,0 +1,109 @@
+public import SyncContract
+
+/// A table of the local store whose changes are queued for the server. Records are untyped.
+///
+/// Reads and changes touch the store only. Every change and its operation are written in one transaction: both are
+/// there after a crash, or neither.
+public struct SyncTable: Sendable {
+    private let context: SyncContext
+
+    /// The declaration.
+    public let definition: TableDefinition
+
+    init(context: SyncContext, definition: TableDefinition) {
+        self.context = context
+        self.definition = definition
+    }
+
+    /// The name.
+    public var name: String { definition.name }
+
+    /// A query for all rows of this table.
+    public var query: Query { Query(name) }
+
+    /// Inserts an item.
+    ///
+    /// System properties in the record are ignored: only the server sets them.
+    ///
+    /// - Parameters:
+    ///   - fields: The values by column.
+    ///   - id: The id; nil for a new UUID. See ``ItemID`` for what ids may contain.
+    /// - Returns: The item as stored, with its id.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidItemID``, or ``SyncError/Code/invalidAction`` when the
+    ///   table has an item with this id or a change of it waits; `StoreError`.
+    @discardableResult
+    public func insert(_ fields: [String: FieldValue], id: String? = nil) async throws -> Record {
+        let item = Record(id: .string(id ?? ItemID.make()), fields)
+        let changes = changes
+        return try await context.store.write { try changes.insert(item, &$0) }
+    }
+
+    /// Changes an item: values given replace the stored ones, nulls clear, absent keys stay.
+    ///
+    /// A `version` in the record says which state of the server the change is based on: give it when the record was
+    /// read some time ago, so that a change made since is found out as a conflict. An item that is not in the store
+    /// is created there; the server will report it as missing unless it has it.
+    ///
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidAction`` when a delete of the item waits;
+    ///   ``SyncError/Code/invalidItemID``; `StoreError`.
+    public func update(_ item: Record) async throws {
+        let changes = changes
+        try await context.store.write { try changes.update(item, &$0) }
+    }
+
+    /// Deletes an item. One that is not in the store is deleted on the server all the same.
+    ///
+    /// - Parameters:
+    ///   - id: The id.
+    ///   - version: The state of the server the decision is based on; nil for that of the stored row.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidAction`` when a delete of the item waits already;
+    ///   ``SyncError/Code/invalidItemID``; `StoreError`.
+    public func delete(_ id: String, version: String? = nil) async throws {
+        let changes = changes
+        try await context.store.write { try changes.delete(.string(id), version: version, &$0) }
+    }
+
+    /// The item with an id; nil when there is none, which is no error.
+    public func read(_ id: String) async throws -> Record? {
+        try await context.store.read(table: name, itemID: .string(id))
+    }
+
+    /// The rows of a query. See ``query``.
+    public func read(_ query: Query) async throws -> QueryResult {
+        try await context.store.read(query)
+    }
+
+    /// The items with a local change that waits, by id; every other item is ``SyncState/synced``.
+    ///
+    /// An id is given as the operation has it.
+    public func syncStates() async throws -> [String: SyncState] {
+        let name = name
+        let schema = context.store.schema
+        let operations = try await context.store.read { try OperationQueue.all(of: name, &$0, schema) }
+        return Dictionary(operations.map { ($0.itemID, SyncState($0.state)) }) { _, last in last }
+    }
+
+    /// Brings the rows that changed on the server since the last pull with the same query id.
+    ///
+    /// See ``SyncContext/pull(_:queryID:)``.
+    @discardableResult
+    public func pull(queryID: String, where predicate: QueryPredicate? = nil) async throws -> PullReport {
+        try await context.pull(predicate.map { query.filtered(by: $0) } ?? query, queryID: queryID)
+    }
+
+    /// Removes all rows locally when no change waits. See ``SyncContext/purge(_:resettingDeltaTokens:)``.
+    public func purge(resettingDeltaTokens: Bool = false) async throws {
+        try await context.purge(query, resettingDeltaTokens: resettingDeltaTokens)
+    }
+
+    /// Removes all rows and all changes that wait. See ``SyncContext/forcePurge(_:)``.
+    public func forcePurge() async throws { try await context.forcePurge(name) }
+
+    private var changes: LocalChanges {
+        LocalChanges(
+            table: definition,
+            schema: context.store.schema,
+            writesItems: context.store.handlesSyncTableOperations
+        )
+    }
+}
