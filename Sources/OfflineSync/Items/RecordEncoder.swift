@@ -60,8 +60,24 @@ private struct ItemEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProt
         encoder.fields[key.stringValue] = try field(value, key)
     }
 
-    // A property that is nil clears its column; the default implementation would leave the key out.
-    func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
+    // A property that is nil clears its column. The default implementations, one per type, would leave the key out.
+    func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try set(value, key) }
+    func encodeIfPresent(_ value: String?, forKey key: Key) throws { try set(value, key) }
+    func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try set(value, key) }
+    func encodeIfPresent(_ value: Float?, forKey key: Key) throws { try set(value, key) }
+    func encodeIfPresent(_ value: Int?, forKey key: Key) throws { try set(value, key) }
+    func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try set(value, key) }
+    func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try set(value, key) }
+    func encodeIfPresent(_ value: Int32?, forKey key: Key) throws { try set(value, key) }
+    func encodeIfPresent(_ value: Int64?, forKey key: Key) throws { try set(value, key) }
+    func encodeIfPresent(_ value: UInt?, forKey key: Key) throws { try set(value, key) }
+    func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws { try set(value, key) }
+    func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws { try set(value, key) }
+    func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try set(value, key) }
+    func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try set(value, key) }
+    func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws { try set(value, key) }
+
+    private func set(_ value: (some Encodable)?, _ key: Key) throws {
         encoder.fields[key.stringValue] = try value.map { try field($0, key) } ?? .null
     }
 

@@ -6,7 +6,7 @@ internal import SyncContract
 /// Rows are asked for in the order of `updatedAt` and id, from an instant **on** (that instant included), so that rows
 /// that share the last millisecond of a page, or are committed late in it, are seen. A page that stays within one
 /// millisecond is continued after its last id. A server with finer instants than milliseconds cannot be continued that
-/// way: when a page brings only rows of the page before it, the next ones are asked for by their number.
+/// way: it shows by repeating a row or by ids that do not rise, and the rest of the millisecond is asked for by number.
 struct PullPager {
     private enum Position: Equatable {
         /// From an instant on; from the start when nil.
@@ -70,27 +70,36 @@ struct PullPager {
             return
         }
         let identities = Set(page.records.map { Identity(id: $0.id, version: $0.version) })
-        let bringsNothingNew = identities.isSubset(of: previousPage)
+        let repeatsRows = !identities.isDisjoint(with: previousPage)
         previousPage = identities
 
         if let newest, newest > reached ?? Int64.min {
             position = .from(newest)
         } else {
-            position = next(after: last, pageSize: page.records.count, bringsNothingNew: bringsNothingNew)
+            position = next(after: last, pageSize: page.records.count, repeatsRows: repeatsRows)
         }
     }
 
     /// Where to go on when a page did not reach a later instant.
-    private func next(after last: Record, pageSize: Int, bringsNothingNew: Bool) -> Position {
+    private func next(after last: Record, pageSize: Int, repeatsRows: Bool) -> Position {
         switch position {
-        case .skipping(let instant, let count): return .skipping(instant, count + pageSize)
-        case .after(let instant, _) where bringsNothingNew: return .skipping(instant, pageSize)
-        case .from(let instant), .after(let instant as Int64?, _):
+        case .skipping(let instant, let count):
+            return .skipping(instant, count + pageSize)
+        case .from(let instant):
             guard let instant, let id = last.id.stringValue, last.updatedAt != nil else {
                 // Rows without `updatedAt` come first; only their number leads past them.
                 return .skipping(instant, pageSize)
             }
             return .after(instant, id)
+        case .after(let instant, let previousID):
+            guard let id = last.id.stringValue, !repeatsRows, Self.comes(id, after: previousID) else {
+                return .skipping(instant, 0)
+            }
+            return .after(instant, id)
         }
+    }
+
+    private static func comes(_ id: String, after previous: String) -> Bool {
+        previous.utf8.lexicographicallyPrecedes(id.utf8)
     }
 }

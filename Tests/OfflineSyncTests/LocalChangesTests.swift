@@ -1,0 +1,163 @@
+import OfflineSync
+import ReferenceStore
+import SyncContract
+import Testing
+
+@Suite("Local changes without a network")
+struct LocalChangesTests {
+    let store: MemoryStore
+    let context: SyncContext
+    let table: SyncTable
+
+    init() throws {
+        store = try makeStore()
+        context = SyncContext(store: store, remote: UnreachableServer())
+        table = try context.table("TodoItem")
+    }
+
+    private func kinds() async throws -> [TableOperation.Kind] { try await context.operations().map(\.kind) }
+
+    @Test("an insert stores the item and queues one operation")
+    func insert() async throws {
+        let item = try await table.insert(["text": "milk"], id: "a")
+        #expect(item["text"] == "milk")
+        #expect(try await table.read("a") == item)
+        let operations = try await context.operations()
+        #expect(operations.map(\.itemID) == ["a"])
+        #expect(operations.map(\.kind) == [.insert])
+        #expect(try await table.syncStates() == ["a": .pending])
+    }
+
+    @Test("an item without an id gets a UUID in upper case")
+    func generatedID() async throws {
+        let id = try #require(try await table.insert(["text": "milk"]).id.stringValue)
+        #expect(id.count == 36)
+        #expect(id == id.uppercased())
+    }
+
+    @Test(
+        "ids that break the rules are refused and change nothing",
+        arguments: ["", "  ", ".", "..", "a/b", "a+b", "a?b", "a\"b", "a\\b", "a`b", "a\u{7}b", "a\u{85}b"]
+            + [String(repeating: "x", count: 256)]
+    )
+    func invalidIDs(_ id: String) async throws {
+        #expect(try await syncErrorCode { try await table.insert([:], id: id) } == .invalidItemID)
+        #expect(try await syncErrorCode { try await table.update(Record(id: .string(id))) } == .invalidItemID)
+        #expect(try await syncErrorCode { try await table.delete(id) } == .invalidItemID)
+        #expect(try await context.operations().isEmpty)
+        #expect(try await table.read(table.query).records.isEmpty)
+    }
+
+    @Test("unusual ids that keep the rules are taken", arguments: ["...", "a b", "it's", "#%&", "日本", "ä"])
+    func validIDs(_ id: String) async throws {
+        #expect(try await table.insert([:], id: id).id == .string(id))
+    }
+
+    @Test("inserting an item twice is refused and leaves item and queue as they were")
+    func insertTwice() async throws {
+        try await table.insert(["text": "first"], id: "a")
+        #expect(try await syncErrorCode { try await table.insert(["text": "second"], id: "a") } == .invalidAction)
+        #expect(try await table.read("a")?["text"] == "first")
+        #expect(try await kinds() == [.insert])
+    }
+
+    @Test("an insert that is updated stays an insert; deleted, it is forgotten")
+    func collapseIntoInsert() async throws {
+        try await table.insert(["text": "milk"], id: "a")
+        try await table.update(Record(id: "a", ["text": "cream"]))
+        #expect(try await kinds() == [.insert])
+        #expect(try await table.read("a")?["text"] == "cream")
+        try await table.delete("a")
+        #expect(try await kinds() == [])
+        #expect(try await table.read("a") == nil)
+    }
+
+    @Test("an update keeps values that were not given and clears those given as null")
+    func updateMerges() async throws {
+        try await store.upsert([Record(id: "a", ["text": "milk", "complete": true])], table: "TodoItem")
+        try await table.update(Record(id: "a", ["complete": nil]))
+        let row = try #require(try await table.read("a"))
+        #expect(row["text"] == "milk")
+        #expect(row["complete"] == .null)
+    }
+
+    @Test("an update that is deleted becomes a delete in the same place and captures the stored row")
+    func updateThenDelete() async throws {
+        try await store.upsert([Record(id: "a", ["text": "milk", "version": "v1"])], table: "TodoItem")
+        try await table.update(Record(id: "a", ["text": "cream"]))
+        try await table.insert([:], id: "b")
+        try await table.delete("a")
+        let operations = try await context.operations()
+        #expect(operations.map(\.kind) == [.delete, .insert])
+        #expect(operations[0].deletedItem?["text"] == "cream")
+        #expect(operations[0].baseVersion == "v1")
+    }
+
+    @Test("nothing can be done to an item whose delete waits")
+    func afterDelete() async throws {
+        try await store.upsert([Record(id: "a", ["text": "milk"])], table: "TodoItem")
+        try await table.delete("a")
+        #expect(try await syncErrorCode { try await table.insert([:], id: "a") } == .invalidAction)
+        #expect(try await syncErrorCode { try await table.update(Record(id: "a")) } == .invalidAction)
+        #expect(try await syncErrorCode { try await table.delete("a") } == .invalidAction)
+        #expect(try await kinds() == [.delete])
+    }
+
+    @Test("a change is based on the version the app saw, or else on the stored one")
+    func baseVersion() async throws {
+        try await store.upsert(
+            [Record(id: "a", ["version": "stored"]), Record(id: "b", ["version": "stored"])],
+            table: "TodoItem"
+        )
+        try await table.update(Record(id: "a", ["text": "x", "version": "seen"]))
+        try await table.update(Record(id: "b", ["text": "x"]))
+        #expect(try await context.operations().map(\.baseVersion) == ["seen", "stored"])
+        #expect(try await table.read("a")?.version == "stored", "only the server sets the stored version")
+    }
+
+    @Test("in a table that ignores case, an id of other casing meets the operation that waits")
+    func caseInsensitiveIDs() async throws {
+        let definition = TableDefinition(
+            "TodoItem",
+            columns: [.init("text", .string)],
+            idComparison: .asciiCaseInsensitive
+        )
+        let context = SyncContext(store: try makeStore(definition), remote: UnreachableServer())
+        let table = try context.table("TodoItem")
+        try await table.insert(["text": "milk"], id: "Item")
+        try await table.update(Record(id: "ITEM", ["text": "cream"]))
+        #expect(try await context.operations().map(\.itemID) == ["ITEM"])
+        #expect(try await table.read("item")?.id == "ITEM")
+        #expect(try await syncErrorCode { try await table.insert([:], id: "item") } == .invalidAction)
+    }
+
+    @Test("a store whose items the app writes itself gets operations only")
+    func appWritesItems() async throws {
+        let store = try makeStore(handlesOperations: false)
+        let context = SyncContext(store: store, remote: UnreachableServer())
+        let table = try context.table("TodoItem")
+        try await table.insert(["text": "milk"], id: "a")
+        #expect(try await table.read("a") == nil)
+        #expect(try await context.operations().map(\.kind) == [.insert])
+    }
+
+    @Test("a push without a network fails, says so, and leaves queue and items as they were")
+    func pushOffline() async throws {
+        try await table.insert(["text": "milk"], id: "a")
+        #expect(try await syncErrorCode { try await context.push() } == .pushAbortedNetwork)
+        #expect(try await table.read("a")?["text"] == "milk")
+        #expect(try await context.status().pending == 1)
+    }
+
+    @Test("a purge is refused while changes wait, and only then")
+    func purge() async throws {
+        try await store.upsert([Record(id: "old")], table: "TodoItem")
+        try await table.insert([:], id: "new")
+        #expect(try await syncErrorCode { try await table.purge() } == .purgeAbortedPendingChanges)
+        #expect(try await table.read(table.query).records.count == 2)
+        try await table.forcePurge()
+        #expect(try await table.read(table.query).records.isEmpty)
+        #expect(try await context.operations().isEmpty)
+        try await table.purge()
+    }
+}

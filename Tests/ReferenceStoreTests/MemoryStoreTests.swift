@@ -1,0 +1,90 @@
+import ReferenceStore
+import SyncContract
+import Testing
+
+@Suite("The store in memory")
+struct MemoryStoreTests {
+    static let table = TableDefinition("T", columns: [.init("text", .string), .init("rank", .double)])
+    let store: MemoryStore
+
+    init() throws { store = MemoryStore(try StoreSchema([Self.table])) }
+
+    func all() async throws -> [Record] { try await store.read(Query("T")).records }
+
+    @Test("a transaction that throws leaves nothing behind and its error comes back")
+    func rollback() async throws {
+        struct Refusal: Error {}
+        await #expect(throws: Refusal.self) {
+            try await store.write { transaction in
+                try transaction.upsert([Record(id: "a")], into: "T")
+                throw Refusal()
+            }
+        }
+        #expect(try await all().isEmpty)
+    }
+
+    @Test("a transaction reads what it wrote")
+    func readsOwnWrites() async throws {
+        let seen = try await store.write { transaction in
+            try transaction.upsert([Record(id: "a", ["text": "x"])], into: "T")
+            return try transaction.record("a", in: "T")?["text"]
+        }
+        #expect(seen == "x")
+    }
+
+    @Test("an upsert merges: absent keys stay, nulls clear, and rows have every declared column")
+    func merge() async throws {
+        try await store.upsert([Record(id: "a", ["text": "x", "rank": 1])], table: "T")
+        try await store.upsert([Record(id: "a", ["rank": nil])], table: "T")
+        let row = try #require(try await all().first)
+        #expect(row["text"] == "x")
+        #expect(row["rank"] == .null)
+        #expect(row["version"] == .null)
+    }
+
+    @Test("a whole number is taken by a column of doubles, text is not")
+    func types() async throws {
+        try await store.upsert([Record(id: "a", ["rank": 3])], table: "T")
+        #expect(try await all().first?["rank"] == .double(3))
+        let error = await #expect(throws: StoreError.self) {
+            try await store.upsert([Record(id: "a", ["rank": "secret"])], table: "T")
+        }
+        #expect(error?.code == .invalidRecord)
+        #expect(error?.description.contains("secret") == false)
+    }
+
+    @Test("undeclared tables are refused by every call")
+    func unknownTable() async throws {
+        func code(_ body: () async throws -> Void) async -> StoreError.Code? {
+            await #expect(throws: StoreError.self) { try await body() }?.code
+        }
+        #expect(await code { _ = try await store.read(Query("X")) } == .tableNotFound)
+        #expect(await code { _ = try await store.read(table: "X", itemID: "a") } == .tableNotFound)
+        #expect(await code { try await store.upsert([], table: "X") } == .tableNotFound)
+        #expect(await code { try await store.deleteItems(withIDs: [], table: "X") } == .tableNotFound)
+        #expect(await code { try await store.delete(Query("X")) } == .tableNotFound)
+    }
+
+    @Test("changes are told after a commit, merged while unread, and never for what changed nothing")
+    func changes() async throws {
+        struct Refusal: Error {}
+        let changes = store.changes()
+        try await store.deleteItems(withIDs: ["absent"], table: "T")
+        _ = try? await store.write { transaction in
+            try transaction.upsert([Record(id: "a")], into: "T")
+            throw Refusal()
+        }
+        try await store.upsert([Record(id: "a")], table: "T")
+        try await store.upsert([Record(id: "x", ["value": "1"])], table: SystemTables.configuration.name)
+        var iterator = changes.makeAsyncIterator()
+        #expect(await iterator.next()?.tables == ["T", SystemTables.configuration.name])
+    }
+
+    @Test("a subscriber that is cancelled stops waiting")
+    func cancelledSubscriber() async throws {
+        let changes = store.changes()
+        let task = Task { for await _ in changes {} }
+        task.cancel()
+        await task.value
+    }
+}
