@@ -1,0 +1,130 @@
+public import Foundation
+public import SQLCipherStore
+public import StoreKeys
+public import SyncContract
+
+/// A folder that holds one encrypted store: its database and, beside it, the keyslot file.
+///
+/// A copy of the whole folder, made while no process has the store open, is a complete backup. It can be opened by
+/// whoever has one of the secrets that the keyslot file names.
+public struct StoreFolder: Sendable {
+    /// The folder.
+    public let url: URL
+
+    /// Names a folder. Nothing is read or created.
+    public init(_ url: URL) { self.url = url }
+
+    /// The database file, `store.db`.
+    public var databaseURL: URL { url.appendingPathComponent("store.db") }
+
+    /// The keyslot file, `store.keys`.
+    public var keyslotsURL: URL { url.appendingPathComponent("store.keys") }
+
+    /// Whether a keyslot file or a database is there.
+    public var isOccupied: Bool {
+        [keyslotsURL, databaseURL].contains { FileManager.default.fileExists(atPath: $0.path) }
+    }
+
+    /// Creates the folder when it is missing, a new key, and an empty store.
+    ///
+    /// The keyslot file is written before the database: a process that is killed in between leaves a folder without a
+    /// database, in which nothing was ever stored; calling this again with the same unlocker finishes the work.
+    ///
+    /// - Parameters:
+    ///   - schema: The tables.
+    ///   - unlocker: What will open the store.
+    ///   - options: How the store works.
+    /// - Returns: The open store.
+    /// - Throws: `StoreError` with code `alreadyExists` when the folder has a database, `KeyError`, `StoreError`.
+    public func create(
+        _ schema: StoreSchema,
+        unlocker: any StoreUnlocker,
+        options: EncryptedStoreOptions = .init()
+    ) async throws -> EncryptedStore {
+        guard !FileManager.default.fileExists(atPath: databaseURL.path) else {
+            throw StoreError(
+                .alreadyExists,
+                "'\(url.path)' has a store already; open it, or choose another folder"
+            )
+        }
+        try makeFolder()
+        let isResumed = FileManager.default.fileExists(atPath: keyslotsURL.path)
+        let keyring =
+            isResumed
+            ? try await StoreKeyring.open(at: keyslotsURL, unlocker: unlocker)
+            : try await StoreKeyring.create(at: keyslotsURL, unlocker: unlocker)
+        return try await open(schema, keyring: keyring, mode: .createNew, options: options)
+    }
+
+    /// Unlocks the keys and opens the store.
+    ///
+    /// - Parameters:
+    ///   - schema: The tables. Tables and columns that are new are added.
+    ///   - unlocker: The secret.
+    ///   - options: How the store works.
+    /// - Returns: The open store.
+    /// - Throws: `KeyError` when the keys stay locked: wrong secret, secret unavailable, or damaged file;
+    ///   `StoreError` with code `notFound` when the folder has no store, `damaged`, `inUse`, `schemaMismatch`.
+    public func open(
+        _ schema: StoreSchema,
+        unlocker: any StoreUnlocker,
+        options: EncryptedStoreOptions = .init()
+    ) async throws -> EncryptedStore {
+        try await open(schema, keyring: try await unlock(unlocker), options: options)
+    }
+
+    /// Unlocks the keys without opening the store.
+    ///
+    /// - Throws: As ``open(_:unlocker:options:)``.
+    public func unlock(_ unlocker: any StoreUnlocker) async throws -> StoreKeyring {
+        guard isOccupied else {
+            throw StoreError(.notFound, "'\(url.path)' is not a store folder; create a store there first")
+        }
+        return try await StoreKeyring.open(at: keyslotsURL, unlocker: unlocker)
+    }
+
+    /// Opens the store with keys that are unlocked already.
+    ///
+    /// - Throws: As ``open(_:unlocker:options:)``.
+    public func open(
+        _ schema: StoreSchema,
+        keyring: StoreKeyring,
+        options: EncryptedStoreOptions = .init()
+    ) async throws -> EncryptedStore {
+        try await open(schema, keyring: keyring, mode: .openExisting, options: options)
+    }
+
+    private func open(
+        _ schema: StoreSchema,
+        keyring: StoreKeyring,
+        mode: EncryptedStore.OpenMode,
+        options: EncryptedStoreOptions
+    ) async throws -> EncryptedStore {
+        var options = options
+        // The keyslot file vouches for the key: a database that it does not open is damaged.
+        options.keyIsVerified = true
+        return try await EncryptedStore.open(
+            at: databaseURL,
+            key: keyring.dataKey,
+            schema: schema,
+            mode: mode,
+            options: options
+        )
+    }
+
+    private func makeFolder() throws {
+        do {
+            try FileManager.default.createDirectory(
+                at: url,
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
+        } catch {
+            throw StoreError(
+                .readOnly,
+                "the folder '\(url.path)' cannot be created; choose a place that you may write to",
+                cause: error
+            )
+        }
+    }
+}

@@ -1,0 +1,15 @@
+internal import ArgumentParser
+
+/// The command-line tool `sealedsync`.
+@main
+struct SealedSyncTool: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sealedsync",
+        abstract: "Encrypted offline-first data: a demonstration, a to-do list, and a server to try them with.",
+        discussion: """
+            Start with 'sealedsync demo'. Exit status: 0 done, 1 a failure was reported, 64 wrong usage.
+            """,
+        version: "0.1.0",
+        subcommands: [DemoCommand.self, EmulatorCommand.self, TodoCommand.self]
+    )
+}

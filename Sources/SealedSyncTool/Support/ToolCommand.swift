@@ -1,0 +1,32 @@
+internal import ArgumentParser
+internal import Foundation
+
+/// A command that reports its failures in one place: on standard error for people, as one object for programs.
+protocol ToolCommand: AsyncParsableCommand {
+    /// Whether the answer is to be one JSON object on standard output.
+    var json: Bool { get }
+
+    /// Does the work. An error ends the process with status 1.
+    func perform() async throws
+}
+
+extension ToolCommand {
+    func run() async throws {
+        do {
+            try await perform()
+        } catch let exit as ExitCode {
+            throw exit
+        } catch let error as ValidationError {
+            throw error
+        } catch {
+            let failure = Failure(error)
+            Console.writeError("sealedsync: \(failure.text)")
+            if json { try Console.write(json: FailureAnswer(error: failure)) }
+            throw ExitCode.failure
+        }
+    }
+}
+
+private struct FailureAnswer: Encodable {
+    var error: Failure
+}

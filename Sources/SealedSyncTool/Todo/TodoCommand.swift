@@ -1,0 +1,21 @@
+internal import ArgumentParser
+
+/// `sealedsync todo`: the quickstart of the original tutorials as a program, one process per call.
+struct TodoCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "todo",
+        abstract: "Keep an encrypted to-do list that works offline and syncs.",
+        discussion: """
+            Every action works on the store in --store DIR. 'init' makes one; only 'push', 'pull' and 'sync' use the \
+            network. With --json every action prints exactly one JSON object.
+
+            A store made with a passphrase needs it on every call: with --passphrase-file FILE or in the variable \
+            SEALEDSYNC_PASSPHRASE. Other processes of the same user may be able to read a variable; prefer the file.
+            """,
+        subcommands: [
+            TodoInit.self, TodoAdd.self, TodoList.self, TodoDone.self, TodoReopen.self, TodoEdit.self,
+            TodoDelete.self, TodoPush.self, TodoPull.self, TodoSync.self, TodoStatus.self, TodoConflicts.self,
+            TodoResolve.self, TodoPurge.self,
+        ]
+    )
+}

@@ -1,0 +1,120 @@
+internal import ArgumentParser
+internal import SealedSync
+
+/// `todo conflicts`
+struct TodoConflicts: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "conflicts",
+        abstract: "Show the changes that the server did not take, with both sides."
+    )
+
+    @OptionGroup var options: TodoOptions
+    var json: Bool { options.json }
+
+    func perform() async throws {
+        let errors = try await TodoSession.with(options) { session in
+            try await session.context.operationErrors().filter { $0.table == session.settings.table }
+        }
+        let answer = Answer(
+            conflicts: errors.filter(\.isConflict).map(Conflict.init),
+            failures: errors.filter { !$0.isConflict }.map { Refusal(id: $0.itemID, message: $0.message) }
+        )
+        if json { return try Console.write(json: answer) }
+        if errors.isEmpty { return Console.write("no conflicts") }
+        for conflict in answer.conflicts {
+            Console.write("\(conflict.id): \(conflict.message)")
+            Console.write("  mine    \(conflict.mine.summary)")
+            Console.write("  server  \(conflict.server?.summary ?? "has no such to-do")")
+        }
+        for refusal in answer.failures { Console.write("\(refusal.id): refused: \(refusal.message)") }
+        Console.write("next: sealedsync todo resolve ID --keep-mine|--take-server|--discard --store \(options.store)")
+    }
+
+    private struct Answer: Encodable {
+        var conflicts: [Conflict]
+        var failures: [Refusal]
+    }
+
+    private struct Conflict: Encodable {
+        var id: String
+        var operation: String
+        var message: String
+        var mine: TodoSide
+        var server: TodoSide?
+
+        init(_ error: TableOperationError) {
+            id = error.itemID
+            operation = "\(error.kind)"
+            message = error.message
+            mine = TodoSide(error.item ?? Record(id: .string(error.itemID)), isDeleted: error.kind == .delete)
+            server = error.serverItem.map { TodoSide($0, isDeleted: $0.isDeleted) }
+        }
+    }
+
+    private struct Refusal: Encodable {
+        var id: String
+        var message: String
+    }
+}
+
+/// `todo resolve`
+struct TodoResolve: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resolve",
+        abstract: "Settle a change that the server did not take.",
+        discussion: """
+            --keep-mine sends the local change over the server's row with the next push. --take-server replaces the \
+            local to-do by the server's. --discard removes the local to-do; what the server has comes back with the \
+            next pull.
+            """
+    )
+
+    enum Choice: String, EnumerableFlag {
+        case keepMine
+        case takeServer
+        case discard
+
+        var resolution: ConflictResolution {
+            switch self {
+            case .keepMine: .keepMine
+            case .takeServer: .takeServer
+            case .discard: .discard
+            }
+        }
+    }
+
+    @Argument(help: "The id of the to-do.")
+    var id: String
+
+    @Flag(help: "How to settle it.")
+    var choice: Choice
+
+    @OptionGroup var options: TodoOptions
+    var json: Bool { options.json }
+
+    func perform() async throws {
+        let (id, choice) = (id, choice)
+        let resolved = try await TodoSession.with(options) { session in
+            let comparison = session.table.definition.idComparison
+            let key = RecordID.string(id).folded(for: comparison)
+            let errors = try await session.context.operationErrors()
+            guard
+                let error = errors.last(where: {
+                    $0.table == session.settings.table && RecordID.string($0.itemID).folded(for: comparison) == key
+                })
+            else {
+                throw ToolError("notFound", "'\(id)' is not in conflict; 'sealedsync todo conflicts' shows what is")
+            }
+            try await session.context.resolve(error, with: choice.resolution)
+            return error.itemID
+        }
+        let name = choice == .keepMine ? "keep-mine" : choice == .takeServer ? "take-server" : "discard"
+        if json { return try Console.write(json: Answer(id: resolved, resolution: name)) }
+        Console.write("resolved \(resolved) (\(name)); next: sealedsync todo sync --store \(options.store)")
+    }
+
+    private struct Answer: Encodable {
+        var id: String
+        var resolution: String
+    }
+}

@@ -1,0 +1,93 @@
+internal import SealedSync
+
+/// An open to-do store for the length of one action.
+struct TodoSession: Sendable {
+    let settings: TodoSettings
+    let store: EncryptedStore
+    let context: SyncContext
+    let table: SyncTable
+
+    /// Opens the store, lends it, and closes it whatever happens.
+    static func with<Value: Sendable>(
+        _ options: TodoOptions,
+        usingNetwork: Bool = false,
+        _ body: (TodoSession) async throws -> Value
+    ) async throws -> Value {
+        let keyring = try await options.folder.unlock(try await options.unlocker())
+        // The name of the to-do table is itself in the database: it is read first, then declared.
+        let settings = try await readSettings(options.folder, keyring)
+        let remote: any SyncRemote =
+            usingNetwork ? try settings.remote(server: options.server) : NoServer()
+        return try await withOpen(try await options.folder.open(settings.schema, keyring: keyring)) { store in
+            let context = SyncContext(store: store, remote: remote)
+            return try await body(
+                TodoSession(
+                    settings: settings,
+                    store: store,
+                    context: context,
+                    table: try context.table(settings.table)
+                )
+            )
+        }
+    }
+
+    private static func readSettings(_ folder: StoreFolder, _ keyring: StoreKeyring) async throws -> TodoSettings {
+        try await withOpen(try await folder.open(try StoreSchema([TodoSettings.table]), keyring: keyring)) { store in
+            try TodoSettings(try await store.read(table: TodoSettings.table.name, itemID: .string("settings")))
+        }
+    }
+
+    private static func withOpen<Value: Sendable>(
+        _ store: EncryptedStore,
+        _ body: (EncryptedStore) async throws -> Value
+    ) async throws -> Value {
+        do {
+            let value = try await body(store)
+            await store.close()
+            return value
+        } catch {
+            await store.close()
+            throw error
+        }
+    }
+
+    /// The items of a query, with their states.
+    func items(_ query: Query) async throws -> [TodoItem] {
+        let states = try await table.syncStates()
+        let comparison = table.definition.idComparison
+        let folded = Dictionary(
+            states.map { (RecordID.string($0.key).folded(for: comparison), $0.value) }
+        ) { _, last in last }
+        return try await table.read(query).records.map { record in
+            TodoItem(record, folded[record.id.folded(for: comparison)] ?? .synced)
+        }
+    }
+
+    /// The item with an id, or a failure that says how to find one.
+    func item(_ id: String) async throws -> Record {
+        try ItemID.validate(id)
+        guard let record = try await table.read(id) else {
+            throw ToolError("notFound", "no to-do has the id '\(id)'; 'sealedsync todo list' shows the ids")
+        }
+        return record
+    }
+}
+
+/// The remote of an action that stays on this device.
+private struct NoServer: SyncRemote {
+    let replacesWholeRows = true
+    let requestCount = 0
+
+    private var failure: RemoteError { RemoteError(.invalidRequest, "this action does not use the network") }
+
+    func insert(_ record: Record, into table: TableDefinition) async throws -> Record { throw failure }
+    func update(
+        _ record: Record,
+        in table: TableDefinition,
+        version: String?,
+        restoring: Bool
+    ) async throws -> Record { throw failure }
+    func delete(_ id: String, from table: TableDefinition, version: String?) async throws { throw failure }
+    func record(_ id: String, in table: TableDefinition) async throws -> Record? { throw failure }
+    func page(_ query: Query, of table: TableDefinition) async throws -> RemotePage { throw failure }
+}

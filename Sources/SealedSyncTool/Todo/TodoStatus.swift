@@ -1,0 +1,53 @@
+internal import ArgumentParser
+internal import SealedSync
+
+/// `todo status`
+struct TodoStatus: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Show what waits, and what the store runs on."
+    )
+
+    @OptionGroup var options: TodoOptions
+    var json: Bool { options.json }
+
+    func perform() async throws {
+        let answer = try await TodoSession.with(options) { session in
+            let status = try await session.context.status()
+            return Answer(
+                items: try await session.store.read { try $0.count(Query(session.settings.table)) },
+                pending: status.pending,
+                conflicts: status.conflicts,
+                failed: status.failed,
+                server: session.settings.server,
+                protocol: session.settings.protocolNumber,
+                table: session.settings.table,
+                engine: .init(
+                    sqlcipher: session.store.engineVersion.cipher,
+                    sqlite: session.store.engineVersion.sqlite
+                )
+            )
+        }
+        if json { return try Console.write(json: answer) }
+        Console.write("\(answer.items) to-dos; \(answer.pending) changes wait to be sent")
+        Console.write("\(answer.conflicts) in conflict, \(answer.failed) refused by the server")
+        Console.write("server   \(answer.server), protocol \(answer.protocol), table \(answer.table)")
+        Console.write("engine   SQLCipher \(answer.engine.sqlcipher) on SQLite \(answer.engine.sqlite)")
+    }
+
+    private struct Answer: Encodable, Sendable {
+        struct Engine: Encodable, Sendable {
+            var sqlcipher: String
+            var sqlite: String
+        }
+
+        var items: Int
+        var pending: Int
+        var conflicts: Int
+        var failed: Int
+        var server: String
+        var `protocol`: Int
+        var table: String
+        var engine: Engine
+    }
+}
