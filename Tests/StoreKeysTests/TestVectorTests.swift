@@ -84,7 +84,7 @@ struct TestVectorTests {
             return "\(name):\n" + lines.map { "  \($0)\n" }.joined()
         }
         .joined()
-        #expect(try Self.block("vector") == expected)
+        #expect(try Self.block("vector") == expected, "The vector should read:\n\(expected)")
     }
 
     @Test("both unlockers open the vector and find its keys")
