@@ -35,10 +35,11 @@ struct KeyErrorTests {
         let unlocker = SecretFileUnlocker(at: folder.secretFile)
         let created = try await StoreKeyring.create(at: folder.keyslots, unlocker: unlocker)
         let wipes = Wipes()
-        let opened = try await WipeObservation.$observer.withValue({ pages in
+        let observe = { @Sendable (pages: [UInt8]) in
             let isZero = pages.allSatisfy { $0 == 0 }
             wipes.zeroed.withLock { $0.append(isZero) }
-        }) {
+        }
+        let opened = try await WipeObservation.$observer.withValue(observe) {
             try await StoreKeyring.open(at: folder.keyslots, unlocker: unlocker)
         }
         // The slot's secret, its wrapping key, the root key, the authentication key and the data keys' wrapping key.

@@ -68,12 +68,43 @@ struct PermissionTests {
         }
     }
 
-    @Test("a file that may not be read is secretUnavailable", .enabled(if: geteuid() != 0, "the superuser reads all"))
-    func unreadable() async throws {
-        for file in files {
-            #expect(unsafe chmod(file.path(), 0) == 0)
-            #expect(await openingCode() == .secretUnavailable)
-            #expect(unsafe chmod(file.path(), 0o600) == 0)
+    @Test("a file that may not be read is secretUnavailable", arguments: ["store.keyslots", "store.secret"])
+    func unreadable(name: String) async throws {
+        let path = folder.url.path()
+        await #expect(processExitsWith: .success) { [path = path as String, name = name as String] in
+            let folder = URL(filePath: path)
+            try giveAway(folder, to: nobody, mode: 0o700)
+            for file in ["store.keyslots", "store.secret"] {
+                try giveAway(folder.appending(path: file), to: nobody, mode: file == name ? 0 : 0o600)
+            }
+            if geteuid() == 0 { try #require(setuid(nobody) == 0) }
+            let code = await keyErrorCode {
+                _ = try await StoreKeyring.open(
+                    at: folder.appending(path: "store.keyslots"),
+                    unlocker: SecretFileUnlocker(at: folder.appending(path: "store.secret"))
+                )
+            }
+            try #require(code == .secretUnavailable)
+        }
+    }
+
+    @Test("a secret file that is there is used, though nothing can be written beside it")
+    func readOnlyMount() async throws {
+        let path = folder.url.path()
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let mount = URL(filePath: path)
+            let writable = mount.appending(path: "writable")
+            try FileManager.default.createDirectory(at: writable, withIntermediateDirectories: false)
+            try giveAway(writable, to: nobody, mode: 0o700)
+            try giveAway(mount.appending(path: "store.secret"), to: nobody, mode: 0o400)
+            try giveAway(mount, to: nobody, mode: 0o500)
+            if geteuid() == 0 { try #require(setuid(nobody) == 0) }
+            _ = try await StoreKeyring.create(
+                at: writable.appending(path: "store.keyslots"),
+                unlocker: SecretFileUnlocker(at: mount.appending(path: "store.secret"))
+            )
+            // For the one who cleans up.
+            try giveAway(mount, to: geteuid(), mode: 0o700)
         }
     }
 
@@ -88,4 +119,13 @@ struct PermissionTests {
             try #require(attributes[.posixPermissions] as? Int == 0o600)
         }
     }
+}
+
+/// The user without rights, whom permissions stop as they do not stop the superuser, who may be running the tests.
+private let nobody: uid_t = 65534
+
+/// Sets a file's mode, and its owner if the process may.
+private func giveAway(_ url: URL, to owner: uid_t, mode: mode_t) throws {
+    if geteuid() == 0 { try #require(unsafe chown(url.path(), owner, owner) == 0) }
+    try #require(unsafe chmod(url.path(), mode) == 0)
 }

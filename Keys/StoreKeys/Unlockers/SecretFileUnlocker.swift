@@ -45,6 +45,7 @@ public struct SecretFileUnlocker: StoreUnlocker {
         let file = try PrivateFile(url, role: "secret file")
         let random = random
         return try await BlockingWork.run {
+            // Looked at first, since a file that is there may lie where nothing can be written: a secrets mount.
             if try !file.exists() {
                 let text = try HexadecimalSecret.encode(random.makeSecret())
                 do {
