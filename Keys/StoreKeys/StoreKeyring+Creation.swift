@@ -34,8 +34,8 @@ extension StoreKeyring {
     /// - Throws: `KeyError` with code `alreadyExists` if something lies at the location, which is untouched;
     ///   `unreliableUnlocker`, `secretUnavailable`, `insecurePermissions` or `damagedFile` if an unlocker or its secret
     ///   file is not fit; `invalidParameters`; `io`; `cryptographyUnavailable`. `CancellationError` if the task was
-    ///   cancelled before the file was there. Only after an `io` of the last step may the file exist, and then it is
-    ///   whole.
+    ///   cancelled before the file was there. Only after an `io` of a step behind the naming may the file exist, and then
+    ///   it is whole.
     public static func create(at url: URL, unlockers: [any StoreUnlocker]) async throws -> StoreKeyring {
         try await KeyError.convertingMemoryErrors {
             try await create(at: url, unlockers: unlockers, random: .system, onStep: { _ in })

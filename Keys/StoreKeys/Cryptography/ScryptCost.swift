@@ -10,7 +10,7 @@ public struct ScryptCost: Hashable, Sendable {
     /// The parameter p of scrypt.
     public let parallelization: Int
 
-    /// The default: 128 MiB, N = 2^17, r = 8, p = 1; about 0.7 seconds on a server core.
+    /// The default: 128 MiB, N = 2^17, r = 8, p = 1; about half a second on a server core.
     public static let standard = memory128MiB
     /// N = 2^17, r = 8, p = 1.
     public static let memory128MiB = ScryptCost(unchecked: 17, 8, 1)

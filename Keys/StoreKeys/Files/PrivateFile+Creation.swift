@@ -27,8 +27,8 @@ extension PrivateFile {
     /// Of several that create one file at the same time, one succeeds.
     ///
     /// - Throws: `KeyError` with code `alreadyExists` if something lies at the path, which is then untouched, or `io`.
-    ///   An `io` of the last step, the folder's synchronization, leaves the file in place: it is whole, and only not
-    ///   proven to outlast a loss of power.
+    ///   An `io` of a step after `linked` leaves the file in place: it is whole, and only not proven to outlast a loss
+    ///   of power.
     func create(
         _ content: UnsafeRawBufferPointer,
         random: RandomSource,
