@@ -20,12 +20,12 @@ extension StoreKeyring {
 
     /// Makes the keys of a new store and a keyslot file that each of several unlockers opens.
     ///
-    /// The steps, in order: each unlocker makes its slot's secret and is asked for it a second time; the file is written
-    /// under a temporary name and brought to the medium; it gets its name, unless that is taken; the temporary name goes;
-    /// the folder is brought to the medium. So a kill at any instant leaves the file absent or whole, never in parts. It
-    /// may leave a temporary file named `.<name>.<random>.tmp`, which nothing reads and which can be deleted when no
-    /// creation is under way, and a secret file that no slot uses yet, which the next creation takes. Of several
-    /// processes that create the same file, one succeeds.
+    /// The steps, in order: each unlocker makes its slot's secret and is asked for it a second time; the file is
+    /// written under a temporary name and brought to the medium; it gets its name, unless that is taken; the temporary
+    /// name goes; the folder is brought to the medium. So a kill at any instant leaves the file absent or whole, never
+    /// in parts. It may leave a temporary file named `.<name>.<random>.tmp`, which nothing reads and which can be
+    /// deleted when no creation is under way, and a secret file that no slot uses yet, which the next creation takes.
+    /// Of several processes that create the same file, one succeeds.
     ///
     /// - Parameters:
     ///   - url: The location of the keyslot file, which must not exist; by custom beside the database.
@@ -34,8 +34,8 @@ extension StoreKeyring {
     /// - Throws: `KeyError` with code `alreadyExists` if something lies at the location, which is untouched;
     ///   `unreliableUnlocker`, `secretUnavailable`, `insecurePermissions` or `damagedFile` if an unlocker or its secret
     ///   file is not fit; `invalidParameters`; `io`; `cryptographyUnavailable`. `CancellationError` if the task was
-    ///   cancelled before the file was there. Only after an `io` of a step behind the naming may the file exist, and then
-    ///   it is whole.
+    ///   cancelled before the file was there. Only after an `io` of a step behind the naming may the file exist, and
+    ///   then it is whole.
     public static func create(at url: URL, unlockers: [any StoreUnlocker]) async throws -> StoreKeyring {
         try await KeyError.convertingMemoryErrors {
             try await create(at: url, unlockers: unlockers, random: .system, onStep: { _ in })

@@ -15,8 +15,8 @@ extension StoreKeyring {
     ///   - url: The location of the keyslot file.
     ///   - unlocker: What gives the secret.
     /// - Returns: The store's keys.
-    /// - Throws: `KeyError` with code `wrongSecret` if the secret opens no slot; `secretUnavailable` if the keyslot file
-    ///   or the secret is not there or may not be read, or no slot is of the unlocker's kind; `damagedFile`;
+    /// - Throws: `KeyError` with code `wrongSecret` if the secret opens no slot; `secretUnavailable` if the keyslot
+    ///   file or the secret is not there or may not be read, or no slot is of the unlocker's kind; `damagedFile`;
     ///   `insecurePermissions`; `newerFormat`; `invalidParameters` if a slot asks for more than the limits allow; `io`;
     ///   `cryptographyUnavailable`. `CancellationError` if the task was cancelled.
     public static func open(at url: URL, unlocker: any StoreUnlocker) async throws -> StoreKeyring {

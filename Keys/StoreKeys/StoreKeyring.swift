@@ -18,7 +18,8 @@ public struct StoreKeyring: Sendable {
     public let dataKey: SecretBytes
     /// The key that a rotation in progress is changing the database to, or `nil`.
     ///
-    /// No version starts a rotation yet. When one is there, a database that ``dataKey`` does not open is opened by this.
+    /// No version starts a rotation yet. When one is there, a database that ``dataKey`` does not open is opened by
+    /// this.
     public let pendingDataKey: SecretBytes?
     /// When ``dataKey`` was made, by the clock of the machine that made it.
     public let dataKeyCreated: Date

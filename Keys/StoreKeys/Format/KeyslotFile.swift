@@ -1,8 +1,8 @@
 /// The content of a keyslot file: which slots it has, and the wrapped keys, none of them opened.
 ///
-/// `Keys/README.md` describes the format field by field. What can be read here without a secret (the store's identifier,
-/// the slots' kinds and labels) is protected against accidents by the file's checksum, but proven to be what was
-/// written only when a slot is opened.
+/// `Keys/README.md` describes the format field by field. What can be read here without a secret (the store's
+/// identifier, the slots' kinds and labels) is protected against accidents by the file's checksum, but proven to be
+/// what was written only when a slot is opened.
 public struct KeyslotFile: Sendable {
     /// The format this version writes, and the only one it reads.
     public static let format: UInt16 = 1

@@ -20,8 +20,8 @@ public protocol StoreUnlocker: Sendable {
     ///
     /// - Parameter storeID: The store whose keys the slot will open.
     /// - Returns: 32 secret bytes, and the parameters with which ``secret(of:storeID:)`` can give them again.
-    /// - Throws: `KeyError`. Any other error than `CancellationError` is reported as `secretUnavailable` with that error
-    ///   as the cause.
+    /// - Throws: `KeyError`. Any other error than `CancellationError` is reported as `secretUnavailable` with that
+    ///   error as the cause.
     func enroll(storeID: RandomIdentifier) async throws -> SlotEnrollment
 
     /// Gives the secret of a slot of this unlocker's kind.
