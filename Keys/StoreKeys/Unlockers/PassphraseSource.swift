@@ -38,9 +38,30 @@ enum PassphraseSource: Sendable {
         return passphrase
     }
 
+    /// Any file that can be read serves, a pipe or a link included: unlike the files this module writes, a passphrase
+    /// file is the caller's own, and shells hand passphrases over as `/dev/fd/63`.
     private static func readFile(_ url: URL) throws -> SecretBytes {
-        // Two bytes more, for the line's end.
-        let content = try PrivateFile(url, role: "passphrase file").readSecret(maximum: maximumCount + 2)
+        // Two bytes more for the line's end, and one to tell that there is more.
+        var count = 0
+        let buffer = unsafe try SecretBytes(count: maximumCount + 3) { buffer in
+            do throws(SystemCallFailure) {
+                count = unsafe try FileDescriptor(opening: url.path(percentEncoded: false), flags: O_RDONLY)
+                    .read(into: buffer)
+            } catch {
+                throw KeyError(
+                    .secretUnavailable,
+                    message: "The passphrase file at \(url.path(percentEncoded: false)) cannot be read.",
+                    cause: error
+                )
+            }
+        }
+        guard count <= maximumCount + 2 else {
+            throw KeyError(.invalidParameters, message: "A passphrase has 1 to \(maximumCount) bytes; the file has more.")
+        }
+        let content = unsafe try buffer.withUnsafeBytes { bytes in
+            let content = unsafe UnsafeRawBufferPointer(rebasing: bytes[..<count])
+            return unsafe try SecretBytes(count: count) { unsafe $0.copyMemory(from: content) }
+        }
         let newlineCount = unsafe content.withUnsafeBytes { bytes in
             guard unsafe bytes.last == UInt8(ascii: "\n") else { return 0 }
             return unsafe bytes.dropLast().last == UInt8(ascii: "\r") ? 2 : 1

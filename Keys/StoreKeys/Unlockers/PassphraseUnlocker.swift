@@ -34,9 +34,9 @@ public struct PassphraseUnlocker: StoreUnlocker {
 
     /// Creates an unlocker that reads the passphrase from a file each time it is needed.
     ///
-    /// One line's end at the end of the file (`\n` or `\r\n`) is not part of the passphrase. A missing file is
-    /// `secretUnavailable` when the unlocker is used; a symbolic link or a mode wider than 0600 is
-    /// `insecurePermissions`.
+    /// One line's end at the end of the file (`\n` or `\r\n`) is not part of the passphrase. A file that cannot be read
+    /// is `secretUnavailable` when the unlocker is used. Who else may read the file is the caller's business. A pipe
+    /// gives its content once: read it with ``readPassphrase(from:)`` and use the bytes.
     ///
     /// - Parameters:
     ///   - file: The location of the file.
@@ -44,6 +44,16 @@ public struct PassphraseUnlocker: StoreUnlocker {
     ///   - label: What the app calls a slot it makes.
     public init(file: URL, cost: ScryptCost = .standard, label: String = "") {
         self.init(source: .file(file), cost: cost, label: label)
+    }
+
+    /// Reads a passphrase from a file or a pipe, straight into memory that is wiped.
+    ///
+    /// - Parameter file: The location; one line's end at the end is not part of the passphrase.
+    /// - Returns: 1 to 4096 bytes.
+    /// - Throws: `KeyError` with code `secretUnavailable` if it cannot be read, `invalidParameters` if it is empty or too
+    ///   long; `CancellationError`.
+    public static func readPassphrase(from file: URL) async throws -> SecretBytes {
+        try await BlockingWork.run { try PassphraseSource.file(file).read() }
     }
 
     /// Creates an unlocker that reads the passphrase from an environment variable each time it is needed.

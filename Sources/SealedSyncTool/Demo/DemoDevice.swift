@@ -14,11 +14,8 @@ struct DemoDevice: Sendable {
         )
     }
 
-    static func open(_ folder: StoreFolder, _ passphrase: SecretBytes, _ remote: DatasyncRemote) async throws -> Self {
-        try Self(
-            try await folder.open(try DemoTodo.schema(remote), unlocker: PassphraseUnlocker(passphrase: passphrase)),
-            remote
-        )
+    static func open(_ folder: StoreFolder, _ keyring: StoreKeyring, _ remote: DatasyncRemote) async throws -> Self {
+        try Self(try await folder.open(try DemoTodo.schema(remote), keyring: keyring), remote)
     }
 
     private init(_ store: EncryptedStore, _ remote: DatasyncRemote) throws {

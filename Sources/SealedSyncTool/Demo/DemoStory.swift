@@ -75,8 +75,13 @@ final class DemoStory {
 
         await phone.store.close()
         await laptop.store.close()
-        phone = try await DemoDevice.open(folders[0], passphrases[0], remote)
-        laptop = try await DemoDevice.open(folders[1], passphrases[1], remote)
+        // The passphrases are stretched once here; later openings use the unlocked keys.
+        let keyrings = [
+            try await folders[0].unlock(PassphraseUnlocker(passphrase: passphrases[0])),
+            try await folders[1].unlock(PassphraseUnlocker(passphrase: passphrases[1])),
+        ]
+        phone = try await DemoDevice.open(folders[0], keyrings[0], remote)
+        laptop = try await DemoDevice.open(folders[1], keyrings[1], remote)
         let pending = try await phone.context.status().pending + laptop.context.status().pending
         let kept = try await (phone.contents(), laptop.contents())
         step("Closed and reopened: all there", kept == before && pending == 4, "\(pending) changes wait")
@@ -96,10 +101,10 @@ final class DemoStory {
         let isGone = try await laptop.todos.read(rent.id) == nil
         step("Deleted on the phone, gone on the laptop", isGone, "a tombstone told it")
 
-        try await proveEncryption(folders, phone, laptop, remote)
+        try await proveEncryption(folders, phone, laptop)
 
-        phone = try await DemoDevice.open(folders[0], passphrases[0], remote)
-        laptop = try await DemoDevice.open(folders[1], passphrases[1], remote)
+        phone = try await DemoDevice.open(folders[0], keyrings[0], remote)
+        laptop = try await DemoDevice.open(folders[1], keyrings[1], remote)
         try await compare(phone, laptop, server)
         await phone.store.close()
         await laptop.store.close()
@@ -137,8 +142,7 @@ final class DemoStory {
     private func proveEncryption(
         _ folders: [StoreFolder],
         _ phone: DemoDevice,
-        _ laptop: DemoDevice,
-        _ remote: DatasyncRemote
+        _ laptop: DemoDevice
     ) async throws {
         let texts = Self.secrets + (try await phone.contents()).flatMap { [$0.text, $0.id] }
         let whileOpen = try PlaintextScan.search(folders.map(\.url), for: texts)
@@ -152,8 +156,7 @@ final class DemoStory {
         )
         var refusal: KeyError.Code?
         do {
-            let opened = try await DemoDevice.open(folders[0], try Self.secret("a guess"), remote)
-            await opened.store.close()
+            _ = try await folders[0].unlock(PassphraseUnlocker(passphrase: try Self.secret("a guess")))
         } catch let error as KeyError {
             refusal = error.code
         }

@@ -54,7 +54,7 @@ struct TodoInit: ToolCommand {
         // An address that is not acceptable is refused before anything is made.
         _ = try settings.remote(server: nil)
         let schema = try settings.schema
-        let passphrase = try options.passphrase()
+        let passphrase = try await options.passphrase()
         let unlocker: any StoreUnlocker = passphrase ?? SecretFileUnlocker(at: options.secretFileURL)
 
         let opened = try await options.folder.create(schema, unlocker: unlocker)

@@ -25,17 +25,18 @@ struct TodoOptions: ParsableArguments {
     var secretFileURL: URL { folder.url.appendingPathComponent("store.secret") }
 
     /// The passphrase as given on this call; nil when none was.
-    func passphrase() throws -> PassphraseUnlocker? {
-        if let passphraseFile { return try PassphraseUnlocker(file: URL(fileURLWithPath: passphraseFile)) }
-        guard let value = ProcessInfo.processInfo.environment[Self.passphraseVariable], !value.isEmpty else {
-            return nil
+    func passphrase() async throws -> PassphraseUnlocker? {
+        if let passphraseFile {
+            let url = URL(fileURLWithPath: passphraseFile)
+            return PassphraseUnlocker(passphrase: try await PassphraseUnlocker.readPassphrase(from: url))
         }
-        return try PassphraseUnlocker(environmentVariable: Self.passphraseVariable)
+        let value = ProcessInfo.processInfo.environment[Self.passphraseVariable] ?? ""
+        return value.isEmpty ? nil : PassphraseUnlocker(environmentVariable: Self.passphraseVariable)
     }
 
     /// What opens the store in the folder.
     func unlocker() async throws -> any StoreUnlocker {
-        if let passphrase = try passphrase() { return passphrase }
+        if let passphrase = try await passphrase() { return passphrase }
         if FileManager.default.fileExists(atPath: folder.keyslotsURL.path),
             try await KeyslotFile.read(at: folder.keyslotsURL).slots.contains(where: { $0.kind == .passphrase })
         {
