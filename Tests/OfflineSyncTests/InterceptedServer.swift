@@ -1,0 +1,64 @@
+import RemoteContract
+import Synchronization
+import SyncContract
+
+/// The real adapter with a hand on the wire: runs code while a request is under way, or loses its answer.
+final class InterceptedServer: SyncRemote {
+    /// What happens to the next request that changes a row.
+    enum Interception: Sendable {
+        /// Runs after the server answered and before the engine sees the answer.
+        case whileUnderWay(@Sendable () async throws -> Void)
+        /// The server carries the request out, the answer is lost.
+        case answerLost
+        /// The request never reaches the server.
+        case requestLost
+    }
+
+    private let server: any SyncRemote
+    private let interceptions = Mutex<[Interception]>([])
+
+    init(_ server: any SyncRemote) { self.server = server }
+
+    /// Queues what happens to the next requests, one each.
+    func intercept(_ next: Interception...) { interceptions.withLock { $0 += next } }
+
+    var replacesWholeRows: Bool { server.replacesWholeRows }
+    var requestCount: Int { server.requestCount }
+
+    func insert(_ record: Record, into table: TableDefinition) async throws -> Record {
+        try await intercepted { try await server.insert(record, into: table) }
+    }
+
+    func update(
+        _ record: Record,
+        in table: TableDefinition,
+        version: String?,
+        restoring: Bool
+    ) async throws -> Record {
+        try await intercepted { try await server.update(record, in: table, version: version, restoring: restoring) }
+    }
+
+    func delete(_ id: String, from table: TableDefinition, version: String?) async throws {
+        try await intercepted { try await server.delete(id, from: table, version: version) }
+    }
+
+    func record(_ id: String, in table: TableDefinition) async throws -> Record? {
+        try await server.record(id, in: table)
+    }
+
+    func page(_ query: Query, of table: TableDefinition) async throws -> RemotePage {
+        try await server.page(query, of: table)
+    }
+
+    private func intercepted<Value: Sendable>(_ request: () async throws -> Value) async throws -> Value {
+        let next = interceptions.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        if case .requestLost = next { throw RemoteError(.unreachable, "lost on the way there, on purpose") }
+        let value = try await request()
+        switch next {
+        case nil, .requestLost: break
+        case .whileUnderWay(let body): try await body()
+        case .answerLost: throw RemoteError(.unreachable, "lost on the way back, on purpose")
+        }
+        return value
+    }
+}

@@ -1,0 +1,90 @@
+import DatasyncEmulator
+import DatasyncHTTP
+import Foundation
+import OfflineSync
+import ReferenceStore
+import RemoteContract
+import SyncContract
+import Testing
+
+/// Two devices and a real server on a loopback socket.
+struct SyncWorld {
+    struct Device {
+        let store: MemoryStore
+        let server: InterceptedServer
+        let context: SyncContext
+        let table: SyncTable
+
+        func text(_ id: String) async throws -> String? { try await table.read(id)?["text"]?.stringValue }
+
+        func texts() async throws -> [String: String] {
+            let rows = try await table.read(table.query).records
+            return Dictionary(uniqueKeysWithValues: rows.map { ($0.id.stringValue ?? "", $0["text"]?.stringValue ?? "") })
+        }
+
+        @discardableResult
+        func pull() async throws -> PullReport { try await table.pull(queryID: "all") }
+
+        func onlyError() async throws -> TableOperationError {
+            let errors = try await context.operationErrors()
+            try #require(errors.count == 1)
+            return errors[0]
+        }
+    }
+
+    let emulator: EmulatorServer
+    let dialect: DatasyncDialect
+    let phone: Device
+    let laptop: Device
+
+    /// Starts a world, lends it, and stops its server whatever happens.
+    static func with(
+        _ dialect: DatasyncDialect,
+        pageSize: Int? = nil,
+        _ body: (SyncWorld) async throws -> Void
+    ) async throws {
+        let emulator = try await startEmulator(dialect, pageSize: pageSize)
+        let result: Result<Void, any Error>
+        do {
+            let world = SyncWorld(
+                emulator: emulator,
+                dialect: dialect,
+                phone: try device(emulator, dialect),
+                laptop: try device(emulator, dialect)
+            )
+            result = .success(try await body(world))
+        } catch {
+            result = .failure(error)
+        }
+        await emulator.stop()
+        try result.get()
+    }
+
+    private static func device(_ emulator: EmulatorServer, _ dialect: DatasyncDialect) throws -> Device {
+        let definition = TableDefinition(
+            "TodoItem",
+            columns: todoTable.columns,
+            idComparison: dialect == .datasync ? .exact : .asciiCaseInsensitive
+        )
+        let store = try makeStore(definition)
+        let server = InterceptedServer(try DatasyncRemote(baseURL: emulator.url, dialect: dialect))
+        let context = SyncContext(store: store, remote: server)
+        return Device(store: store, server: server, context: context, table: try context.table("TodoItem"))
+    }
+
+    /// The server's rows that are not deleted: text by id.
+    func onServer() async throws -> [String: String] {
+        let rows = await emulator.rows(in: "TodoItem").filter { $0["deleted"] != .bool(true) }
+        return Dictionary(
+            uniqueKeysWithValues: rows.map { ($0["id"]?.stringValue ?? "", $0["text"]?.stringValue ?? "") }
+        )
+    }
+
+    /// Both devices hold one item that the server knows.
+    func shareItem(_ id: String = "a", _ text: String = "milk") async throws {
+        try await phone.table.insert(["text": .string(text), "complete": false], id: id)
+        try await phone.pull()
+        try await laptop.pull()
+        try #require(try await laptop.text(id) == text)
+    }
+}
