@@ -11,6 +11,7 @@ public protocol HTTPTransport: Sendable {
     ///   - request: The request, with scheme, authority and path.
     ///   - body: The body; nil sends none.
     ///   - timeout: The longest time from here to the last byte of the answer.
+    /// - Returns: The answer's head and its body, decompressed; empty when there is none.
     /// - Throws: `CancellationError` when the task was cancelled, and ``RemoteContract/RemoteError``: `unreachable` when
     ///   there is no complete answer, `invalidResponse` when it is too large. Any other error counts as `unreachable`.
     func send(

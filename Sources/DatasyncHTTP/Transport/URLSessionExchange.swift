@@ -58,9 +58,13 @@ final class URLSessionExchange: Sendable {
         if isTooLarge { fail(TransportFailure.tooLarge(server, maximumBodySize)) }
     }
 
+    var hasResponse: Bool { state.withLock { $0.response != nil } }
+
     /// Ends the exchange with the answer that has arrived.
     func finish() {
-        let answer = state.withLock { state in state.response.map { ($0, state.body) } }
+        // A redirect without a usable address is never reported on Linux: the response is only found in the task.
+        let told = task.response.flatMap(HTTPResponse.init)
+        let answer = state.withLock { state in (state.response ?? told).map { ($0, state.body) } }
         end(with: answer.map(Result.success) ?? .failure(TransportFailure.noAnswer(server)))
     }
 
@@ -125,6 +129,22 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     ) {
         if let response = HTTPResponse(response) { exchange(task)?.received(response) }
         completionHandler(nil)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        // On Linux, a 401 that asks for a password comes here once it is complete, and without a password neither
+        // default handling nor refusing would ever end the task with it.
+        if let exchange = exchange(task), exchange.hasResponse {
+            exchange.finish()
+            completionHandler(.cancelAuthenticationChallenge, nil)
+        } else {
+            completionHandler(.performDefaultHandling, nil)
+        }
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {

@@ -7,6 +7,10 @@ internal import FoundationNetworking
 #endif
 
 /// Carries requests with `URLSession`, without cookies, cache, stored credentials or redirects.
+///
+/// On Linux, the `URLSession` of Swift 6.3 and before ends the process when a server closes the connection in the middle
+/// of the answer's head (https://github.com/swiftlang/swift-corelibs-foundation/issues/5285). No app code can prevent
+/// that. Under TLS a broken connection does not look like that: only the server itself can bring it about.
 public final class URLSessionTransport: HTTPTransport {
     /// The largest body that is taken unless told otherwise: 64 MiB.
     public static let defaultMaximumBodySize = 64 * 1_024 * 1_024
