@@ -27,7 +27,9 @@ struct Socket: Sendable {
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         let size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let result = unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe bind(socket.descriptor, $0, size) }
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe bind(socket.descriptor, $0, size)
+            }
         }
         guard socket.descriptor >= 0, result == 0, listen(socket.descriptor, 64) == 0 else { throw Failure() }
         return socket
@@ -78,9 +80,10 @@ struct Socket: Sendable {
     func write(_ bytes: [UInt8]) -> Bool {
         var sent = 0
         while sent < bytes.count {
-            let count = unsafe bytes[sent...].withUnsafeBytes { buffer in
-                unsafe send(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL))
-            }
+            let count = unsafe bytes[sent...]
+                .withUnsafeBytes { buffer in
+                    unsafe send(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL))
+                }
             guard count > 0 else { return false }
             sent += count
         }
