@@ -81,7 +81,8 @@ struct TimestampTests {
         var generator = SplitMix64(state: seed)
         let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
         for _ in 0..<2_000 {
-            // From 1589 on, because Foundation takes earlier dates for Julian ones. Multiples of 8 ms: those that a Date holds exactly, so that Foundation does not round them.
+            // From 1589 on, because Foundation takes dates before 1582 for Julian ones. Multiples of 8 ms, which a Date
+            // holds exactly, so that Foundation does not round them.
             let milliseconds = Int64.random(in: -1_500_000_000_000...30_000_000_000_000, using: &generator) * 8
             let timestamp = Timestamp(milliseconds: milliseconds)
             #expect(Timestamp(timestamp.text) == timestamp, "seed \(seed)")
