@@ -104,7 +104,8 @@ var testTargets: [Target] {
             dependencies: [
                 "DatasyncHTTP", "RemoteContract", "SyncContract", "DatasyncEmulator",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]
+            ],
+            resources: [.copy("Fixtures")]
         ),
         .testTarget(
             name: "OfflineSyncTests",

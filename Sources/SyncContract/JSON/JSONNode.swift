@@ -5,10 +5,11 @@ package indirect enum JSONNode: Sendable {
     /// The number as it was written.
     case number(String)
     case string(String)
-    /// The elements, and the text they were read from.
-    case array([JSONNode], text: String)
-    /// The members in order, and the text they were read from.
-    case object([(name: String, value: JSONNode)], text: String)
+    /// The elements, and the bytes they were read from: a slice, because a text of its own at every level would
+    /// multiply a deeply nested document by its depth.
+    case array([JSONNode], source: ArraySlice<UInt8>)
+    /// The members in order, and the bytes they were read from.
+    case object([(name: String, value: JSONNode)], source: ArraySlice<UInt8>)
 
     /// Reads one JSON value (RFC 8259) and nothing after it.
     package init(parsing bytes: some Sequence<UInt8>) throws(JSONError) {
@@ -44,7 +45,7 @@ package indirect enum JSONNode: Sendable {
         case .bool(let value): value ? "true" : "false"
         case .number(let text): text
         case .string(let value): JSONWriter.quoted(value)
-        case .array(_, let text), .object(_, let text): text
+        case .array(_, let source), .object(_, let source): String(decoding: source, as: UTF8.self)
         }
     }
 }

@@ -43,7 +43,7 @@ struct JSONParser {
         position += 1
         var members: [(name: String, value: JSONNode)] = []
         skipWhitespace()
-        if take("}") { return .object([], text: text(from: start)) }
+        if take("}") { return .object([], source: bytes[start..<position]) }
         repeat {
             skipWhitespace()
             guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else {
@@ -56,7 +56,7 @@ struct JSONParser {
             skipWhitespace()
         } while take(",")
         guard take("}") else { throw failure("a closing brace is missing") }
-        return .object(members, text: text(from: start))
+        return .object(members, source: bytes[start..<position])
     }
 
     private mutating func array() throws(JSONError) -> JSONNode {
@@ -64,13 +64,13 @@ struct JSONParser {
         position += 1
         var elements: [JSONNode] = []
         skipWhitespace()
-        if take("]") { return .array([], text: text(from: start)) }
+        if take("]") { return .array([], source: bytes[start..<position]) }
         repeat {
             elements.append(try value())
             skipWhitespace()
         } while take(",")
         guard take("]") else { throw failure("a closing bracket is missing") }
-        return .array(elements, text: text(from: start))
+        return .array(elements, source: bytes[start..<position])
     }
 
     private mutating func keyword(_ word: String, _ node: JSONNode) throws(JSONError) -> JSONNode {
@@ -161,8 +161,6 @@ struct JSONParser {
         position += 1
         return true
     }
-
-    private func text(from start: Int) -> String { String(decoding: bytes[start..<position], as: UTF8.self) }
 
     private func failure(_ message: String) -> JSONError { JSONError(message: message, offset: position) }
 }

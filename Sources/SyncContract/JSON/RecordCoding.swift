@@ -84,7 +84,7 @@ package struct RecordCoding: Sendable {
         case (_, .null): return .null
         case (.bool, .bool(let value)): return .bool(value)
         case (.int64, .number(let text)), (.int64, .string(let text)):
-            return (Int64(text) ?? Double(text).flatMap(Int64.init(exactly:))).map(FieldValue.int64)
+            return Self.wholeNumber(text).map(FieldValue.int64)
         case (.double, .number(let text)), (.double, .string(let text)):
             return Double(text).flatMap { $0.isFinite ? .double($0) : nil }
         case (.decimal, .number(let text)), (.decimal, .string(let text)):
@@ -95,6 +95,16 @@ package struct RecordCoding: Sendable {
         case (.json, _): return .json(JSONText(validated: node.text))
         default: return nil
         }
+    }
+
+    /// The whole number of a text, however it is written: `7`, `7.0` and `0.7e1` are the same one.
+    private static func wholeNumber(_ text: String) -> Int64? {
+        if let number = Int64(text) { return number }
+        // A double rounds beyond 2⁵³, so what it gives is held against the text.
+        guard let decimal = DecimalText(text), let number = Double(text).flatMap(Int64.init(exactly:)),
+            DecimalText(number).isNumericallyEqual(to: decimal)
+        else { return nil }
+        return number
     }
 
     private static func undeclared(_ node: JSONNode) -> FieldValue? {

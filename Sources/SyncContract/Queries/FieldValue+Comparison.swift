@@ -10,6 +10,9 @@ extension FieldValue {
         case (.date(let a), .date(let b)): Self.sign(a.milliseconds, b.milliseconds)
         case (.int64(let a), .int64(let b)): Self.sign(a, b)
         case (.double(let a), .double(let b)): Self.sign(a, b)
+        // An infinity has no digits, and lies beyond every number that has.
+        case (.double(let a), _) where a.isInfinite && other.decimalDigits != nil: a < 0 ? -1 : 1
+        case (_, .double(let b)) where b.isInfinite && decimalDigits != nil: b < 0 ? 1 : -1
         default:
             if let a = decimalDigits, let b = other.decimalDigits { a.compare(with: b) } else { nil }
         }

@@ -1,0 +1,56 @@
+internal import HTTPTypes
+internal import RemoteContract
+internal import SyncContract
+
+/// Protocol 2, Azure Mobile Apps.
+struct Protocol2: WireProtocol {
+    var version: String { "2.0.0" }
+    var replacesWholeRows: Bool { false }
+    /// The row by its id hides tombstones, so a row is looked up by a query.
+    var lookupAnswersWithList: Bool { true }
+
+    func restore(_ id: String, in table: TableDefinition, version: String?) -> WireRequest? {
+        WireRequest(method: .post, table: table.name, id: id, ifMatch: version)
+    }
+
+    func update(
+        _ record: Record,
+        in table: TableDefinition,
+        version: String?,
+        restoring: Bool
+    ) throws(RemoteError) -> WireRequest {
+        guard !table.columns.isEmpty else {
+            // The server fails on a change of no column, and dropping the change without a word would be worse.
+            throw .invalidRequest("table '\(table.name)' declares no columns to write; declare those that change")
+        }
+        let names = table.columns.map(\.name)
+        var row = record.selecting(names)
+        // The record is the whole row, so one without any value is a row of nulls.
+        if row.fields.isEmpty { for name in names { row[name] = .null } }
+        return WireRequest(
+            method: .patch,
+            table: table.name,
+            id: try record.serverID(in: table),
+            ifMatch: version,
+            body: try Self.json(row, of: table, includingNulls: true)
+        )
+    }
+
+    func lookup(_ id: String, in table: TableDefinition) throws(RemoteError) -> WireRequest {
+        try page(Query(table.name).filtered(by: Column("id") == .string(id)), of: table)
+    }
+
+    func page(_ query: Query, of table: TableDefinition) throws(RemoteError) -> WireRequest {
+        let printer = ODataPrinter(.azureMobileApps)
+        var request = WireRequest(method: .get, table: table.name)
+        request.query.add("$filter", try printer.filter(query))
+        request.query.add("$orderby", try printer.order(query))
+        request.query.add("$top", try printer.top(query))
+        request.query.add("$skip", try printer.skip(query))
+        request.query.add("$select", try printer.selection(query))
+        request.query.add("$inlinecount", query.includesTotalCount ? "allpages" : nil)
+        // In this spelling only: the server compares the name exactly.
+        request.query.add("__includeDeleted", "true")
+        return request
+    }
+}

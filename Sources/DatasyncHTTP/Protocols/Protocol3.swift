@@ -1,0 +1,46 @@
+internal import HTTPTypes
+internal import RemoteContract
+internal import SyncContract
+
+/// Protocol 3, Datasync.
+struct Protocol3: WireProtocol {
+    var version: String { "3.0.0" }
+    var replacesWholeRows: Bool { true }
+    var lookupAnswersWithList: Bool { false }
+
+    func restore(_ id: String, in table: TableDefinition, version: String?) -> WireRequest? { nil }
+
+    func update(
+        _ record: Record,
+        in table: TableDefinition,
+        version: String?,
+        restoring: Bool
+    ) throws(RemoteError) -> WireRequest {
+        var request = WireRequest(method: .put, table: table.name, id: try record.serverID(in: table))
+        // The row is replaced: undeclared columns go along, or they would be blanked. What is left out becomes null.
+        request.body = try Self.json(record.withoutSystemProperties(), of: table, includingNulls: false)
+        request.ifMatch = version
+        if restoring { request.query.add("__includedeleted", "true") }
+        return request
+    }
+
+    func lookup(_ id: String, in table: TableDefinition) -> WireRequest {
+        var request = WireRequest(method: .get, table: table.name, id: id)
+        request.query.add("__includedeleted", "true")
+        return request
+    }
+
+    func page(_ query: Query, of table: TableDefinition) throws(RemoteError) -> WireRequest {
+        let printer = ODataPrinter(.datasync)
+        var request = WireRequest(method: .get, table: table.name)
+        request.query.add("$filter", try printer.filter(query))
+        request.query.add("$orderby", try printer.order(query))
+        request.query.add("$skip", try printer.skip(query))
+        request.query.add("$top", try printer.top(query))
+        request.query.add("$select", try printer.selection(query))
+        // Always: without the count, the page that a limit filled would not tell whether it is the last one.
+        request.query.add("$count", "true")
+        request.query.add("__includedeleted", "true")
+        return request
+    }
+}

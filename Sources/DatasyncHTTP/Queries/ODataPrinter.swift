@@ -1,0 +1,149 @@
+internal import RemoteContract
+internal import SyncContract
+
+/// Prints queries as OData text, not yet percent-encoded, in the words of a dialect.
+struct ODataPrinter: Sendable {
+    private let dialect: DatasyncDialect
+
+    init(_ dialect: DatasyncDialect) { self.dialect = dialect }
+
+    /// The value of `$filter`; nil for all rows.
+    func filter(_ query: Query) throws(RemoteError) -> String? {
+        guard let predicate = query.predicate else { return nil }
+        return try text(predicate)
+    }
+
+    /// The value of `$orderby`; nil without an order. Ascending is not written: it is what a bare name means.
+    func order(_ query: Query) throws(RemoteError) -> String? {
+        let entries = try query.order.map { (entry) throws(RemoteError) in
+            try name(entry.column) + (entry.direction == .descending ? " desc" : "")
+        }
+        return entries.isEmpty ? nil : entries.joined(separator: ",")
+    }
+
+    /// The value of `$skip`; nil when nothing is left out.
+    func skip(_ query: Query) throws(RemoteError) -> String? {
+        guard query.offset >= 0 else {
+            throw .invalidRequest("a query of '\(query.table)' has a negative offset; use 0 or more")
+        }
+        return query.offset > 0 ? String(query.offset) : nil
+    }
+
+    /// The value of `$top`; nil without a limit.
+    func top(_ query: Query) throws(RemoteError) -> String? {
+        guard query.limit ?? 0 >= 0 else {
+            throw .invalidRequest("a query of '\(query.table)' has a negative limit; use 0 or more")
+        }
+        return query.limit.map(String.init)
+    }
+
+    /// The value of `$select`: the named columns and the id, without which a row is of no use; nil for all columns.
+    func selection(_ query: Query) throws(RemoteError) -> String? {
+        guard let selection = query.selection else { return nil }
+        return try Set(selection + ["id"]).sorted().map(name).joined(separator: ",")
+    }
+
+    private func text(_ predicate: QueryPredicate) throws(RemoteError) -> String {
+        switch predicate {
+        case .constant(let value): return Self.constant(value)
+        case .all(let parts): return try joined(parts, " and ", ifEmpty: true)
+        case .any(let parts): return try joined(parts, " or ", ifEmpty: false)
+        case .not(let part): return "not(\(try text(part)))"
+        case .isAnyOf(let expression, let values): return try text(expression, isAnyOf: values)
+        case .match(let subject, let match, let pattern): return try text(subject, match, pattern)
+        case .comparison(let left, let comparison, let right):
+            // Never true, but servers disagree about it once it is negated.
+            if comparison.isOrdering, left == .value(.null) || right == .value(.null) { return Self.constant(false) }
+            return "(\(try text(left)) \(comparison.word) \(try text(right)))"
+        }
+    }
+
+    private func joined(
+        _ parts: [QueryPredicate],
+        _ separator: String,
+        ifEmpty empty: Bool
+    ) throws(RemoteError) -> String {
+        switch parts.count {
+        case 0: return Self.constant(empty)
+        case 1: return try text(parts[0])
+        default: return "(" + (try parts.map(text)).joined(separator: separator) + ")"
+        }
+    }
+
+    private func text(_ expression: QueryExpression, isAnyOf values: [FieldValue]) throws(RemoteError) -> String {
+        // A list counts as one node where a chain counts three for every value, and servers bound the number of nodes.
+        if dialect == .datasync, values.count > 1, values.allSatisfy(ODataLiteral.isSafeInList) {
+            let list = try values.map { (value) throws(RemoteError) in try ODataLiteral.text(value, in: dialect) }
+            return "(\(try text(expression)) in (\(list.joined(separator: ","))))"
+        }
+        return try joined(values.map { .comparison(expression, .equal, .value($0)) }, " or ", ifEmpty: false)
+    }
+
+    private func text(
+        _ subject: QueryExpression,
+        _ match: QueryMatch,
+        _ pattern: QueryExpression
+    ) throws(RemoteError) -> String {
+        // What is no text contains none. Servers would refuse the types instead.
+        guard subject.canBeText, pattern.canBeText else { return Self.constant(false) }
+        let subject = try text(subject)
+        let pattern = try text(pattern)
+        switch (match, dialect) {
+        case (.contains, .datasync): return "contains(\(subject),\(pattern))"
+        case (.contains, .azureMobileApps): return "substringof(\(pattern),\(subject))"
+        case (.startsWith, _): return "startswith(\(subject),\(pattern))"
+        case (.endsWith, _): return "endswith(\(subject),\(pattern))"
+        }
+    }
+
+    private func text(_ expression: QueryExpression) throws(RemoteError) -> String {
+        switch expression {
+        case .column(let column): return try name(column)
+        case .value(let value): return try ODataLiteral.text(value, in: dialect)
+        case .lowercased(let operand): return operand.canBeText ? "tolower(\(try text(operand)))" : "null"
+        case .uppercased(let operand): return operand.canBeText ? "toupper(\(try text(operand)))" : "null"
+        }
+    }
+
+    /// A column's name. It stands in the query unquoted, so it must not be able to say anything else.
+    private func name(_ column: String) throws(RemoteError) -> String {
+        let isName = column.utf8.allSatisfy {
+            (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0) || $0 == 95
+        }
+        guard isName, let first = column.utf8.first, !(48...57).contains(first) else {
+            throw .invalidRequest(
+                "'\(column)' cannot be a column in a query: use a letter or underscore, then letters, digits and"
+                    + " underscores"
+            )
+        }
+        return column
+    }
+
+    private static func constant(_ value: Bool) -> String { value ? "(1 eq 1)" : "(1 eq 0)" }
+}
+
+extension QueryExpression {
+    /// Whether the expression may be text: not so for a literal of another type.
+    fileprivate var canBeText: Bool {
+        switch self {
+        case .value(.string), .column: true
+        case .value: false
+        case .lowercased(let operand), .uppercased(let operand): operand.canBeText
+        }
+    }
+}
+
+extension QueryComparison {
+    fileprivate var word: String {
+        switch self {
+        case .equal: "eq"
+        case .notEqual: "ne"
+        case .less: "lt"
+        case .lessOrEqual: "le"
+        case .greater: "gt"
+        case .greaterOrEqual: "ge"
+        }
+    }
+
+    fileprivate var isOrdering: Bool { self != .equal && self != .notEqual }
+}

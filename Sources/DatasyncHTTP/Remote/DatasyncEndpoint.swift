@@ -1,0 +1,103 @@
+internal import Foundation
+internal import HTTPTypes
+internal import RemoteContract
+
+/// Where tables are found: turns what a protocol wants to say into an HTTP request.
+struct DatasyncEndpoint: Sendable {
+    let scheme: String
+    /// Host and port as they stand in the address.
+    let authority: String
+    private let tablesPath: String
+    private let tableNames: [String: String]
+    private let installationID: String?
+
+    init(_ url: URL, options: DatasyncOptions) throws(RemoteError) {
+        guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
+            let scheme = parts.scheme?.lowercased(), let host = parts.encodedHost, !host.isEmpty,
+            scheme == "https" || scheme == "http"
+        else { throw .invalidAddress("the address of the service is not of the form https://host/path") }
+        guard parts.user == nil, parts.password == nil, parts.query == nil, parts.fragment == nil else {
+            throw .invalidAddress(
+                "the address of the service has a user name, a query or a fragment; give only scheme, host and path,"
+                    + " and pass credentials as authentication"
+            )
+        }
+        guard scheme == "https" || Self.isLoopback(host) || options.allowsInsecureHTTP else {
+            throw .invalidAddress(
+                "http://\(host) is not this machine, and anyone on the way could read what is sent; use https, or set"
+                    + " allowsInsecureHTTP for a trusted network"
+            )
+        }
+        self.scheme = scheme
+        authority = host.lowercased() + (parts.port.map { ":\($0)" } ?? "")
+        tablesPath =
+            try Self.path(parts.percentEncodedPath) { $0 }
+            + Self.path(options.tableEndpoint, encodedBy: PercentEncoding.value)
+        var names: [String: String] = [:]
+        for (name, remoteName) in options.tableNames {
+            names[name] = try Self.path(remoteName, encodedBy: PercentEncoding.value)
+        }
+        tableNames = names
+        installationID = options.installationID
+        guard installationID.map(HTTPField.isValidValue) ?? true else {
+            throw .invalidRequest("the installation id has characters that a header field cannot carry")
+        }
+    }
+
+    /// The HTTP request for a protocol's request, without authentication.
+    func httpRequest(_ request: WireRequest, version: String) throws(RemoteError) -> HTTPRequest {
+        var path = tablesPath + (tableNames[request.table] ?? "/" + PercentEncoding.value(request.table))
+        if let id = request.id {
+            // Percent-encoding does not help here: %2E counts as a dot, and is removed on the way.
+            guard !["", ".", ".."].contains(id) else {
+                throw .invalidRequest(
+                    "an id of table '\(request.table)' is empty or only dots, which no address can name"
+                )
+            }
+            path += "/" + PercentEncoding.value(id)
+        }
+        if !request.query.isEmpty { path += "?" + request.query.text }
+
+        var fields = HTTPFields()
+        fields[.zumoVersion] = version
+        fields[.accept] = "application/json"
+        fields[.userAgent] = "SealedSync"
+        fields[.zumoInstallationID] = installationID
+        if request.method == .post || request.body != nil { fields[.contentType] = "application/json" }
+        if let version = request.ifMatch, !version.isEmpty {
+            fields[.ifMatch] = try EntityTag.quoted(version, table: request.table)
+        }
+        return HTTPRequest(
+            method: request.method,
+            scheme: scheme,
+            authority: authority,
+            path: path,
+            headerFields: fields
+        )
+    }
+
+    /// `/a/b` of `a/b`, `/a/b` and `/a/b/`; nothing of an empty text.
+    private static func path(
+        _ text: String,
+        encodedBy encode: (String) -> String
+    ) throws(RemoteError) -> String {
+        let segments = text.split(separator: "/").map(String.init)
+        guard !segments.contains("."), !segments.contains("..") else {
+            throw .invalidAddress("the address of the service has '.' or '..' as a path segment; write the path out")
+        }
+        return segments.map { "/" + encode($0) }.joined()
+    }
+
+    /// Whether a host is this machine by its very name: no look-up, because a name can resolve to anything.
+    static func isLoopback(_ host: String) -> Bool {
+        if ["localhost", "[::1]", "::1"].contains(host.lowercased()) { return true }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127"
+            && parts.allSatisfy { (1...3).contains($0.utf8.count) && UInt8($0, radix: 10) != nil }
+    }
+}
+
+extension RemoteError {
+    static func invalidAddress(_ message: String) -> RemoteError { RemoteError(.invalidAddress, message) }
+    static func invalidRequest(_ message: String) -> RemoteError { RemoteError(.invalidRequest, message) }
+}

@@ -1,0 +1,124 @@
+internal import HTTPTypes
+public import RemoteContract
+public import SyncContract
+
+extension DatasyncRemote {
+    /// Creates a row; see ``RemoteContract/SyncRemote/insert(_:into:)``.
+    public func insert(_ record: Record, into table: TableDefinition) async throws -> Record {
+        try await write(try wire.insert(record, into: table), of: record, in: table)
+    }
+
+    /// Writes a row; see ``RemoteContract/SyncRemote/update(_:in:version:restoring:)``.
+    ///
+    /// Protocol 2 brings a row back by a request of its own before the change. When the change then fails, the row stays
+    /// brought back, with the content it was deleted with.
+    public func update(
+        _ record: Record,
+        in table: TableDefinition,
+        version: String?,
+        restoring: Bool
+    ) async throws -> Record {
+        var request = try wire.update(record, in: table, version: version, restoring: restoring)
+        if restoring, let id = request.id, let restore = wire.restore(id, in: table, version: version) {
+            let restored = try await write(restore, of: record, in: table)
+            if version != nil { request.ifMatch = restored.version }
+        }
+        let row = try await write(request, of: record, in: table)
+        // Protocol 2 changes deleted rows, which then stay deleted.
+        guard !row.isDeleted else { throw conflict(with: row, in: table, status: 200) }
+        return row
+    }
+
+    /// Deletes a row; see ``RemoteContract/SyncRemote/delete(_:from:version:)``.
+    public func delete(_ id: String, from table: TableDefinition, version: String?) async throws {
+        let answer = try await exchange(wire.delete(id, from: table, version: version))
+        switch answer.mapping {
+        case .success:
+            // Nothing, or the deleted row. A login page must not pass for a deletion.
+            if !answer.body.isEmpty { _ = try answer.json() }
+        case .gone, .failure(.notFound): return
+        case .conflict:
+            let row: Record?
+            if let told = RowReader(table: table).conflictingRow(id, in: answer) {
+                row = told
+            } else {
+                row = try await self.record(id, in: table)
+            }
+            if let row, !row.isDeleted { throw conflict(with: row, in: table, status: answer.status) }
+        case .failure: throw answer.failure(table: table.name)
+        }
+    }
+
+    /// One row, tombstones included; see ``RemoteContract/SyncRemote/record(_:in:)``.
+    public func record(_ id: String, in table: TableDefinition) async throws -> Record? {
+        let answer = try await exchange(try wire.lookup(id, in: table))
+        let reader = RowReader(table: table)
+        switch answer.mapping {
+        case .success:
+            return wire.lookupAnswersWithList ? try reader.row(id, inListOf: answer) : try reader.row(id, in: answer)
+        case .failure(.notFound), .gone: return nil
+        case .conflict, .failure: throw answer.failure(table: table.name)
+        }
+    }
+
+    /// One page of rows; see ``RemoteContract/SyncRemote/page(_:of:)``.
+    public func page(_ query: Query, of table: TableDefinition) async throws -> RemotePage {
+        let answer = try await exchange(try wire.page(query, of: table))
+        guard answer.mapping == .success else { throw answer.failure(table: table.name) }
+        return try RowReader(table: table).page(of: query, in: answer)
+    }
+
+    /// Sends a request that is answered by the row it wrote.
+    private func write(_ request: WireRequest, of record: Record, in table: TableDefinition) async throws -> Record {
+        let id = try record.serverID(in: table)
+        let answer = try await exchange(request)
+        let reader = RowReader(table: table)
+        switch answer.mapping {
+        case .success: return try reader.row(id, in: answer)
+        case .conflict:
+            if let row = reader.conflictingRow(id, in: answer) {
+                throw conflict(with: row, in: table, status: answer.status)
+            }
+            throw try await conflictByLookup(id, in: table, status: answer.status)
+        case .gone: throw try await conflictByLookup(id, in: table, status: answer.status)
+        case .failure: throw answer.failure(table: table.name)
+        }
+    }
+
+    /// The error of a conflict whose answer lacks the server's row.
+    ///
+    /// - Throws: What the look-up failed with, when trying again later can help. Otherwise the conflict goes without a
+    ///   row: repeating the write would only bring up the same conflict.
+    private func conflictByLookup(
+        _ id: String,
+        in table: TableDefinition,
+        status: Int
+    ) async throws -> RemoteError {
+        do {
+            return conflict(with: try await self.record(id, in: table), in: table, status: status)
+        } catch let error as RemoteError where error.code == .refused || error.code == .invalidResponse {
+            return conflict(with: nil, in: table, status: status, cause: error)
+        }
+    }
+
+    private func conflict(
+        with row: Record?,
+        in table: TableDefinition,
+        status: Int,
+        cause: (any Error)? = nil
+    ) -> RemoteError {
+        let reason =
+            switch row {
+            case nil: "has a conflicting row in table '\(table.name)', which could not be had"
+            case .some(let row) where row.isDeleted: "has deleted the row in table '\(table.name)'"
+            case .some: "has another version of the row in table '\(table.name)'"
+            }
+        return RemoteError(
+            .conflict,
+            "\(endpoint.authority) \(reason); resolve the conflict",
+            status: status,
+            serverRecord: row,
+            cause: cause
+        )
+    }
+}

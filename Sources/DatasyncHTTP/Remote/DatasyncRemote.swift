@@ -1,0 +1,95 @@
+public import Foundation
+public import RemoteContract
+internal import HTTPTypes
+internal import Synchronization
+
+/// A Datasync or Azure Mobile Apps service as the sync engine sees it.
+///
+/// Every call is one request; three need more: bringing a row back in protocol 2, a conflict whose answer lacks the
+/// server's row, and a row found deleted. Nothing is retried and nothing is cached. Redirects are not followed.
+public final class DatasyncRemote: SyncRemote {
+    let endpoint: DatasyncEndpoint
+    let wire: any WireProtocol
+    private let requestTimeout: Duration
+    private let authentication: (any RequestAuthentication)?
+    private let transport: any HTTPTransport
+    private let counter = Atomic<Int>(0)
+
+    /// Describes a service; nothing is sent yet.
+    ///
+    /// - Parameters:
+    ///   - baseURL: Scheme, host and path of the service, above the table endpoint. `https`, or `http` to this machine
+    ///     (`localhost`, `127.0.0.0/8`, `::1`), unless the options allow more.
+    ///   - dialect: The protocol that the service speaks.
+    ///   - options: Settings with defaults.
+    ///   - authentication: What proves to the server who is asking; nil asks anonymously.
+    ///   - transport: What carries requests; `URLSession` by default.
+    /// - Throws: ``RemoteContract/RemoteError`` with code `invalidAddress` for an address that is refused, and
+    ///   `invalidRequest` for an installation id that no header can carry.
+    public init(
+        baseURL: URL,
+        dialect: DatasyncDialect,
+        options: DatasyncOptions = DatasyncOptions(),
+        authentication: (any RequestAuthentication)? = nil,
+        transport: any HTTPTransport = URLSessionTransport()
+    ) throws(RemoteError) {
+        endpoint = try DatasyncEndpoint(baseURL, options: options)
+        wire = dialect.wireProtocol
+        requestTimeout = options.requestTimeout
+        self.authentication = authentication
+        self.transport = transport
+    }
+
+    /// Whether an update replaces the whole row: true for protocol 3, false for protocol 2.
+    public var replacesWholeRows: Bool { wire.replacesWholeRows }
+
+    /// How many HTTP requests were sent so far.
+    public var requestCount: Int { counter.load(ordering: .relaxed) }
+
+    /// Sends one request and returns the answer, whatever its status.
+    func exchange(_ request: WireRequest) async throws -> ServerAnswer {
+        var http = try endpoint.httpRequest(request, version: wire.version)
+        if let field = try await authenticationField() { http.headerFields.append(field) }
+        try Task.checkCancellation()
+        counter.add(1, ordering: .relaxed)
+        do {
+            let (response, body) = try await transport.send(
+                http,
+                body: request.body.map { Array($0.utf8) },
+                timeout: requestTimeout
+            )
+            return ServerAnswer(
+                status: response.status.code,
+                fields: response.headerFields,
+                body: body,
+                server: endpoint.authority
+            )
+        } catch let error as RemoteError {
+            throw error
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            throw RemoteError(
+                .unreachable,
+                "the request to \(endpoint.authority) failed in the transport",
+                cause: error
+            )
+        }
+    }
+
+    private func authenticationField() async throws -> HTTPField? {
+        do {
+            return try await authentication?.headerField()
+        } catch let error as RemoteError {
+            throw error
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            throw RemoteError(
+                .unauthorized,
+                "no credentials for \(endpoint.authority) could be had; sign in again",
+                cause: error
+            )
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import RemoteContract
+import SyncContract
+import Testing
+
+@testable import DatasyncHTTP
+
+@Suite("Filters as OData")
+struct ODataPrinterTests {
+    private func text(_ predicate: QueryPredicate, _ dialect: DatasyncDialect) throws -> String? {
+        try ODataPrinter(dialect).filter(Query("t").filtered(by: predicate))
+    }
+
+    @Test(
+        "values have the literals of each dialect",
+        arguments: [
+            (nil, "null", "null"), (true, "true", "true"), (false, "false", "false"), (0, "0", "0"),
+            (-25, "-25", "-25"),
+            (2_147_483_647, "2147483647", "2147483647"), (2_147_483_648, "2147483648L", "2147483648l"),
+            (-2_147_483_649, "-2147483649L", "-2147483649l"),
+            (9_007_199_254_740_993, "9007199254740993L", "9007199254740993l"), (2.0, "2.0", "2.0d"),
+            (0.1, "0.1", "0.1d"), (-1e-7, "-1e-07", "-1e-07d"), (1e22, "1e+22", "1e+22d"),
+            (.decimal(DecimalText("1.10")!), "1.10M", "1.10m"), (.decimal(DecimalText("-5")!), "-5M", "-5m"),
+            (.decimal(DecimalText("1.25e3")!), "1250M", "1250m"),
+            (.decimal(DecimalText("-1.25E-3")!), "-0.00125M", "-0.00125m"),
+            (.decimal(DecimalText("0.5e1")!), "5M", "5m"), (.decimal(DecimalText("12.5e0")!), "12.5M", "12.5m"),
+            (.decimal(DecimalText("0e5")!), "0M", "0m"), ("", "''", "''"), ("it's", "'it''s'", "'it''s'"),
+            ("''", "''''''", "''''''"), ("a'\u{301}b", "'a''\u{301}b'", "'a''\u{301}b'"),
+            ("2024-01-01T00:00:00Z", "'2024-01-01T00:00:00Z'", "'2024-01-01T00:00:00Z'"),
+            (
+                .date(Timestamp("2024-08-23T22:22:54.2915+02:00")!),
+                "cast(2024-08-23T20:22:54.291Z,Edm.DateTimeOffset)",
+                "datetimeoffset'2024-08-23T20:22:54.291Z'"
+            ),
+        ] as [(FieldValue, String, String)]
+    )
+    func literals(_ value: FieldValue, _ three: String, _ two: String) throws {
+        #expect(try text(Column("f") == value, .datasync) == "(f eq \(three))")
+        #expect(try text(Column("f") == value, .azureMobileApps) == "(f eq \(two))")
+    }
+
+    @Test(
+        "what has no literal is refused",
+        arguments: [
+            .double(.infinity), .double(.nan), .bytes([1]), .json(JSONText("{}")!), .decimal(DecimalText("1e65")!),
+            .decimal(DecimalText("1e-99999999999999999999")!),
+        ] as [FieldValue]
+    )
+    func noLiteral(_ value: FieldValue) {
+        for dialect in DatasyncDialect.allCases {
+            for predicate in [Column("f") == value, Column("f").isAny(of: [1, value])] {
+                let error = #expect(throws: RemoteError.self) { try text(predicate, dialect) }
+                #expect(error?.code == .invalidRequest)
+            }
+        }
+    }
+
+    @Test(
+        "predicates are nested as they are built",
+        arguments: [
+            (Column("a") != 1, "(a ne 1)"), (Column("a") < 1, "(a lt 1)"), (Column("a") <= 1, "(a le 1)"),
+            (Column("a") > 1, "(a gt 1)"), (Column("a") >= 1, "(a ge 1)"), (!(Column("a") == 1), "not((a eq 1))"),
+            (Column("a") == 1 && Column("b") == 2, "((a eq 1) and (b eq 2))"),
+            (
+                Column("a") == 1 && (Column("b") == 2 || !(Column("c") == 3)),
+                "((a eq 1) and ((b eq 2) or not((c eq 3))))"
+            ),
+            (.all([Column("a") == 1, Column("b") == 2, Column("c") == 3]), "((a eq 1) and (b eq 2) and (c eq 3))"),
+            (.all([Column("a") == 1]), "(a eq 1)"), (.any([]), "(1 eq 0)"), (.all([]), "(1 eq 1)"),
+            (.constant(true), "(1 eq 1)"), (.constant(false), "(1 eq 0)"), (Column("a").isAny(of: []), "(1 eq 0)"),
+            (Column("a").isAny(of: [1]), "(a eq 1)"), (Column("a").isAny(of: [nil, 1]), "((a eq null) or (a eq 1))"),
+            (Column("a").isAny(of: ["it's", "x"]), "((a eq 'it''s') or (a eq 'x'))"),
+            (Column("a").starts(with: "x"), "startswith(a,'x')"), (Column("a").ends(with: "x'"), "endswith(a,'x''')"),
+            (.comparison(.lowercased(.column("a")), .equal, .value("x")), "(tolower(a) eq 'x')"),
+            (.comparison(.uppercased(.value("y")), .notEqual, .column("a")), "(toupper('y') ne a)"),
+            // What the meaning of queries settles, and servers would refuse or settle otherwise.
+            (Column("a") < nil, "(1 eq 0)"), (!(Column("a") >= nil), "not((1 eq 0))"),
+            (Column("a") == nil, "(a eq null)"),
+            (.match(.column("a"), .startsWith, .value(1)), "(1 eq 0)"),
+            (.match(.lowercased(.value(true)), .endsWith, .column("a")), "(1 eq 0)"),
+            (.comparison(.lowercased(.value(1)), .equal, .column("a")), "(null eq a)"),
+        ]
+    )
+    func predicates(_ predicate: QueryPredicate, _ expected: String) throws {
+        #expect(try text(predicate, .datasync) == expected)
+        #expect(try text(predicate, .azureMobileApps) == expected)
+    }
+
+    @Test("containing has its operands the other way round in protocol 2")
+    func containing() throws {
+        #expect(try text(Column("a").contains("x"), .datasync) == "contains(a,'x')")
+        #expect(try text(Column("a").contains("x"), .azureMobileApps) == "substringof('x',a)")
+        #expect(
+            try text(Column("a").containsIgnoringASCIICase("X"), .azureMobileApps)
+                == "substringof(tolower('X'),tolower(a))"
+        )
+    }
+
+    @Test("harmless lists stay lists in protocol 3")
+    func lists() throws {
+        let ids = Column("id").isAny(of: ["a-1", "b_2:x.y"])
+        #expect(try text(ids, .datasync) == "(id in ('a-1','b_2:x.y'))")
+        #expect(try text(ids, .azureMobileApps) == "((id eq 'a-1') or (id eq 'b_2:x.y'))")
+        #expect(try text(Column("n").isAny(of: [1, -2]), .datasync) == "(n in (1,-2))")
+        #expect(try text(Column("n").isAny(of: [1, 5_000_000_000]), .datasync) == "((n eq 1) or (n eq 5000000000L))")
+        #expect(try text(Column("s").isAny(of: ["a,b", "c"]), .datasync) == "((s eq 'a,b') or (s eq 'c'))")
+    }
+
+    @Test(
+        "a name that is no column name cannot get into a query",
+        arguments: ["", "a b", "a eq 1 or b", "a)", "a,b", "1a", "é", "a/b", "$top", "a'"]
+    )
+    func names(_ name: String) {
+        let queries = [
+            Query("t").filtered(by: Column(name) == 1), Query("t").ordered(by: name), Query("t").selecting([name]),
+        ]
+        for query in queries {
+            for dialect in DatasyncDialect.allCases {
+                let error = #expect(throws: RemoteError.self) {
+                    try dialect.wireProtocol.page(query, of: TableDefinition("t", columns: []))
+                }
+                #expect(error?.code == .invalidRequest)
+            }
+        }
+    }
+
+    @Test("negative limits and offsets are refused", arguments: DatasyncDialect.allCases)
+    func negative(_ dialect: DatasyncDialect) {
+        let table = TableDefinition("t", columns: [])
+        for query in [Query("t").limited(to: -1), Query("t").skipping(-1)] {
+            #expect(throws: RemoteError.self) { try dialect.wireProtocol.page(query, of: table) }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+import HTTPTypes
+import RemoteContract
+import SyncContract
+import Testing
+
+@testable import DatasyncHTTP
+
+@Suite("Answers and what they mean")
+struct ResponseTests {
+    private static let table = TableDefinition("todo", columns: [.init("text", .string)])
+
+    private func answer(_ status: Int, _ body: String = "", fields: HTTPFields = [:]) -> ServerAnswer {
+        ServerAnswer(status: status, fields: fields, body: Array(body.utf8), server: "example.org")
+    }
+
+    @Test(
+        "every status has one meaning",
+        arguments: [
+            (200, .success), (201, .success), (204, .success), (409, .conflict), (412, .conflict), (410, .gone),
+            (401, .failure(.unauthorized)), (404, .failure(.notFound)), (408, .failure(.throttled)),
+            (429, .failure(.throttled)), (503, .failure(.throttled)), (400, .failure(.refused)),
+            (402, .failure(.refused)), (403, .failure(.refused)), (405, .failure(.refused)), (413, .failure(.refused)),
+            (415, .failure(.refused)), (428, .failure(.refused)), (499, .failure(.refused)),
+            (500, .failure(.serverFailure)), (501, .failure(.serverFailure)), (502, .failure(.serverFailure)),
+            (504, .failure(.serverFailure)), (599, .failure(.serverFailure)), (100, .failure(.invalidResponse)),
+            (202, .failure(.invalidResponse)), (203, .failure(.invalidResponse)), (206, .failure(.invalidResponse)),
+            (300, .failure(.invalidResponse)), (301, .failure(.invalidResponse)), (304, .failure(.invalidResponse)),
+            (308, .failure(.invalidResponse)), (600, .failure(.invalidResponse)), (999, .failure(.invalidResponse)),
+        ] as [(Int, ResponseMapping)]
+    )
+    func mapping(_ status: Int, _ meaning: ResponseMapping) {
+        #expect(ResponseMapping(status: status) == meaning)
+    }
+
+    @Test(
+        "what the server says is found in its usual places",
+        arguments: [
+            (#""bad filter""#, ": bad filter"), (#"{"error":"no"}"#, ": no"), (#"{"description":"no"}"#, ": no"),
+            (#"{"message":"no"}"#, ": no"), (#"{"title":"no","status":400}"#, ": no"),
+            (#"{"error":{"code":"x","message":"no"}}"#, ": no"), (#"{"error":7,"message":"no"}"#, ": no"),
+            (
+                #"[{"memberNames":["a"],"errorMessage":"too long"},{"errorMessage":"too short"}]"#,
+                ": too long too short"
+            ),
+            (#""a\r\nb\u0000c""#, ": a  b c"), ("", ""), ("<html>", ""), ("plain", ""), ("{}", ""), ("[]", ""),
+            ("7", ""),
+            (#""""#, ""), (#"{"error":""}"#, ""),
+        ]
+    )
+    func serverText(_ body: String, _ expected: String) {
+        #expect(answer(400, body).serverText == expected)
+        #expect(answer(500, body).serverText == expected)
+        // Successes and conflicts hold rows.
+        for status in [200, 304, 409, 412] { #expect(answer(status, body).serverText == "") }
+    }
+
+    @Test("what the server says is cut to 200 characters")
+    func longText() {
+        let text = answer(400, "\"" + String(repeating: "é", count: 5_000) + "\"").serverText
+        #expect(text == ": " + String(repeating: "é", count: 200) + "…")
+    }
+
+    @Test("a redirect names its host and nothing else of its address")
+    func redirect() {
+        let fields: HTTPFields = [.location: "https://login.example.com/x?token=secret"]
+        let message = answer(302, fields: fields).failure(table: "todo").message
+        #expect(message.contains("https://login.example.com"))
+        #expect(!message.contains("secret"))
+    }
+
+    @Test(
+        "a version is taken from a strong tag only",
+        arguments: [
+            ("\"MQ==\"", "MQ=="), (#""a\"b""#, "a\"b"), ("W/\"MQ==\"", nil), ("MQ==", nil), ("\"", nil), ("\"\"", nil),
+            ("", nil), (nil, nil), ("\"open", nil), ("w/\"x\"", nil),
+        ] as [(String?, String?)]
+    )
+    func entityTags(_ header: String?, _ version: String?) {
+        #expect(EntityTag.version(header) == version)
+    }
+
+    @Test("a version in a tag comes back as it was", arguments: ["MQ==", "a\"b", "\"\"", "x"])
+    func entityTagRoundTrip(_ version: String) throws {
+        #expect(EntityTag.version(try EntityTag.quoted(version, table: "todo")) == version)
+    }
+
+    @Test("the body's version counts before the tag's, and a tag fills a gap")
+    func rowVersions() throws {
+        let reader = RowReader(table: Self.table)
+        let strong: HTTPFields = [.eTag: "\"V2\""]
+        let weak: HTTPFields = [.eTag: "W/\"V2\""]
+        #expect(try reader.row("a", in: answer(200, #"{"id":"a","version":"V1"}"#, fields: strong)).version == "V1")
+        #expect(try reader.row("a", in: answer(200, #"{"id":"a"}"#, fields: strong)).version == "V2")
+        #expect(try reader.row("a", in: answer(200, #"{"id":"a","version":null}"#, fields: strong)).version == "V2")
+        #expect(try reader.row("a", in: answer(200, #"{"id":"a"}"#, fields: weak)).version == nil)
+    }
+
+    @Test("ids of an answer are compared as the table does")
+    func ids() throws {
+        let folding = TableDefinition("todo", columns: [], idComparison: .asciiCaseInsensitive)
+        let body = answer(200, #"{"id":"A1"}"#)
+        #expect(try RowReader(table: folding).row("a1", in: body).id == "A1")
+        #expect(throws: RemoteError.self) { try RowReader(table: Self.table).row("a1", in: body) }
+    }
+
+    @Test(
+        "a conflict's body is the server's row only if it has what a server writes",
+        arguments: [
+            (#"{"id":"a","version":"V"}"#, true), (#"{"id":"a","updatedAt":"2024-01-01T00:00:00Z"}"#, true),
+            (#"{"id":"a"}"#, false), (#"{"id":"a","version":null,"updatedAt":null}"#, false),
+            (#"{"id":"b","version":"V"}"#, false), ("", false), ("<p>", false), ("[]", false),
+        ]
+    )
+    func conflictingRow(_ body: String, _ isRow: Bool) {
+        #expect((RowReader(table: Self.table).conflictingRow("a", in: answer(409, body)) != nil) == isRow)
+    }
+
+    @Test(
+        "pages tell what they know of their end",
+        arguments: [
+            // The body, limit, offset; whether it is known to be the last one, and the count.
+            (#"{"items":[{"id":"a"}],"count":1,"nextLink":null}"#, nil, 0, true, 1),
+            (#"{"items":[{"id":"a"}],"count":9,"nextLink":null}"#, nil, 0, true, 9),
+            (#"{"items":[{"id":"a"}],"count":9,"nextLink":"$skip=1"}"#, nil, 0, false, 9),
+            (#"{"items":[{"id":"a"}],"count":1,"nextLink":"$skip=1"}"#, nil, 0, false, 1),
+            (#"{"items":[{"id":"a"}],"count":9,"nextLink":null}"#, 1, 0, false, 9),
+            (#"{"items":[{"id":"a"}],"count":1,"nextLink":null}"#, 1, 0, true, 1),
+            (#"{"items":[{"id":"a"}],"count":9,"nextLink":null}"#, 1, 8, true, 9),
+            (#"{"items":[{"id":"a"}],"count":9,"nextLink":null}"#, 1, 7, false, 9),
+            (#"{"items":[{"id":"a"}],"count":null,"nextLink":null}"#, 1, 0, false, nil),
+            (#"{"items":[{"id":"a"}]}"#, nil, 0, true, nil),
+            (#"{"items":[{"id":"a"}],"nextLink":""}"#, nil, 0, true, nil),
+            (#"{"items":[],"count":9,"nextLink":null}"#, 0, 0, false, 9),
+            (#"{"items":[],"count":0,"nextLink":null}"#, 0, 0, true, 0),
+            (#"{"items":[],"count":9,"nextLink":null}"#, 5, 20, true, 9),
+            (#"{"items":[],"nextLink":"$skip=1"}"#, nil, 0, false, nil), ("[]", nil, 0, true, nil),
+            ("[]", 0, 0, false, nil),
+            (#"[{"id":"a"}]"#, nil, 0, false, nil), (#"{"results":[{"id":"a"}],"count":1}"#, nil, 0, true, 1),
+            (#"{"results":[{"id":"a"}],"count":2}"#, nil, 0, false, 2), (#"{"results":[]}"#, nil, 0, true, nil),
+        ] as [(String, Int?, Int, Bool, Int?)]
+    )
+    func pages(_ body: String, _ limit: Int?, _ offset: Int, _ isLast: Bool, _ count: Int?) throws {
+        var query = Query("todo").skipping(offset)
+        query.limit = limit
+        let page = try RowReader(table: Self.table).page(of: query, in: answer(200, body))
+        #expect(page.isKnownToBeLast == isLast)
+        #expect(page.totalCount == count)
+        #expect(page.records.allSatisfy { $0.id == "a" })
+    }
+
+    @Test(
+        "what is no page is refused",
+        arguments: [
+            "", "{", "null", "7", "\"[]\"", "{}", #"{"items":{}}"#, #"{"items":[7]}"#, #"{"items":[{}]}"#,
+            #"{"items":[{"id":"a","text":7}]}"#, #"{"items":[],"count":"1"}"#, #"{"items":[],"count":-1}"#,
+            #"{"items":[],"count":1.5}"#, #"{"items":[],"nextLink":7}"#, "<html></html>", #"[{"id":"a"},null]"#,
+        ]
+    )
+    func noPages(_ body: String) {
+        let error = #expect(throws: RemoteError.self) {
+            try RowReader(table: Self.table).page(of: Query("todo"), in: answer(200, body))
+        }
+        #expect(error?.code == .invalidResponse)
+    }
+}
