@@ -1,0 +1,109 @@
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+import Foundation
+import Testing
+
+/// `sealedsync emulator` as a process, with a plain HTTP client beside it that shares nothing with the adapter.
+final class EmulatorProcess: Sendable {
+    struct Answer {
+        var status: Int
+        var headers: [String: String]
+        var body: Data
+
+        var json: (any Sendable)? {
+            get throws { body.isEmpty ? nil : try JSONSerialization.jsonObject(with: body, options: .fragmentsAllowed) as? any Sendable }
+        }
+
+        var object: [String: any Sendable] {
+            get throws { try #require(try json as? [String: any Sendable]) }
+        }
+    }
+
+    let url: String
+    let protocolNumber: Int
+    // Only started, signalled and waited for; `Process` is documented as safe for that from any thread.
+    private nonisolated(unsafe) let process: Process
+
+    private init(_ process: Process, url: String, protocolNumber: Int) {
+        unsafe self.process = process
+        self.url = url
+        self.protocolNumber = protocolNumber
+    }
+
+    /// Starts an emulator on a free port, lends it, and stops it whatever happens.
+    static func with(
+        _ protocolNumber: Int,
+        _ arguments: [String] = [],
+        _ body: (EmulatorProcess) async throws -> Void
+    ) async throws {
+        let emulator = try await start(protocolNumber, arguments)
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(emulator)) } catch { result = .failure(error) }
+        #expect(await emulator.stop(SIGTERM) == 0, "the emulator stops cleanly")
+        try result.get()
+    }
+
+    static func start(_ protocolNumber: Int, _ arguments: [String] = []) async throws -> EmulatorProcess {
+        let output = Pipe()
+        let process = try ToolProcess.start(["emulator", "--protocol", "\(protocolNumber)"] + arguments, output: output)
+        let line = await firstLine(of: output)
+        let prefix = "listening on "
+        try #require(line.hasPrefix(prefix + "http://127.0.0.1:"), "got: \(line)")
+        return EmulatorProcess(process, url: String(line.dropFirst(prefix.count)), protocolNumber: protocolNumber)
+    }
+
+    /// Sends a signal and returns the exit status.
+    func stop(_ signal: Int32) async -> Int32 {
+        kill(unsafe process.processIdentifier, signal)
+        return await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                unsafe self.process.waitUntilExit()
+                continuation.resume(returning: unsafe self.process.terminationStatus)
+            }
+        }
+    }
+
+    /// One request as it is written here.
+    func send(
+        _ method: String,
+        _ path: String,
+        _ body: String? = nil,
+        headers: [String: String] = [:]
+    ) async throws -> Answer {
+        var request = URLRequest(url: try #require(URL(string: url + path)))
+        request.httpMethod = method
+        request.httpBody = body.map { Data($0.utf8) }
+        request.setValue(protocolNumber == 3 ? "3.0.0" : "2.0.0", forHTTPHeaderField: "ZUMO-API-VERSION")
+        if body != nil { request.setValue("application/json", forHTTPHeaderField: "Content-Type") }
+        for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
+        let (data, response) = try await URLSession.shared.data(for: request)
+        let http = try #require(response as? HTTPURLResponse)
+        var fields: [String: String] = [:]
+        for (name, value) in http.allHeaderFields { fields["\(name)".lowercased()] = "\(value)" }
+        return Answer(status: http.statusCode, headers: fields, body: data)
+    }
+
+    /// The rows of the table that are not deleted: text by id, as the server tells them.
+    func texts(_ table: String = "TodoItem") async throws -> [String: String] {
+        let answer = try await send("GET", "/tables/\(table)")
+        let rows = protocolNumber == 3 ? try answer.object["items"] : try answer.json
+        let items = try #require(rows as? [[String: any Sendable]])
+        return Dictionary(uniqueKeysWithValues: items.map { ($0["id"] as? String ?? "", $0["text"] as? String ?? "") })
+    }
+
+    private static func firstLine(of pipe: Pipe) async -> String {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                var line = Data()
+                while let byte = unsafe readByte(pipe.fileHandleForReading.fileDescriptor), byte != 10 { line.append(byte) }
+                continuation.resume(returning: String(decoding: line, as: UTF8.self))
+            }
+        }
+    }
+
+    private static func readByte(_ descriptor: Int32) -> UInt8? {
+        var byte: UInt8 = 0
+        return unsafe read(descriptor, &byte, 1) == 1 ? byte : nil
+    }
+}
