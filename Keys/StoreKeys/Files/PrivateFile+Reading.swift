@@ -1,0 +1,113 @@
+import SecretMemory
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+extension PrivateFile {
+    /// Reads the whole file into an array; for content that is not secret.
+    ///
+    /// - Throws: `KeyError` as `openForReading` and `checkedSize` do.
+    func readBytes(maximum: Int) throws -> [UInt8] {
+        let descriptor = try openForReading()
+        var bytes = [UInt8](repeating: 0, count: try checkedSize(of: descriptor, maximum: maximum))
+        unsafe try bytes.withUnsafeMutableBytes { buffer in unsafe try fill(buffer, from: descriptor) }
+        return bytes
+    }
+
+    /// Reads the whole file straight into a secret.
+    ///
+    /// - Throws: `KeyError` as `openForReading` and `checkedSize` do.
+    func readSecret(maximum: Int) throws -> SecretBytes {
+        let descriptor = try openForReading()
+        return unsafe try SecretBytes(count: checkedSize(of: descriptor, maximum: maximum)) { buffer in
+            unsafe try fill(buffer, from: descriptor)
+        }
+    }
+
+    /// Whether something lies at the path, be it a link to nothing.
+    func exists() throws(KeyError) -> Bool {
+        var status = stat()
+        do throws(SystemCallFailure) {
+            _ = try SystemCallFailure.check("lstat") { unsafe lstat(path, &status) }
+            return true
+        } catch {
+            if error.number == ENOENT { return false }
+            throw unreadable(error)
+        }
+    }
+
+    private func openForReading() throws(KeyError) -> FileDescriptor {
+        do throws(SystemCallFailure) {
+            // O_NOFOLLOW refuses a link in the file's place; O_NONBLOCK keeps a named pipe there from blocking.
+            return try FileDescriptor(opening: path, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+        } catch {
+            throw unreadable(error)
+        }
+    }
+
+    /// The size of an open file that is private and not too large; looked at through the descriptor, so that nobody can
+    /// exchange the file in between.
+    private func checkedSize(of descriptor: borrowing FileDescriptor, maximum: Int) throws(KeyError) -> Int {
+        let status: stat
+        do throws(SystemCallFailure) {
+            status = try descriptor.status()
+        } catch {
+            throw unreadable(error)
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw KeyError(.io, message: "The \(role) at \(path) is not a regular file.")
+        }
+        let mode = status.st_mode & 0o7777
+        guard mode & ~0o600 == 0 else {
+            throw KeyError(
+                .insecurePermissions,
+                message: "The \(role) at \(path) has mode \(String(mode, radix: 8)); it must be readable by its owner "
+                    + "only (chmod 600). If others may have read it, what it protects should get new keys."
+            )
+        }
+        guard status.st_size <= maximum else {
+            throw KeyError(
+                .damagedFile,
+                message: "The \(role) at \(path) has \(status.st_size) bytes, more than the \(maximum) it can have."
+            )
+        }
+        return Int(status.st_size)
+    }
+
+    private func fill(
+        _ buffer: UnsafeMutableRawBufferPointer,
+        from descriptor: borrowing FileDescriptor
+    ) throws(KeyError) {
+        let count: Int
+        do throws(SystemCallFailure) {
+            count = unsafe try descriptor.read(into: buffer)
+        } catch {
+            throw unreadable(error)
+        }
+        guard count == buffer.count else {
+            throw KeyError(.io, message: "The \(role) at \(path) became shorter while it was read.")
+        }
+    }
+
+    private func unreadable(_ failure: SystemCallFailure) -> KeyError {
+        switch failure.number {
+        case ENOENT:
+            KeyError(.secretUnavailable, message: "There is no \(role) at \(path).", cause: failure)
+        case EACCES, EPERM:
+            KeyError(.secretUnavailable, message: "The \(role) at \(path) may not be read.", cause: failure)
+        case ELOOP:
+            KeyError(
+                .insecurePermissions,
+                message: "The \(role) at \(path) is a symbolic link; give the location of the file itself.",
+                cause: failure
+            )
+        default:
+            KeyError(.io, message: "The \(role) at \(path) could not be read.", cause: failure)
+        }
+    }
+}

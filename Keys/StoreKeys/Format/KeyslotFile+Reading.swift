@@ -1,0 +1,21 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+extension KeyslotFile {
+    /// Reads a keyslot file without opening it: its store and its slots can be listed, no secret is needed.
+    ///
+    /// - Parameter url: The location of the file.
+    /// - Returns: The content, checked against its checksum but not yet authenticated.
+    /// - Throws: `KeyError` with code `secretUnavailable` if there is no file or it may not be read,
+    ///   `insecurePermissions` if it is a symbolic link or its mode is wider than 0600, `damagedFile`, `newerFormat` or
+    ///   `io`; `CancellationError`.
+    public static func read(at url: URL) async throws -> KeyslotFile {
+        let file = try PrivateFile(url, role: "keyslot file")
+        return try await BlockingWork.run {
+            try KeyslotFile(decoding: file.readBytes(maximum: maximumSize))
+        }
+    }
+}

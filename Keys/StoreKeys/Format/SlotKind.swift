@@ -1,0 +1,43 @@
+/// What a slot's unlocker is, which decides what the slot's parameters mean.
+///
+/// The kinds are open: a file may hold slots of kinds that this version, or the app that reads it, does not know.
+public struct SlotKind: Hashable, Sendable, CustomStringConvertible {
+    /// The name in the file: 1 to 32 of the characters `a`-`z`, `0`-`9` and `-`.
+    public let description: String
+
+    /// A passphrase, stretched with scrypt.
+    public static let passphrase = SlotKind(unchecked: "passphrase-scrypt")
+    /// A random secret in a file of its own.
+    public static let secretFile = SlotKind(unchecked: "secret-file")
+
+    /// Creates a kind for an unlocker of one's own.
+    ///
+    /// - Parameter name: 1 to 32 of the characters `a`-`z`, `0`-`9` and `-`; a prefix such as an organization's name
+    ///   keeps it apart from kinds to come.
+    /// - Throws: `KeyError` with code `invalidParameters` for any other name.
+    public init(_ name: String) throws(KeyError) {
+        guard let kind = SlotKind(validating: name) else {
+            throw KeyError(
+                .invalidParameters,
+                message: "A slot's kind is named by 1 to 32 of the characters a-z, 0-9 and '-'."
+            )
+        }
+        self = kind
+    }
+
+    init?(validating name: String) {
+        guard (1...32).contains(name.utf8.count) else { return nil }
+        let isValid = name.utf8.allSatisfy { character in
+            switch character {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
+            default: false
+            }
+        }
+        guard isValid else { return nil }
+        description = name
+    }
+
+    private init(unchecked name: String) {
+        description = name
+    }
+}

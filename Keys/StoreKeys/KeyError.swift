@@ -1,0 +1,65 @@
+/// Why a keyslot file could not be created or opened.
+///
+/// The three answers an app must tell apart are `wrongSecret` (ask again), `secretUnavailable` (wait, or find what is
+/// missing) and `damagedFile` (restore the file). None of them is ever a reason to make new keys beside a database that
+/// exists.
+public struct KeyError: Error, Sendable, CustomStringConvertible {
+    /// The kind of failure.
+    ///
+    /// More may be added, so a `switch` over it needs a `default`.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// The name of the code, as it stands in descriptions.
+        public let description: String
+
+        private init(_ name: String) {
+            description = name
+        }
+
+        /// The file is whole and has slots of the unlocker's kind, but the secret opens none of them.
+        public static let wrongSecret = Code("wrongSecret")
+        /// The secret could not be tried: a file or variable is missing or unreadable, or no slot is of this kind.
+        public static let secretUnavailable = Code("secretUnavailable")
+        /// The keyslot file, or the secret file the message names, is not what was written.
+        public static let damagedFile = Code("damagedFile")
+        /// A file that was to be created exists; it was not touched.
+        public static let alreadyExists = Code("alreadyExists")
+        /// A file is a symbolic link, or others than its owner may use it.
+        public static let insecurePermissions = Code("insecurePermissions")
+        /// The system refused to read or write; the cause says what it answered.
+        public static let io = Code("io")
+        /// A later version of this library wrote the file.
+        public static let newerFormat = Code("newerFormat")
+        /// A size, cost, name or number of unlockers is outside its limits.
+        public static let invalidParameters = Code("invalidParameters")
+        /// An unlocker gave one secret when its slot was made and another when it was asked again.
+        public static let unreliableUnlocker = Code("unreliableUnlocker")
+        /// libcrypto or the system's memory failed; nothing is said about the secret or the file.
+        public static let cryptographyUnavailable = Code("cryptographyUnavailable")
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// What happened, and what helps, without secrets.
+    public let message: String
+    /// The error underneath, if there is one.
+    public let cause: (any Error)?
+
+    /// Creates an error, for instance in an unlocker of one's own.
+    ///
+    /// - Parameters:
+    ///   - code: The kind of failure.
+    ///   - message: What happened and what helps, without secrets.
+    ///   - cause: The error underneath.
+    public init(_ code: Code, message: String, cause: (any Error)? = nil) {
+        self.code = code
+        self.message = message
+        self.cause = cause
+    }
+
+    /// The code, the message and the cause.
+    public var description: String {
+        let head = "KeyError.\(code): \(message)"
+        guard let cause else { return head }
+        return "\(head) Cause: \(cause)"
+    }
+}

@@ -1,0 +1,104 @@
+import SecretMemory
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+extension StoreKeyring {
+    /// Makes the keys of a new store and a keyslot file that one unlocker opens.
+    ///
+    /// - Parameters:
+    ///   - url: The location of the keyslot file, which must not exist; by custom beside the database.
+    ///   - unlocker: What will open the file.
+    /// - Returns: The store's keys.
+    /// - Throws: As ``create(at:unlockers:)``.
+    public static func create(at url: URL, unlocker: any StoreUnlocker) async throws -> StoreKeyring {
+        try await create(at: url, unlockers: [unlocker])
+    }
+
+    /// Makes the keys of a new store and a keyslot file that each of several unlockers opens.
+    ///
+    /// The steps, in order: each unlocker makes its slot's secret and is asked for it a second time; the file is
+    /// written under a temporary name and brought to the medium; it gets its name, unless that is taken; the temporary
+    /// name goes; the folder is brought to the medium. So a kill at any instant leaves the file absent or whole, never
+    /// in parts. It may leave a temporary file named `.<name>.<random>.tmp`, which nothing reads and which can be
+    /// deleted when no creation is under way, and a secret file that no slot uses yet, which the next creation takes.
+    /// Of several processes that create the same file, one succeeds.
+    ///
+    /// - Parameters:
+    ///   - url: The location of the keyslot file, which must not exist; by custom beside the database.
+    ///   - unlockers: What will open the file: 1 to 32, each alone.
+    /// - Returns: The store's keys.
+    /// - Throws: `KeyError` with code `alreadyExists` if something lies at the location, which is untouched;
+    ///   `unreliableUnlocker`, `secretUnavailable`, `insecurePermissions` or `damagedFile` if an unlocker or its secret
+    ///   file is not fit; `invalidParameters`; `io`; `cryptographyUnavailable`. `CancellationError` if the task was
+    ///   cancelled before the file was there. Only after an `io` of a step behind the naming may the file exist, and
+    ///   then it is whole.
+    public static func create(at url: URL, unlockers: [any StoreUnlocker]) async throws -> StoreKeyring {
+        try await KeyError.convertingMemoryErrors {
+            try await create(at: url, unlockers: unlockers, random: .system, onStep: { _ in })
+        }
+    }
+
+    package static func create(
+        at url: URL,
+        unlockers: [any StoreUnlocker],
+        random: RandomSource,
+        onStep: @escaping @Sendable (PrivateFile.CreationStep) -> Void
+    ) async throws -> StoreKeyring {
+        guard (1...KeyslotFile.maximumSlotCount).contains(unlockers.count) else {
+            throw KeyError(
+                .invalidParameters,
+                message: "A keyslot file has 1 to \(KeyslotFile.maximumSlotCount) unlockers, not \(unlockers.count)."
+            )
+        }
+        let file = try PrivateFile(url, role: "keyslot file")
+        // Spares the work; the one that decides is the link at the end.
+        guard try await !BlockingWork.run({ try file.exists() }) else { throw file.alreadyExists() }
+
+        let storeID = try random.makeIdentifier()
+        var slots: [NewSlot] = []
+        for unlocker in unlockers {
+            let enrollment = try await unlocker.checkedEnrollment(storeID: storeID)
+            slots.append(NewSlot(kind: unlocker.slotKind, label: unlocker.slotLabel, enrollment: enrollment))
+        }
+        let rootKey = try random.makeSecret()
+        let content = try KeyslotFile(
+            sealing: rootKey,
+            dataKey: random.makeSecret(),
+            storeID: storeID,
+            slots: slots,
+            createdMilliseconds: Int64(Date().timeIntervalSince1970 * 1000),
+            random: random
+        )
+        let bytes = try content.encoded()
+        let keyring = try await open(bytes, withEachOf: unlockers, expecting: rootKey)
+
+        try await BlockingWork.run {
+            unsafe try bytes.withUnsafeBytes { bytes in unsafe try file.create(bytes, random: random, onStep: onStep) }
+        }
+        return keyring
+    }
+
+    /// Proves that every unlocker opens its slot of a file about to be written.
+    private static func open(
+        _ bytes: [UInt8],
+        withEachOf unlockers: [any StoreUnlocker],
+        expecting rootKey: SecretBytes
+    ) async throws -> StoreKeyring {
+        let file = try KeyslotFile(decoding: bytes)
+        for (slot, unlocker) in zip(file.slots, unlockers) {
+            let secret = try await unlocker.checkedSecret(of: slot, storeID: file.storeID)
+            guard try file.rootKey(in: slot, secret: secret) == rootKey else {
+                throw KeyError(
+                    .unreliableUnlocker,
+                    message: "An unlocker of the kind \(slot.kind) gave one secret when its slot was made and another "
+                        + "when it was asked again. No keyslot file was written."
+                )
+            }
+        }
+        return try StoreKeyring(opening: file, rootKey: rootKey)
+    }
+}

@@ -1,0 +1,61 @@
+import SecretMemory
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Where a passphrase comes from. Files and variables are read when the passphrase is needed, and wiped afterwards.
+enum PassphraseSource: Sendable {
+    case bytes(SecretBytes)
+    case file(URL)
+    case environmentVariable(String)
+
+    static let maximumCount = 4096
+
+    /// The passphrase. Blocks.
+    func read() throws -> SecretBytes {
+        let passphrase =
+            switch self {
+            case .bytes(let bytes): bytes
+            case .file(let url): try Self.readFile(url)
+            case .environmentVariable(let name): try Self.readVariable(name)
+            }
+        guard (1...Self.maximumCount).contains(passphrase.count) else {
+            throw KeyError(
+                .invalidParameters,
+                message: "A passphrase has 1 to \(Self.maximumCount) bytes, not \(passphrase.count)."
+            )
+        }
+        return passphrase
+    }
+
+    private static func readFile(_ url: URL) throws -> SecretBytes {
+        // Two bytes more, for the line's end.
+        let content = try PrivateFile(url, role: "passphrase file").readSecret(maximum: maximumCount + 2)
+        let newlineCount = unsafe content.withUnsafeBytes { bytes in
+            guard unsafe bytes.last == UInt8(ascii: "\n") else { return 0 }
+            return unsafe bytes.dropLast().last == UInt8(ascii: "\r") ? 2 : 1
+        }
+        return unsafe try content.withUnsafeBytes { bytes in
+            let line = unsafe UnsafeRawBufferPointer(rebasing: bytes.dropLast(newlineCount))
+            return unsafe try SecretBytes(count: line.count) { unsafe $0.copyMemory(from: line) }
+        }
+    }
+
+    private static func readVariable(_ name: String) throws -> SecretBytes {
+        guard let value = unsafe getenv(name) else {
+            throw KeyError(.secretUnavailable, message: "The environment variable \(name) is not set.")
+        }
+        let bytes = unsafe UnsafeRawBufferPointer(start: value, count: strlen(value))
+        return unsafe try SecretBytes(count: bytes.count) { unsafe $0.copyMemory(from: bytes) }
+    }
+}
