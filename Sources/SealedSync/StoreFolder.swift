@@ -97,7 +97,7 @@ public struct StoreFolder: Sendable {
     private func open(
         _ schema: StoreSchema,
         keyring: StoreKeyring,
-        mode: EncryptedStore.OpenMode,
+        mode: OpenMode,
         options: EncryptedStoreOptions
     ) async throws -> EncryptedStore {
         var options = options

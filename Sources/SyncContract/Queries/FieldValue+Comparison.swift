@@ -1,6 +1,6 @@
 extension FieldValue {
     /// Negative, zero or positive as this value comes before, with or after another; nil when they do not compare:
-    /// when one is null, or when they are of different kinds. The three number types are one kind.
+    /// when one is null or a NaN, or when they are of different kinds. The three number types are one kind.
     package func compare(with other: FieldValue) -> Int? {
         switch (self, other) {
         case (.bool(let a), .bool(let b)): (a ? 1 : 0) - (b ? 1 : 0)
@@ -9,13 +9,26 @@ extension FieldValue {
         case (.json(let a), .json(let b)): Self.sign(a.text.utf8, b.text.utf8)
         case (.date(let a), .date(let b)): Self.sign(a.milliseconds, b.milliseconds)
         case (.int64(let a), .int64(let b)): Self.sign(a, b)
-        case (.double(let a), .double(let b)): Self.sign(a, b)
-        // An infinity has no digits, and lies beyond every number that has.
-        case (.double(let a), _) where a.isInfinite && other.decimalDigits != nil: a < 0 ? -1 : 1
-        case (_, .double(let b)) where b.isInfinite && decimalDigits != nil: b < 0 ? 1 : -1
+        case (.double(let a), .double(let b)): a.isNaN || b.isNaN ? nil : Self.sign(a, b)
         default:
-            if let a = decimalDigits, let b = other.decimalDigits { a.compare(with: b) } else { nil }
+            if let a = decimalDigits, let b = other.decimalDigits {
+                a.compare(with: b)
+            } else if isInfinite || other.isInfinite {
+                // An infinity lies beyond every whole and every decimal number.
+                compareWithInfinity(other)
+            } else {
+                nil
+            }
         }
+    }
+
+    private var isInfinite: Bool { doubleValue?.isInfinite ?? false }
+
+    /// Compares an infinity and a number of another type, on whichever side.
+    private func compareWithInfinity(_ other: FieldValue) -> Int? {
+        if let value = doubleValue, other.decimalDigits != nil { return value < 0 ? -1 : 1 }
+        if let value = other.doubleValue, decimalDigits != nil { return value < 0 ? 1 : -1 }
+        return nil
     }
 
     /// The digits of a number of any type. A double counts as its shortest text, so that 0.1 equals the decimal 0.1.

@@ -1,0 +1,107 @@
+import CSQLCipher
+
+/// A connection with its statement cache: what transactions work on. One thread at a time uses it.
+final class Database {
+    private let handle: ConnectionHandle
+    private var cache = StatementCache(capacity: 64)
+
+    /// Opens a file without a key.
+    init(path: String, flags: Int32) throws(SQLiteFailure) {
+        handle = try ConnectionHandle(path: path, flags: flags)
+    }
+
+    /// Lends the handle to what sets a connection up.
+    func configure<Failure: Error>(_ body: (borrowing ConnectionHandle) throws(Failure) -> Void) throws(Failure) {
+        try body(handle)
+    }
+
+    /// The number of rows that the last statement inserted, updated or deleted.
+    var changes: Int { handle.changes }
+
+    /// Whether a transaction is open.
+    var isInTransaction: Bool { !handle.isInAutocommit }
+
+    /// Lends a statement that is ready to bind. It is given back, reset, when the closure ends, and dropped when the
+    /// closure throws: a statement that failed is not used again.
+    func withStatement<Value>(_ sql: String, _ body: (Statement) throws -> Value) throws -> Value {
+        let statement: Statement
+        if let cached = cache.statement(for: sql) {
+            statement = cached
+        } else {
+            statement = try describingFailure { () throws(SQLiteFailure) in try Statement(sql, in: handle) }
+            cache.insert(statement, for: sql)
+        }
+        statement.isLent = true
+        defer {
+            statement.clear()
+            statement.isLent = false
+        }
+        do {
+            return try body(statement)
+        } catch let failure as SQLiteFailure {
+            cache.remove(sql)
+            statement.clear()
+            throw explained(failure)
+        }
+    }
+
+    /// Runs a statement that gives no rows, and returns how many rows it changed.
+    @discardableResult
+    func run(_ sql: String, _ values: [SQLValue] = []) throws -> Int {
+        try withStatement(sql) { statement in
+            try statement.bind(values)
+            try statement.run()
+            return changes
+        }
+    }
+
+    /// The first column of the first row, or nil when there is no row.
+    func text(_ sql: String) throws -> String? {
+        try withStatement(sql) { try $0.step() ? $0.text(0) : nil }
+    }
+
+    /// The first column of the first row, or nil when there is no row.
+    func int64(_ sql: String) throws -> Int64? {
+        try withStatement(sql) { try $0.step() ? $0.int64(0) : nil }
+    }
+
+    /// Moves what the log holds into the database file, waiting for readers as long as given.
+    func checkpoint(_ mode: CheckpointMode, waiting milliseconds: Int32) throws(SQLiteFailure) {
+        handle.setBusyTimeout(milliseconds)
+        defer { handle.setBusyTimeout(5_000) }
+        try handle.checkpoint(mode)
+    }
+
+    /// Throws when a page that this transaction read failed the cipher's check.
+    ///
+    /// The library hands such a page out as zeros and reports success; only the *next* page it is asked for fails. A
+    /// value whose last page was damaged would otherwise come back with zeros at its end.
+    func verifyPagesRead() throws {
+        do {
+            _ = try int64("SELECT COUNT(*) FROM sqlite_master")
+        } catch let failure as SQLiteFailure where failure.primaryCode == SQLITE_ERROR {
+            throw SQLiteFailure(code: SQLITE_CORRUPT)
+        }
+    }
+
+    private func describingFailure<Value>(_ body: () throws(SQLiteFailure) -> Value) throws -> Value {
+        do throws(SQLiteFailure) {
+            return try body()
+        } catch {
+            throw explained(error)
+        }
+    }
+
+    /// After a damaged page every call fails with the code for wrong SQL: what tells the two apart is whether a
+    /// statement that is certainly right fails as well.
+    private func explained(_ failure: SQLiteFailure) -> SQLiteFailure {
+        guard failure.primaryCode == SQLITE_ERROR else { return failure }
+        do throws(SQLiteFailure) {
+            let probe = try Statement("SELECT COUNT(*) FROM sqlite_master", in: handle)
+            _ = try probe.step()
+            return failure
+        } catch {
+            return error.primaryCode == SQLITE_ERROR ? SQLiteFailure(code: SQLITE_CORRUPT) : error
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import CSQLCipher
+
+/// An open database connection, closed with its end.
+@safe
+struct ConnectionHandle: ~Copyable {
+    /// Lent to this module's other handles only.
+    let pointer: OpaquePointer
+
+    /// Opens a connection that one thread at a time may use.
+    init(path: String, flags: Int32) throws(SQLiteFailure) {
+        var pointer: OpaquePointer?
+        let code = unsafe sqlite3_open_v2(path, &pointer, flags | SQLITE_OPEN_NOMUTEX, nil)
+        guard code == SQLITE_OK, let pointer = unsafe pointer else {
+            // A handle comes back even from a failed open.
+            let extended = unsafe pointer == nil ? code : sqlite3_extended_errcode(pointer)
+            _ = unsafe sqlite3_close_v2(pointer)
+            throw SQLiteFailure(code: extended)
+        }
+        unsafe self.pointer = pointer
+        _ = unsafe sqlite3_extended_result_codes(pointer, 1)
+        setBusyTimeout(5_000)
+    }
+
+    /// `sqlite3_close_v2` waits for statements that are still about.
+    deinit { _ = unsafe sqlite3_close_v2(pointer) }
+
+    /// Whether no transaction is open: none was begun, or SQLite itself rolled it back.
+    var isInAutocommit: Bool { unsafe sqlite3_get_autocommit(pointer) != 0 }
+
+    /// The number of rows that the last statement inserted, updated or deleted.
+    var changes: Int { Int(unsafe sqlite3_changes(pointer)) }
+
+    /// Hands the key over, as the text `x'…'` of a raw key and a salt.
+    func setKey(_ text: UnsafeRawBufferPointer) throws(SQLiteFailure) {
+        let code = unsafe sqlite3_key(pointer, text.baseAddress, Int32(text.count))
+        guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
+    }
+
+    /// Sets how many milliseconds a call waits for another connection's lock.
+    func setBusyTimeout(_ milliseconds: Int32) { _ = unsafe sqlite3_busy_timeout(pointer, milliseconds) }
+
+    /// Moves what the log holds into the database file.
+    func checkpoint(_ mode: CheckpointMode) throws(SQLiteFailure) {
+        let code = unsafe sqlite3_wal_checkpoint_v2(pointer, nil, mode.code, nil, nil)
+        guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
+    }
+}
+
+/// How far a checkpoint goes.
+enum CheckpointMode {
+    /// Waits for readers, so that the next write starts the log anew.
+    case restart
+    /// The same, and cuts the log file to nothing.
+    case truncate
+
+    fileprivate var code: Int32 {
+        switch self {
+        case .restart: SQLITE_CHECKPOINT_RESTART
+        case .truncate: SQLITE_CHECKPOINT_TRUNCATE
+        }
+    }
+}

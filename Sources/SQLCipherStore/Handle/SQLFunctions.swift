@@ -1,0 +1,127 @@
+import CSQLCipher
+import SyncContract
+
+/// The functions and collations that give SQL the meaning of `QueryEvaluator` where SQLite's own differ.
+///
+/// The database file does not depend on them: they are used in queries only, except for NOCASE, which orders ids as
+/// SQLite's own does but for ids that hold a U+0000, where SQLite's stops comparing.
+enum SQLFunctions {
+    static let lower = "sealed_lower"
+    static let upper = "sealed_upper"
+    /// Whether text contains (0), starts with (1) or ends with (2) other text.
+    static let match = "sealed_match"
+    /// Compares numbers of any two types; decimals are texts.
+    static let compare = "sealed_compare"
+    /// The value at an index of a packed list.
+    static let item = "sealed_item"
+    /// The extra values of a row with others merged over them.
+    static let merge = "sealed_merge"
+    /// Compares decimal texts as numbers.
+    static let decimalCollation = "sealed_decimal"
+
+    /// Makes the functions and collations known to a connection.
+    static func register(on handle: borrowing ConnectionHandle) throws(SQLiteFailure) {
+        unsafe try register(lower, 1, lowerFunction, on: handle)
+        unsafe try register(upper, 1, upperFunction, on: handle)
+        unsafe try register(match, 3, matchFunction, on: handle)
+        unsafe try register(compare, 2, compareFunction, on: handle)
+        unsafe try register(item, 2, itemFunction, on: handle)
+        unsafe try register(merge, 2, mergeFunction, on: handle)
+        unsafe try registerCollation(decimalCollation, compareDecimals, on: handle)
+        unsafe try registerCollation("NOCASE", compareIgnoringCase, on: handle)
+    }
+
+    private typealias Function =
+        @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
+
+    private static func register(
+        _ name: String,
+        _ argumentCount: Int32,
+        _ function: Function,
+        on handle: borrowing ConnectionHandle
+    ) throws(SQLiteFailure) {
+        let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC
+        let code = unsafe sqlite3_create_function_v2(
+            handle.pointer,
+            name,
+            argumentCount,
+            flags,
+            nil,
+            function,
+            nil,
+            nil,
+            nil
+        )
+        guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
+    }
+
+    private static func registerCollation(
+        _ name: String,
+        _ compare:
+            @convention(c) (UnsafeMutableRawPointer?, Int32, UnsafeRawPointer?, Int32, UnsafeRawPointer?) -> Int32,
+        on handle: borrowing ConnectionHandle
+    ) throws(SQLiteFailure) {
+        let code = unsafe sqlite3_create_collation_v2(handle.pointer, name, SQLITE_UTF8, nil, compare, nil)
+        guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
+    }
+}
+
+private typealias Arguments = UnsafeMutablePointer<OpaquePointer?>
+
+private func lowerFunction(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
+    unsafe FunctionCall(context, values).lower()
+}
+
+private func upperFunction(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
+    unsafe FunctionCall(context, values).upper()
+}
+
+private func matchFunction(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
+    unsafe FunctionCall(context, values).match()
+}
+
+private func compareFunction(
+    _ context: OpaquePointer?,
+    _ count: Int32,
+    _ values: Arguments?
+) {
+    unsafe FunctionCall(context, values).compare()
+}
+
+private func itemFunction(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
+    unsafe FunctionCall(context, values).item()
+}
+
+private func mergeFunction(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
+    unsafe FunctionCall(context, values).merge()
+}
+
+private func compareDecimals(
+    _ context: UnsafeMutableRawPointer?,
+    _ leftCount: Int32,
+    _ left: UnsafeRawPointer?,
+    _ rightCount: Int32,
+    _ right: UnsafeRawPointer?
+) -> Int32 {
+    let left = unsafe UnsafeRawBufferPointer(start: left, count: Int(leftCount))
+    let right = unsafe UnsafeRawBufferPointer(start: right, count: Int(rightCount))
+    return unsafe Int32(DecimalDigits(utf8: left).compare(with: DecimalDigits(utf8: right)))
+}
+
+private func compareIgnoringCase(
+    _ context: UnsafeMutableRawPointer?,
+    _ leftCount: Int32,
+    _ left: UnsafeRawPointer?,
+    _ rightCount: Int32,
+    _ right: UnsafeRawPointer?
+) -> Int32 {
+    let left = unsafe UnsafeRawBufferPointer(start: left, count: Int(leftCount))
+    let right = unsafe UnsafeRawBufferPointer(start: right, count: Int(rightCount))
+    for index in 0..<min(left.count, right.count) {
+        let difference = unsafe Int32(folded(left[index])) - Int32(folded(right[index]))
+        if difference != 0 { return difference }
+    }
+    return leftCount - rightCount
+}
+
+private func folded(_ byte: UInt8) -> UInt8 { (65...90).contains(byte) ? byte + 32 : byte }

@@ -1,0 +1,20 @@
+import CSQLCipher
+
+/// A result code of SQLite that is not success, with its generic description.
+///
+/// `sqlite3_errmsg` is not kept: it quotes names and SQL.
+struct SQLiteFailure: Error, Sendable, CustomStringConvertible {
+    /// The extended result code.
+    let code: Int32
+
+    /// The result code without its details.
+    var primaryCode: Int32 { code & 0xFF }
+
+    /// Whether another connection stands in the way.
+    var isBusy: Bool { primaryCode == SQLITE_BUSY || primaryCode == SQLITE_LOCKED }
+
+    var description: String {
+        let text = unsafe sqlite3_errstr(code).map { unsafe String(cString: $0) } ?? "unknown"
+        return "SQLite \(code): \(text)"
+    }
+}

@@ -1,0 +1,122 @@
+import CSQLCipher
+
+/// A prepared statement.
+///
+/// Texts and blobs are bound with their byte counts, so that an embedded U+0000 is a character like any other. SQLite
+/// keeps the buffer of a bound value until the bindings are cleared, and uses it again for the next row.
+@safe
+final class Statement {
+    private let pointer: OpaquePointer
+
+    /// Whether the statement is between a loan and its return.
+    var isLent = false
+
+    init(_ sql: String, in handle: borrowing ConnectionHandle) throws(SQLiteFailure) {
+        var pointer: OpaquePointer?
+        let code = unsafe sqlite3_prepare_v2(handle.pointer, sql, -1, &pointer, nil)
+        guard code == SQLITE_OK, let pointer = unsafe pointer else { throw SQLiteFailure(code: code) }
+        unsafe self.pointer = pointer
+    }
+
+    deinit { _ = unsafe sqlite3_finalize(pointer) }
+
+    /// Runs to the next row and returns whether there is one.
+    func step() throws(SQLiteFailure) -> Bool {
+        let code = unsafe sqlite3_step(pointer)
+        switch code {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        default: throw SQLiteFailure(code: code)
+        }
+    }
+
+    /// Runs a statement that gives no rows and makes it ready to run again, its bindings unchanged.
+    func run() throws(SQLiteFailure) {
+        let code = unsafe sqlite3_step(pointer)
+        _ = unsafe sqlite3_reset(pointer)
+        guard code == SQLITE_DONE || code == SQLITE_ROW else { throw SQLiteFailure(code: code) }
+    }
+
+    /// Makes the statement ready to run again, its bindings unchanged.
+    func reset() { _ = unsafe sqlite3_reset(pointer) }
+
+    /// Gives back locks and values. What `sqlite3_reset` reports is the failure of the last step, thrown already.
+    func clear() {
+        _ = unsafe sqlite3_reset(pointer)
+        _ = unsafe sqlite3_clear_bindings(pointer)
+    }
+}
+
+extension Statement {
+    /// SQLite copies the bytes: its constant for that is a macro with a cast, which is not imported.
+    private static var copied: sqlite3_destructor_type {
+        unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+    }
+
+    /// Binds values to the parameters from 1 on.
+    func bind(_ values: [SQLValue]) throws(SQLiteFailure) {
+        for (index, value) in values.enumerated() { try bind(value, at: index + 1) }
+    }
+
+    /// Binds a value to a parameter; the first is 1.
+    func bind(_ value: SQLValue, at index: Int) throws(SQLiteFailure) {
+        let index = Int32(index)
+        let code =
+            switch value {
+            case .null: unsafe sqlite3_bind_null(pointer, index)
+            case .int64(let value): unsafe sqlite3_bind_int64(pointer, index, value)
+            case .double(let value): unsafe sqlite3_bind_double(pointer, index, value)
+            case .text(let value): bind(text: value, at: index)
+            case .blob(let value): bind(blob: value, at: index)
+            }
+        guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
+    }
+
+    private func bind(text: String, at index: Int32) -> Int32 {
+        var text = text
+        return text.withUTF8 { bytes in
+            unsafe bytes.withMemoryRebound(to: CChar.self) { characters in
+                // An empty text may have no address, which would bind a null.
+                guard let base = characters.baseAddress else {
+                    return unsafe sqlite3_bind_text64(pointer, index, "", 0, Self.copied, UInt8(SQLITE_UTF8))
+                }
+                return unsafe sqlite3_bind_text64(
+                    pointer,
+                    index,
+                    base,
+                    UInt64(characters.count),
+                    Self.copied,
+                    UInt8(SQLITE_UTF8)
+                )
+            }
+        }
+    }
+
+    private func bind(blob: [UInt8], at index: Int32) -> Int32 {
+        guard !blob.isEmpty else { return unsafe sqlite3_bind_zeroblob(pointer, index, 0) }
+        return unsafe blob.withUnsafeBytes { bytes in
+            unsafe sqlite3_bind_blob64(pointer, index, bytes.baseAddress, UInt64(bytes.count), Self.copied)
+        }
+    }
+}
+
+/// The columns of the current row; the first is 0.
+extension Statement {
+    func isNull(_ column: Int) -> Bool { unsafe sqlite3_column_type(pointer, Int32(column)) == SQLITE_NULL }
+
+    func int64(_ column: Int) -> Int64 { unsafe sqlite3_column_int64(pointer, Int32(column)) }
+
+    func double(_ column: Int) -> Double { unsafe sqlite3_column_double(pointer, Int32(column)) }
+
+    func text(_ column: Int) -> String {
+        guard let start = unsafe sqlite3_column_text(pointer, Int32(column)) else { return "" }
+        let count = Int(unsafe sqlite3_column_bytes(pointer, Int32(column)))
+        return unsafe String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+
+    func bytes(_ column: Int) -> [UInt8] {
+        guard let start = unsafe sqlite3_column_blob(pointer, Int32(column)) else { return [] }
+        let count = Int(unsafe sqlite3_column_bytes(pointer, Int32(column)))
+        return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
+    }
+}

@@ -1,0 +1,51 @@
+import CSQLCipher
+import SecretMemory
+import SyncContract
+
+/// What turns a plain connection into one that decrypts: the key with the salt, and the settings of the format.
+struct Keying: Sendable {
+    private let text: SecretBytes
+    private let format: FormatMark.Format
+    private let engine: EngineVersion
+
+    /// Makes a copy of a lent key, in memory that is wiped with the last use.
+    init(key: SecretBytes, mark: FormatMark, engine: EngineVersion) throws {
+        text = try KeyText.make(key: key, salt: mark.bytes)
+        format = mark.format
+        self.engine = engine
+    }
+
+    /// Opens a connection with the key. Nothing is read yet, so a wrong key is not noticed here.
+    func open(path: String, flags: Int32) throws -> Database {
+        let database = try Database(path: path, flags: flags)
+        try Self.silence(database)
+        // With SQLite in place of SQLCipher the call for the key does not even exist, or crashes.
+        guard try database.text("PRAGMA cipher_version") != nil else { throw StoreError.notEncrypting }
+        try database.configure { (handle) throws(SQLiteFailure) in
+            try unsafe text.withUnsafeBytes { (bytes) throws(SQLiteFailure) in try unsafe handle.setKey(bytes) }
+        }
+        if engine.majorCipherVersion >= 4 {
+            let compatibility = format == .sqlcipher3 ? 3 : 4
+            _ = try database.text("PRAGMA cipher_compatibility = \(compatibility)")
+        }
+        _ = try database.text("PRAGMA cipher_page_size = \(FormatMark.pageSize)")
+        return database
+    }
+
+    /// The versions of the linked library.
+    ///
+    /// - Throws: ``StoreError/Code/notEncrypting`` when it is not SQLCipher.
+    static func engineVersion() throws -> EngineVersion {
+        let database = try Database(path: ":memory:", flags: SQLITE_OPEN_READWRITE)
+        try silence(database)
+        guard let cipher = try database.text("PRAGMA cipher_version"), !cipher.isEmpty else {
+            throw StoreError.notEncrypting
+        }
+        return EngineVersion(cipher: cipher, sqlite: unsafe String(cString: sqlite3_libversion()))
+    }
+
+    /// SQLCipher 4 writes about wrong keys to standard error unless told not to; SQLCipher 3 ignores the word.
+    private static func silence(_ database: Database) throws {
+        _ = try database.text("PRAGMA cipher_log_level = NONE")
+    }
+}

@@ -1,0 +1,87 @@
+import SyncContract
+
+/// How the rows of a table lie in the database: the id, the columns, and one text for the extra values.
+struct TableLayout: Sendable {
+    /// The column that holds values of undeclared keys and the finer texts of dates: see ``ExtraValues``.
+    static let extraColumn = "__sealed_extra"
+
+    /// The declaration.
+    let definition: TableDefinition
+
+    /// The stored columns: the declared ones, then those that once were declared.
+    let columns: [ColumnDefinition]
+
+    /// How many of the columns are declared.
+    let declaredCount: Int
+
+    /// The index of each column by its name.
+    let slots: [String: Int]
+
+    /// The name, ready for SQL.
+    let sqlName: String
+
+    /// Whether ids that differ only in the case of ASCII letters are one.
+    var foldsIDs: Bool { definition.idComparison == .asciiCaseInsensitive }
+
+    init(_ definition: TableDefinition, undeclared: [ColumnDefinition] = []) {
+        self.definition = definition
+        columns = definition.allColumns + undeclared
+        declaredCount = definition.allColumns.count
+        slots = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
+        sqlName = definition.name.sqlIdentifier
+    }
+
+    /// The id as SQLite stores it.
+    ///
+    /// - Throws: ``StoreError/Code/invalidRecord`` for an id of the wrong kind.
+    func sqlValue(of id: RecordID) throws(StoreError) -> SQLValue {
+        switch (definition.idKind, id) {
+        case (.string, .string(let value)): return .text(value)
+        case (.int64, .int64(let value)): return .int64(value)
+        case (.string, .int64):
+            throw StoreError(.invalidRecord, "table '\(definition.name)' has strings as ids; this id is a number")
+        case (.int64, .string):
+            throw StoreError(.invalidRecord, "table '\(definition.name)' has numbers as ids; this id is a string")
+        }
+    }
+}
+
+extension String {
+    /// This name in double quotes, as SQL writes identifiers.
+    var sqlIdentifier: String {
+        "\"" + split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    }
+}
+
+extension ColumnType {
+    /// The type in SQL. Each has the affinity that leaves the stored values as they are: a decimal in a NUMERIC column
+    /// would become a binary number.
+    var sqlType: String {
+        switch self {
+        case .bool, .int64, .date: "INTEGER"
+        case .double: "REAL"
+        case .decimal, .string, .json: "TEXT"
+        case .bytes: "BLOB"
+        }
+    }
+}
+
+extension IDKind {
+    /// The column of the id in SQL.
+    var sqlColumn: String {
+        switch self {
+        case .int64: "\"id\" INTEGER NOT NULL PRIMARY KEY"
+        case .string(.exact): "\"id\" TEXT NOT NULL PRIMARY KEY"
+        case .string(.asciiCaseInsensitive): "\"id\" TEXT NOT NULL PRIMARY KEY COLLATE NOCASE"
+        }
+    }
+
+    /// The word under which the kind is remembered.
+    var storedName: String {
+        switch self {
+        case .int64: "id.int64"
+        case .string(.exact): "id.string.exact"
+        case .string(.asciiCaseInsensitive): "id.string.asciiCaseInsensitive"
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import CSQLCipher
+import SyncContract
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// The whole table of what SQLite and the operating system report, and what it means for a store.
+///
+/// A row is chosen by the extended code where it says more than the primary one. No message quotes SQLite's own, which
+/// names tables and SQL.
+extension StoreError {
+    init(_ failure: SQLiteFailure) {
+        let (code, message) = Self.meaning(of: failure)
+        self.init(code, message, cause: failure)
+    }
+
+    private static func meaning(of failure: SQLiteFailure) -> (Code, String) {
+        switch failure.code {
+        // The file ended before the page did; with extended codes SQLite reports it as an input error.
+        case SQLITE_IOERR | 2 << 8: return (.damaged, "the database is cut short; restore the store from a backup")
+        // No room for the file that the connections of one process share.
+        case SQLITE_IOERR | 19 << 8: return (.full, "no space is left for the store's shared index; free some space")
+        default: break
+        }
+        switch failure.primaryCode {
+        case SQLITE_FULL:
+            return (.full, "no space is left on the disk, or a size limit was reached; free some space and repeat")
+        case SQLITE_READONLY:
+            return (.readOnly, "the store cannot be written; check the permissions of its files and their folder")
+        case SQLITE_PERM, SQLITE_AUTH:
+            return (.readOnly, "access to the store was refused; check the permissions of its files and their folder")
+        case SQLITE_CANTOPEN:
+            return (
+                .inputOutput, "a file of the store cannot be opened; check that the folder exists and is accessible"
+            )
+        case SQLITE_IOERR:
+            return (.inputOutput, "the system could not read or write the store; check the disk and repeat")
+        case SQLITE_CORRUPT:
+            return (.damaged, "the database is damaged; restore the store from a backup")
+        case SQLITE_NOTADB:
+            return (.damaged, "a page of the database cannot be decrypted; restore the store from a backup")
+        case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
+            return (.inUse, "another program holds a lock on the store; close the store there and repeat")
+        case SQLITE_CONSTRAINT:
+            return (.constraint, "a rule of the database was broken, such as a unique id; the transaction was undone")
+        case SQLITE_NOMEM:
+            return (.internal, "memory ran out; use a smaller cache or smaller transactions and repeat")
+        case SQLITE_TOOBIG:
+            return (
+                .invalidRecord, "a value or a query is too large for the database, which takes about 1 GB; split it"
+            )
+        case SQLITE_INTERRUPT, SQLITE_ABORT:
+            return (.internal, "the work was interrupted; repeat it")
+        default:
+            return (.internal, "the database refused a statement of the store; please report this with the code below")
+        }
+    }
+
+    init(_ failure: SystemCallFailure) {
+        let (code, message): (Code, String) =
+            switch failure.number {
+            case ENOSPC, EDQUOT, EFBIG: (.full, "no space is left on the disk; free some space and repeat")
+            case EROFS, EACCES, EPERM:
+                (.readOnly, "a file of the store cannot be used; check the permissions of the files and their folder")
+            case ENOENT, ENOTDIR: (.notFound, "a file of the store or its folder is missing; check the path")
+            default: (.inputOutput, "the system could not work on the store's files; check the disk and repeat")
+            }
+        self.init(code, message, cause: failure)
+    }
+
+    /// The error for a call on a store that was closed.
+    static var closed: StoreError {
+        StoreError(.closed, "the store was closed; open it again")
+    }
+
+    /// The error for a library that leaves the data readable.
+    static var notEncrypting: StoreError {
+        StoreError(
+            .notEncrypting,
+            "the linked library does not encrypt; link SQLCipher, and nothing that brings plain SQLite in front of it"
+        )
+    }
+}

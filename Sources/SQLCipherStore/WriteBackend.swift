@@ -1,0 +1,71 @@
+import SyncContract
+
+/// A transaction that writes.
+final class WriteBackend: ReadBackend, StoreWriteBackend {
+    /// The tables in which a row was written or deleted.
+    private(set) var touchedTables: Set<String> = []
+
+    /// The first failure of a call that may have left its work half done: the transaction must not be committed, even
+    /// when the closure went on.
+    private var failure: (any Error)?
+
+    func upsert(_ records: [Record], into table: String) throws {
+        var hasWritten = false
+        do {
+            try reportingFailures {
+                try RowWriter(catalog.layout(of: table), database())
+                    .upsert(records) {
+                        guard !hasWritten else { return }
+                        hasWritten = true
+                        touchedTables.insert(table)
+                    }
+            }
+        } catch {
+            // What was refused before anything was written leaves nothing half done.
+            if hasWritten || !Self.isRefusal(error) { failure = failure ?? error }
+            throw error
+        }
+    }
+
+    func delete(_ ids: [RecordID], from table: String) throws -> Int {
+        let layout = try catalog.layout(of: table)
+        let values = try ids.map { id throws(StoreError) in try layout.sqlValue(of: id) }
+        return try deleting(from: table) { database in
+            var count = 0
+            try database.withStatement("DELETE FROM \(layout.sqlName) WHERE \"id\" = ?1") { statement in
+                for value in values {
+                    try statement.bind(value, at: 1)
+                    try statement.run()
+                    count += database.changes
+                }
+            }
+            return count
+        }
+    }
+
+    func delete(_ query: Query) throws -> Int {
+        let compiled = try QueryCompiler.delete(query, catalog.layout(of: query.table))
+        return try deleting(from: query.table) { database in try database.run(compiled.sql, compiled.bindings) }
+    }
+
+    /// Refuses to go on to the commit when a call failed half-way.
+    func checkForCommit() throws {
+        if let failure { throw failure }
+    }
+
+    private func deleting(from table: String, _ body: (Database) throws -> Int) throws -> Int {
+        do {
+            let count = try reportingFailures { try body(database()) }
+            if count > 0 { touchedTables.insert(table) }
+            return count
+        } catch {
+            if !Self.isRefusal(error) { failure = failure ?? error }
+            throw error
+        }
+    }
+
+    private static func isRefusal(_ error: any Error) -> Bool {
+        guard let error = error as? StoreError else { return false }
+        return [.invalidRecord, .tableNotFound, .invalidQuery].contains(error.code)
+    }
+}
