@@ -39,12 +39,15 @@ struct Failure: Encodable {
         guard let cause else { return message }
         let inner: String =
             switch cause {
-            case let cause as RemoteError: cause.message + (cause.status.map { " (HTTP \($0))" } ?? "")
-            case let cause as StoreError: cause.message
-            case let cause as KeyError: cause.message
+            case let cause as RemoteError:
+                joined(cause.message + (cause.status.map { " (HTTP \($0))" } ?? ""), cause.cause)
+            case let cause as StoreError: joined(cause.message, cause.cause)
+            case let cause as KeyError: joined(cause.message, cause.cause)
+            // Foundation's own description is a dump of dictionaries.
+            case let cause as CocoaError: cause.localizedDescription
             default: "\(cause)"
             }
-        return "\(message): \(inner)"
+        return (message.hasSuffix(".") ? String(message.dropLast()) : message) + ": " + inner
     }
 }
 

@@ -8,7 +8,7 @@ enum TerminationSignals {
         let (signals, continuation) = AsyncStream.makeStream(of: Void.self)
         let sources = [SIGINT, SIGTERM].map { number in
             // The default action would end the process before the source sees the signal.
-            unsafe signal(number, SIG_IGN)
+            _ = signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number)
             source.setEventHandler { continuation.yield() }
             source.resume()

@@ -41,7 +41,16 @@ struct TodoSettings: Codable, Identifiable, Sendable {
         options.allowsInsecureHTTP = allowsInsecureHTTP
         // Someone is waiting at a terminal.
         options.requestTimeout = .seconds(20)
-        return try DatasyncRemote(baseURL: url, dialect: dialect, options: options)
+        do throws(RemoteError) {
+            return try DatasyncRemote(baseURL: url, dialect: dialect, options: options)
+        } catch {
+            guard error.code == .invalidAddress, url.scheme?.lowercased() == "http", url.host != nil else { throw error }
+            throw ToolError(
+                "invalidAddress",
+                "anyone on the way to \(address) could read and change what is sent; use https, or make the store with"
+                    + " --allow-insecure-http for a network you trust"
+            )
+        }
     }
 }
 
