@@ -112,6 +112,11 @@ public final class Emulator: Sendable {
         state.withLock { $0.faults.clear() }
     }
 
+    /// How many times a fault is still going to happen.
+    public var pendingFaults: Int {
+        state.withLock { $0.faults.remaining }
+    }
+
     /// The latest requests, oldest first, in the order they were answered.
     public var requests: [LoggedRequest] {
         state.withLock { $0.log.latest }

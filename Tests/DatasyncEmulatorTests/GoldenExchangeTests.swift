@@ -112,7 +112,11 @@ struct GoldenExchangeTests {
         #expect(again.status == 409 && again.etag == v3)
         #expect(try again.json == (try tombstone.json))
         let revived = try await send(
-            "PUT", path + "/a1?__includedeleted=true", ifMatch: v3, body: #"{"id":"a1","title":"y"}"#)
+            "PUT",
+            path + "/a1?__includedeleted=true",
+            ifMatch: v3,
+            body: #"{"id":"a1","title":"y"}"#
+        )
         #expect(revived.status == 200)
         #expect(try revived.json["deleted"] == false)
         // 7

@@ -96,13 +96,14 @@ struct NodeFixtureTests {
         try await replay("insert")
         try await replay("update")
         // Rows of a section that is not printed in the record.
-        let seeds = [("q010", 385, true, 2.5), ("q011", 389, false, 2.75)].map { id, millisecond, complete, amount in
-            let stamp = JSONValue.string("2026-11-21T01:35:19.\(millisecond)Z")
-            return [
-                "id": .string(id), "text": .string("row 0\(id.suffix(2))"), "complete": .bool(complete),
-                "amount": .double(amount), "createdAt": stamp, "updatedAt": stamp, "version": "MQ==",
-            ]
-        }
+        let seeds = [("q010", 385, true, 2.5), ("q011", 389, false, 2.75)]
+            .map { id, millisecond, complete, amount in
+                let stamp = JSONValue.string("2026-11-21T01:35:19.\(millisecond)Z")
+                return [
+                    "id": .string(id), "text": .string("row 0\(id.suffix(2))"), "complete": .bool(complete),
+                    "amount": .double(amount), "createdAt": stamp, "updatedAt": stamp, "version": "MQ==",
+                ]
+            }
         try client.emulator.seed(seeds, in: "todoitem")
         try await replay("dates-and-pull")
     }

@@ -33,11 +33,12 @@ public struct EmulatorRequest: Sendable {
     ///
     /// An escape that is no escape stands for itself; bytes that are not UTF-8 become U+FFFD.
     public var options: [(name: String, value: String)] {
-        query.split(separator: "&").map { part in
-            let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let name = PercentEncoding.decodeLeniently(pair[0], plusIsSpace: true)
-            return (name, pair.count > 1 ? PercentEncoding.decodeLeniently(pair[1], plusIsSpace: true) : "")
-        }
+        query.split(separator: "&")
+            .map { part in
+                let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                let name = PercentEncoding.decodeLeniently(pair[0], plusIsSpace: true)
+                return (name, pair.count > 1 ? PercentEncoding.decodeLeniently(pair[1], plusIsSpace: true) : "")
+            }
     }
 
     /// The segments of the path, decoded, without one trailing slash; nil when an escape is malformed.

@@ -134,7 +134,9 @@ struct JSONParser {
             case UInt8(ascii: "\\"):
                 content.append(contentsOf: try escape().utf8)
             case 0..<0x20:
-                throw JSONSyntaxError(message: "Bad control character in string literal in JSON at position \(position)")
+                throw JSONSyntaxError(
+                    message: "Bad control character in string literal in JSON at position \(position)"
+                )
             default:
                 content.append(byte)
             }
@@ -143,7 +145,9 @@ struct JSONParser {
     }
 
     private mutating func escape() throws(JSONSyntaxError) -> String {
-        guard let byte = peek else { throw JSONSyntaxError(message: "Unterminated string in JSON at position \(position)") }
+        guard let byte = peek else {
+            throw JSONSyntaxError(message: "Unterminated string in JSON at position \(position)")
+        }
         position += 1
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return String(UnicodeScalar(byte))

@@ -106,7 +106,9 @@ struct ODataTokenizer {
     private mutating func number() throws(ODataError) -> ODataValue {
         let start = position
         let lead = peek == UInt8(ascii: "-") ? 1 : 0
-        let text = take(lead + run(from: position + lead) { Self.isLetter($0) || Self.isDigit($0) || ".:+-".utf8.contains($0) })
+        let text = take(
+            lead + run(from: position + lead) { Self.isLetter($0) || Self.isDigit($0) || ".:+-".utf8.contains($0) }
+        )
         if let value = Self.number(text) { return value }
         if let ticks = Timestamp.ticks(isoText: text) { return .instant(ticks) }
         if let ticks = Timestamp.timeOfDayTicks(text) { return .time(ticks) }

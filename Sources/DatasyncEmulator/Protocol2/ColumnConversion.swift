@@ -16,9 +16,10 @@ enum ColumnConversion {
         case .string: .string(text(value))
         case .number: number(value)
         case .date:
-            Timestamp.ticks(isoText: text(value)).map { ticks in
-                .string(Timestamp.text(milliseconds: ticks / Timestamp.ticksPerMillisecond))
-            } ?? .null
+            Timestamp.ticks(isoText: text(value))
+                .map { ticks in
+                    .string(Timestamp.text(milliseconds: ticks / Timestamp.ticksPerMillisecond))
+                } ?? .null
         }
     }
 
@@ -47,7 +48,8 @@ enum ColumnConversion {
     private static func number(_ value: JSONValue) -> JSONValue {
         switch value {
         case .bool(let value): .integer(value ? 1 : 0)
-        case .string(let text): Int64(text).map { javaScriptNumber(.integer($0)) } ?? Double(text).map { .double($0) } ?? value
+        case .string(let text):
+            Int64(text).map { javaScriptNumber(.integer($0)) } ?? Double(text).map { .double($0) } ?? value
         default: javaScriptNumber(value)
         }
     }

@@ -50,9 +50,11 @@ extension Protocol2Handler {
         var options = request.options.filter { $0.name != "$top" && $0.name != "$skip" }
         options.append(("$top", top.description))
         options.append(("$skip", skip.description))
-        let query = options.map { name, value in
-            "\(PercentEncoding.encode(name, also: "!'()*"))=\(PercentEncoding.encode(value, also: "!'()*"))"
-        }.joined(separator: "&")
+        let query =
+            options.map { name, value in
+                "\(PercentEncoding.encode(name, also: "!'()*"))=\(PercentEncoding.encode(value, also: "!'()*"))"
+            }
+            .joined(separator: "&")
         return "http://\(name.isEmpty ? host : name)/?\(query); rel=next"
     }
 
@@ -74,12 +76,13 @@ extension Protocol2Handler {
     }
 
     private static func selection(_ text: String, of table: EmulatedTable) throws -> [String] {
-        try text.split(separator: ",").map { part in
-            let name = part.split(separator: " ").joined(separator: " ")
-            guard case .column(let column) = property(name, of: table) else {
-                throw ODataError(reason: .unknownProperty, message: "no such column: \(name)", position: 0)
+        try text.split(separator: ",")
+            .map { part in
+                let name = part.split(separator: " ").joined(separator: " ")
+                guard case .column(let column) = property(name, of: table) else {
+                    throw ODataError(reason: .unknownProperty, message: "no such column: \(name)", position: 0)
+                }
+                return column
             }
-            return column
-        }
     }
 }

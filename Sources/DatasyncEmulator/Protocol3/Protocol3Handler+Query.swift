@@ -103,9 +103,11 @@ extension Protocol3Handler {
             var options = all.filter { !["$skip", "$top"].contains($0.name.lowercased()) }
             options.append(("$skip", skip.description))
             if let top { options.append(("$top", top.description)) }
-            return options.map { name, value in
-                "\(PercentEncoding.encode(name, also: "$"))=\(PercentEncoding.encode(value))"
-            }.joined(separator: "&")
+            return
+                options.map { name, value in
+                    "\(PercentEncoding.encode(name, also: "$"))=\(PercentEncoding.encode(value))"
+                }
+                .joined(separator: "&")
         }
     }
 }

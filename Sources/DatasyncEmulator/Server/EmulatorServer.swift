@@ -80,10 +80,13 @@ public actor EmulatorServer {
         let pool = NoDelaySocketPool(HTTPServer.defaultPool())
         // Faults may delay an answer for long; the timeout is for a handler that hangs, which this one does not.
         let configuration = HTTPServer.Configuration(address: address, timeout: 600, pool: pool, logger: .disabled)
-        return HTTPServer(config: configuration, handler: ClosureHTTPHandler { [weak self] request in
-            guard let self else { return HTTPResponse(statusCode: .serviceUnavailable) }
-            return try await self.answer(request)
-        })
+        return HTTPServer(
+            config: configuration,
+            handler: ClosureHTTPHandler { [weak self] request in
+                guard let self else { return HTTPResponse(statusCode: .serviceUnavailable) }
+                return try await self.answer(request)
+            }
+        )
     }
 
     /// Runs a server in a task of its own and waits until it listens or cannot.

@@ -71,6 +71,10 @@ public struct Fault: Sendable {
 struct FaultScript: Sendable {
     private var faults: [Fault] = []
 
+    var remaining: Int {
+        faults.reduce(0) { $0 + $1.remaining }
+    }
+
     mutating func add(_ fault: Fault) {
         if fault.remaining > 0 { faults.append(fault) }
     }

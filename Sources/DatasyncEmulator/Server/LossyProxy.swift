@@ -107,7 +107,8 @@ public final class LossyProxy: Sendable {
                 try listener.setValue(true, for: .localAddressReuse)
                 try listener.bind(to: .inet(ip4: "127.0.0.1", port: port))
                 try listener.listen()
-                guard case .ip4(let host, let port) = try listener.sockname(), let url = URL(string: "http://\(host):\(port)")
+                guard case .ip4(let host, let port) = try listener.sockname(),
+                    let url = URL(string: "http://\(host):\(port)")
                 else { throw EmulatorError(code: .cannotListen, message: "the listening socket has no address") }
                 state.listener = listener
                 state.open.insert(listener)
@@ -179,7 +180,9 @@ public final class LossyProxy: Sendable {
             while true { _ = try client.read(atMost: 4_096) }
         case .pass, .dropAnswer, .cutAnswer:
             try server.writeAll(request.bytes)
-            guard let answer = try answers.next(isAnswerTo: request.firstLine), behaviour != .dropAnswer else { return false }
+            guard let answer = try answers.next(isAnswerTo: request.firstLine), behaviour != .dropAnswer else {
+                return false
+            }
             let isCut = behaviour == .cutAnswer
             try client.writeAll(isCut ? answer.bytes.prefix(answer.bytes.count / 2) : answer.bytes)
             return !isCut

@@ -62,15 +62,17 @@ struct TableQuery {
             (row: row, keys: orders.map { ODataEvaluator(row: row).value($0.expression) })
         }
         // The sort is stable in fact but not by contract, so the id is compared as well.
-        return keyed.sorted { first, second in
-            for (order, (left, right)) in zip(orders, zip(first.keys, second.keys)) {
-                switch left.sortOrder(to: right) {
-                case .same: continue
-                case .ascending: return !order.isDescending
-                case .descending: return order.isDescending
+        return
+            keyed.sorted { first, second in
+                for (order, (left, right)) in zip(orders, zip(first.keys, second.keys)) {
+                    switch left.sortOrder(to: right) {
+                    case .same: continue
+                    case .ascending: return !order.isDescending
+                    case .descending: return order.isDescending
+                    }
                 }
+                return first.row.id < second.row.id
             }
-            return first.row.id < second.row.id
-        }.map(\.row)
+            .map(\.row)
     }
 }

@@ -11,7 +11,9 @@ extension Timestamp {
         else { return nil }
         var ticks = days(year: year, month: month, day: day) * ticksPerDay
         guard !scanner.isAtEnd else { return requiresZone ? nil : ticks }
-        guard scanner.take("T") || scanner.take("t") || scanner.take(" "), let time = scanner.timeOfDay() else { return nil }
+        guard scanner.take("T") || scanner.take("t") || scanner.take(" "), let time = scanner.timeOfDay() else {
+            return nil
+        }
         ticks += time
         if scanner.isAtEnd { return requiresZone ? nil : ticks }
         if scanner.take("Z") || scanner.take("z") { return scanner.isAtEnd ? ticks : nil }
@@ -47,7 +49,9 @@ extension Timestamp {
         }
 
         mutating func digit() -> Int64? {
-            guard position < bytes.count, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[position]) else { return nil }
+            guard position < bytes.count, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[position]) else {
+                return nil
+            }
             defer { position += 1 }
             return Int64(bytes[position] - UInt8(ascii: "0"))
         }
