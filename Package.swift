@@ -92,7 +92,11 @@ var testTargets: [Target] {
     [
         .testTarget(name: "SecretMemoryTests", dependencies: ["SecretMemory"]),
         .testTarget(name: "StoreKeysTests", dependencies: ["StoreKeys", "SecretMemory"]),
-        .testTarget(name: "DatasyncEmulatorTests", dependencies: ["DatasyncEmulator"]),
+        .testTarget(
+            name: "DatasyncEmulatorTests",
+            dependencies: ["DatasyncEmulator"],
+            resources: [.copy("Fixtures")]
+        ),
         .testTarget(name: "SyncContractTests", dependencies: ["SyncContract"]),
         .testTarget(name: "ReferenceStoreTests", dependencies: ["ReferenceStore", "SyncContract"]),
         .testTarget(
@@ -109,7 +113,13 @@ var testTargets: [Target] {
         ),
         .testTarget(
             name: "OfflineSyncTests",
-            dependencies: ["OfflineSync", "RemoteContract", "SyncContract", "ReferenceStore"]
+            dependencies: [
+                "OfflineSync", "RemoteContract", "SyncContract", "ReferenceStore", "DatasyncHTTP", "DatasyncEmulator",
+            ]
+        ),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: ["SealedSyncTool", "DatasyncEmulator"]
         ),
     ]
 }

@@ -32,7 +32,7 @@ struct Device {
 
     /// Runs an action that must succeed and returns its JSON object.
     @discardableResult
-    func json(_ arguments: String...) async throws -> [String: any Sendable] {
+    func json(_ arguments: String...) async throws -> [String: Any] {
         let result = try await run(arguments + ["--json"])
         try #require(result.status == 0, "\(arguments): \(result.errors)")
         return try result.json()
@@ -44,8 +44,8 @@ struct Device {
     }
 
     /// The to-dos by id.
-    func items() async throws -> [String: [String: any Sendable]] {
-        let items = try #require(try await json("list")["items"] as? [[String: any Sendable]])
+    func items() async throws -> [String: [String: Any]] {
+        let items = try #require(try await json("list")["items"] as? [[String: Any]])
         return Dictionary(uniqueKeysWithValues: try items.map { (try #require($0["id"] as? String), $0) })
     }
 

@@ -11,22 +11,23 @@ final class EmulatorProcess: Sendable {
         var headers: [String: String]
         var body: Data
 
-        var json: (any Sendable)? {
-            get throws { body.isEmpty ? nil : try JSONSerialization.jsonObject(with: body, options: .fragmentsAllowed) as? any Sendable }
+        var json: Any? {
+            get throws {
+                body.isEmpty ? nil : try JSONSerialization.jsonObject(with: body, options: .fragmentsAllowed)
+            }
         }
 
-        var object: [String: any Sendable] {
-            get throws { try #require(try json as? [String: any Sendable]) }
+        var object: [String: Any] {
+            get throws { try #require(try json as? [String: Any]) }
         }
     }
 
     let url: String
     let protocolNumber: Int
-    // Only started, signalled and waited for; `Process` is documented as safe for that from any thread.
-    private nonisolated(unsafe) let process: Process
+    private let process: Process
 
     private init(_ process: Process, url: String, protocolNumber: Int) {
-        unsafe self.process = process
+        self.process = process
         self.url = url
         self.protocolNumber = protocolNumber
     }
@@ -55,11 +56,11 @@ final class EmulatorProcess: Sendable {
 
     /// Sends a signal and returns the exit status.
     func stop(_ signal: Int32) async -> Int32 {
-        kill(unsafe process.processIdentifier, signal)
+        kill(process.processIdentifier, signal)
         return await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
-                unsafe self.process.waitUntilExit()
-                continuation.resume(returning: unsafe self.process.terminationStatus)
+                self.process.waitUntilExit()
+                continuation.resume(returning: self.process.terminationStatus)
             }
         }
     }
@@ -88,7 +89,7 @@ final class EmulatorProcess: Sendable {
     func texts(_ table: String = "TodoItem") async throws -> [String: String] {
         let answer = try await send("GET", "/tables/\(table)")
         let rows = protocolNumber == 3 ? try answer.object["items"] : try answer.json
-        let items = try #require(rows as? [[String: any Sendable]])
+        let items = try #require(rows as? [[String: Any]])
         return Dictionary(uniqueKeysWithValues: items.map { ($0["id"] as? String ?? "", $0["text"] as? String ?? "") })
     }
 
@@ -96,7 +97,7 @@ final class EmulatorProcess: Sendable {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 var line = Data()
-                while let byte = unsafe readByte(pipe.fileHandleForReading.fileDescriptor), byte != 10 { line.append(byte) }
+                while let byte = readByte(pipe.fileHandleForReading.fileDescriptor), byte != 10 { line.append(byte) }
                 continuation.resume(returning: String(decoding: line, as: UTF8.self))
             }
         }

@@ -49,19 +49,20 @@ struct TodoTests {
             try await phone.json("done", "i2")
             try await phone.json("reopen", "i2")
             try await phone.json("delete", "i3")
-            #expect(try await phone.state("i0") == "pending" && phone.state("i4") == "synced")
+            #expect(try await phone.state("i0") == "pending")
+            #expect(try await phone.state("i4") == "synced")
             #expect(try await phone.json("sync")["pushed"] as? Int == 4)
             let second = try await laptop.json("sync")
             #expect(second["received"] as? Int == 3 && second["deleted"] as? Int == 1)
             #expect(try await laptop.texts() == server.texts())
             #expect(try await laptop.texts() == phone.texts())
 
-            let open = try #require(try await laptop.json("list", "--open")["items"] as? [[String: any Sendable]])
+            let open = try #require(try await laptop.json("list", "--open")["items"] as? [[String: Any]])
             #expect(Set(open.compactMap { $0["id"] as? String }) == ["i0", "i2", "i4"])
-            let done = try #require(try await laptop.json("list", "--done")["items"] as? [[String: any Sendable]])
+            let done = try #require(try await laptop.json("list", "--done")["items"] as? [[String: Any]])
             #expect(done.compactMap { $0["id"] as? String } == ["i1"])
             let found = try #require(
-                try await laptop.json("list", "--search", "EDIT")["items"] as? [[String: any Sendable]]
+                try await laptop.json("list", "--search", "EDIT")["items"] as? [[String: Any]]
             )
             #expect(found.compactMap { $0["id"] as? String } == ["i0"])
 
@@ -77,7 +78,7 @@ struct TodoTests {
 
             let status = try await laptop.json("status")
             #expect(status["pending"] as? Int == 0 && status["conflicts"] as? Int == 0 && status["failed"] as? Int == 0)
-            let engine = try #require(status["engine"] as? [String: any Sendable])
+            let engine = try #require(status["engine"] as? [String: Any])
             #expect((engine["sqlcipher"] as? String)?.isEmpty == false && (engine["sqlite"] as? String)?.first == "3")
         }
     }
@@ -97,11 +98,11 @@ struct TodoTests {
             try await laptop.json("edit", "a", "mine")
             #expect(try await laptop.json("sync")["conflicts"] as? Int == 1)
             #expect(try await laptop.state("a") == "conflicted")
-            let list = try #require(try await laptop.json("conflicts")["conflicts"] as? [[String: any Sendable]])
+            let list = try #require(try await laptop.json("conflicts")["conflicts"] as? [[String: Any]])
             try #require(list.count == 1)
             #expect(list[0]["id"] as? String == "a")
-            #expect((list[0]["mine"] as? [String: any Sendable])?["text"] as? String == "mine")
-            #expect((list[0]["server"] as? [String: any Sendable])?["text"] as? String == "theirs")
+            #expect((list[0]["mine"] as? [String: Any])?["text"] as? String == "mine")
+            #expect((list[0]["server"] as? [String: Any])?["text"] as? String == "theirs")
 
             try await laptop.json("resolve", "a", row.choice)
             #expect(try await laptop.json("sync")["conflicts"] as? Int == 0)
@@ -132,7 +133,7 @@ struct TodoTests {
         let wrong = Device(folder: device.folder, environment: ["SEALEDSYNC_PASSPHRASE": "battery staple"])
         let refused = try await wrong.run(["list", "--json"])
         #expect(refused.status == 1)
-        let error = try #require(try refused.json()["error"] as? [String: any Sendable])
+        let error = try #require(try refused.json()["error"] as? [String: Any])
         #expect(error["code"] as? String == "wrongSecret")
         #expect(!refused.errors.contains("battery") && !refused.output.contains("battery"))
         #expect(try fingerprints(device.folder) == before, "a refused call changes no file")

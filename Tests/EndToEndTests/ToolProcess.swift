@@ -10,11 +10,11 @@ struct ToolProcess {
         var errors: String
 
         /// The one JSON object on standard output.
-        func json() throws -> [String: any Sendable] {
+        func json() throws -> [String: Any] {
             let lines = output.split(separator: "\n")
             try #require(lines.count == 1, "one JSON object on standard output, got: \(output) \(errors)")
             let object = try JSONSerialization.jsonObject(with: Data(output.utf8))
-            return try #require(object as? [String: any Sendable])
+            return try #require(object as? [String: Any])
         }
     }
 

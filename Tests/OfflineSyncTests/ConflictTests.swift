@@ -41,7 +41,7 @@ struct ConflictTests {
         try await conflict(dialect) { world, error in
             try await world.laptop.context.resolve(error, with: .keepMine)
             #expect(try await world.laptop.context.push().pushed == 1)
-            #expect(try await world.onServer() == ["a": "mine"])
+            #expect(world.onServer() == ["a": "mine"])
             try await world.phone.pull()
             #expect(try await world.phone.text("a") == "mine")
         }
@@ -54,7 +54,7 @@ struct ConflictTests {
             try await world.phone.context.push()
             try await world.laptop.context.resolve(error, with: .keepMine)
             #expect(try await world.laptop.context.push().conflicts.count == 1)
-            #expect(try await world.onServer() == ["a": "theirs again"])
+            #expect(world.onServer() == ["a": "theirs again"])
         }
     }
 
@@ -65,7 +65,7 @@ struct ConflictTests {
             #expect(try await world.laptop.text("a") == "theirs")
             #expect(try await world.laptop.context.operations().isEmpty)
             #expect(try await world.laptop.context.operationErrors().isEmpty)
-            #expect(try await world.onServer() == ["a": "theirs"])
+            #expect(world.onServer() == ["a": "theirs"])
         }
     }
 
@@ -98,7 +98,7 @@ struct ConflictTests {
             let both = Record(id: "a", ["text": "mine and theirs"])
             try await world.laptop.context.resolve(error, with: .keepMerged(both))
             try await world.laptop.context.push()
-            #expect(try await world.onServer() == ["a": "mine and theirs"])
+            #expect(world.onServer() == ["a": "mine and theirs"])
         }
     }
 
@@ -115,7 +115,7 @@ struct ConflictTests {
             try await world.laptop.context.resolve(error, with: .keepMine)
             let report = try await world.laptop.context.push()
             #expect(report.pushed == 1 && report.conflicts.isEmpty)
-            #expect(try await world.onServer() == ["a": "mine"])
+            #expect(world.onServer() == ["a": "mine"])
             try await world.phone.pull()
             #expect(try await world.phone.text("a") == "mine")
         }
@@ -146,7 +146,7 @@ struct ConflictTests {
             try await world.laptop.context.push()
             let error = try await world.laptop.onlyError()
             #expect(error.kind == .delete && error.item?["text"] == "milk")
-            #expect(try await world.onServer() == ["a": "theirs"])
+            #expect(world.onServer() == ["a": "theirs"])
             try await world.laptop.context.resolve(error, with: .takeServer)
             #expect(try await world.laptop.text("a") == "theirs")
         }
@@ -189,7 +189,7 @@ struct ConflictTests {
             #expect(error.isConflict && error.serverItem?["text"] == "theirs")
             try await world.laptop.context.resolve(error, with: .keepMine)
             try await world.laptop.context.push()
-            #expect(try await world.onServer() == ["a": "mine"])
+            #expect(world.onServer() == ["a": "mine"])
         }
     }
 

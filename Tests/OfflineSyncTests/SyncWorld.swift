@@ -32,7 +32,7 @@ struct SyncWorld {
         }
     }
 
-    let emulator: EmulatorServer
+    let emulator: Emulator
     let dialect: DatasyncDialect
     let phone: Device
     let laptop: Device
@@ -43,40 +43,46 @@ struct SyncWorld {
         pageSize: Int? = nil,
         _ body: (SyncWorld) async throws -> Void
     ) async throws {
-        let emulator = try await startEmulator(dialect, pageSize: pageSize)
+        var configuration = EmulatorConfiguration(
+            dialect: dialect == .datasync ? .datasync : .azureMobileApps,
+            tables: ["TodoItem"]
+        )
+        configuration.pageSize = pageSize
+        let server = EmulatorServer(configuration)
+        let url = try await server.start()
         let result: Result<Void, any Error>
         do {
             let world = SyncWorld(
-                emulator: emulator,
+                emulator: server.emulator,
                 dialect: dialect,
-                phone: try device(emulator, dialect),
-                laptop: try device(emulator, dialect)
+                phone: try device(url, dialect),
+                laptop: try device(url, dialect)
             )
             result = .success(try await body(world))
         } catch {
             result = .failure(error)
         }
-        await emulator.stop()
+        await server.stop()
         try result.get()
     }
 
-    private static func device(_ emulator: EmulatorServer, _ dialect: DatasyncDialect) throws -> Device {
+    private static func device(_ url: URL, _ dialect: DatasyncDialect) throws -> Device {
         let definition = TableDefinition(
             "TodoItem",
             columns: todoTable.columns,
             idComparison: dialect == .datasync ? .exact : .asciiCaseInsensitive
         )
         let store = try makeStore(definition)
-        let server = InterceptedServer(try DatasyncRemote(baseURL: emulator.url, dialect: dialect))
+        let server = InterceptedServer(try DatasyncRemote(baseURL: url, dialect: dialect))
         let context = SyncContext(store: store, remote: server)
         return Device(store: store, server: server, context: context, table: try context.table("TodoItem"))
     }
 
     /// The server's rows that are not deleted: text by id.
-    func onServer() async throws -> [String: String] {
-        let rows = await emulator.rows(in: "TodoItem").filter { $0["deleted"] != .bool(true) }
+    func onServer() -> [String: String] {
+        let rows = emulator.rows(in: "TodoItem").filter { $0["deleted"] != .bool(true) }
         return Dictionary(
-            uniqueKeysWithValues: rows.map { ($0["id"]?.stringValue ?? "", $0["text"]?.stringValue ?? "") }
+            uniqueKeysWithValues: rows.map { ($0["id"]?.string ?? "", $0["text"]?.string ?? "") }
         )
     }
 

@@ -24,13 +24,11 @@ final class DemoStory {
 
     func tell() async throws -> DemoResult {
         let start = ContinuousClock.now
-        let server = try await EmulatorCommand.makeServer(
-            protocolNumber: protocolNumber,
-            tables: [DemoTodo.table]
-        )
+        let server = EmulatorServer(EmulatorCommand.configuration(protocolNumber, tables: [DemoTodo.table]))
+        let url = try await server.start()
         let result: Result<Void, any Error>
         do {
-            result = .success(try await tell(server))
+            result = .success(try await tell(server.emulator, at: url))
         } catch {
             result = .failure(error)
         }
@@ -44,12 +42,12 @@ final class DemoStory {
         return DemoResult(ok: ok, seconds: seconds, steps: steps, rows: rows)
     }
 
-    private func tell(_ server: EmulatorServer) async throws {
+    private func tell(_ server: Emulator, at url: URL) async throws {
         let remote = try DatasyncRemote(
-            baseURL: server.url,
+            baseURL: url,
             dialect: try DatasyncDialect(rawValue: protocolNumber).orFail("there is no such protocol")
         )
-        step("A server", true, "\(server.url.absoluteString), protocol \(protocolNumber)")
+        step("A server", true, "\(url.absoluteString), protocol \(protocolNumber)")
 
         let folders = ["phone", "laptop"].map { StoreFolder(folder.appendingPathComponent($0)) }
         let passphrases = try ["a phone of one's own", "another for the laptop"].map(Self.secret)
@@ -85,7 +83,7 @@ final class DemoStory {
         let pending = try await phone.context.status().pending + laptop.context.status().pending
         let kept = try await (phone.contents(), laptop.contents())
         step("Closed and reopened: all there", kept == before && pending == 4, "\(pending) changes wait")
-        let unseen = try await contents(of: server).isEmpty
+        let unseen = contents(of: server).isEmpty
         step("The server has not seen them", unseen && remote.requestCount == 0, "\(remote.requestCount) requests so far")
 
         try await phone.sync()
@@ -114,7 +112,7 @@ final class DemoStory {
         on id: String,
         _ phone: DemoDevice,
         _ laptop: DemoDevice,
-        _ server: EmulatorServer
+        _ server: Emulator
     ) async throws {
         for (device, text) in [(phone, "Find a gift: a book"), (laptop, "Find a gift: a kite")] {
             var todo = try (try await device.todos.read(id)).orFail("the to-do is missing")
@@ -135,8 +133,9 @@ final class DemoStory {
         try await laptop.context.resolve(conflict, with: .keepMine)
         try await laptop.sync()
         try await phone.sync()
-        let isResolved = try await phone.todos.read(id)?.text == "Find a gift: a kite"
-        step("Resolved: the kite wins everywhere", try await isResolved && agree(phone, laptop, server), "keep mine")
+        let isKite = try await phone.todos.read(id)?.text == "Find a gift: a kite"
+        let isEverywhere = try await agree(phone, laptop, server)
+        step("Resolved: the kite wins everywhere", isKite && isEverywhere, "keep mine")
     }
 
     private func proveEncryption(
@@ -163,7 +162,7 @@ final class DemoStory {
         step("A wrong passphrase is refused", refusal == .wrongSecret, refusal.map { "\($0)" } ?? "it opened the store")
     }
 
-    private func compare(_ phone: DemoDevice, _ laptop: DemoDevice, _ server: EmulatorServer) async throws {
+    private func compare(_ phone: DemoDevice, _ laptop: DemoDevice, _ server: Emulator) async throws {
         let sides = try await (phone.contents(), laptop.contents(), contents(of: server))
         rows = sides.0.union(sides.1).union(sides.2)
             .sorted { ($0.text, $0.id) < ($1.text, $1.id) }
@@ -191,19 +190,20 @@ final class DemoStory {
         Console.write("")
     }
 
-    private func agree(_ phone: DemoDevice, _ laptop: DemoDevice, _ server: EmulatorServer) async throws -> Bool {
-        let contents = try await contents(of: server)
+    private func agree(_ phone: DemoDevice, _ laptop: DemoDevice, _ server: Emulator) async throws -> Bool {
+        let contents = contents(of: server)
         let (onPhone, onLaptop) = try await (phone.contents(), laptop.contents())
         return onPhone == contents && onLaptop == contents
     }
 
     /// What the server holds and has not marked as deleted, read without the client.
-    private func contents(of server: EmulatorServer) async throws -> Set<DemoContent> {
-        Set(
-            await server.rows(in: DemoTodo.table).filter { $0["deleted"] != .bool(true) }.map { row in
+    private func contents(of server: Emulator) -> Set<DemoContent> {
+        let rows = server.rows(in: DemoTodo.table).filter { $0["deleted"] != .bool(true) }
+        return Set(
+            rows.map { row in
                 DemoContent(
-                    id: row["id"]?.stringValue ?? "",
-                    text: row["text"]?.stringValue ?? "",
+                    id: row["id"]?.string ?? "",
+                    text: row["text"]?.string ?? "",
                     complete: row["complete"] == .bool(true)
                 )
             }
@@ -219,7 +219,7 @@ final class DemoStory {
 
     private static func secret(_ text: String) throws -> SecretBytes {
         let bytes = Array(text.utf8)
-        return try SecretBytes(count: bytes.count) { unsafe $0.copyBytes(from: bytes) }
+        return unsafe try SecretBytes(count: bytes.count) { unsafe $0.copyBytes(from: bytes) }
     }
 
     private static func tenths(_ seconds: Double) -> String {

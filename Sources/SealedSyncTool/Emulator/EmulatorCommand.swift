@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import DatasyncEmulator
+internal import Foundation
 
 /// `sealedsync emulator`: a server to try things with.
 struct EmulatorCommand: ToolCommand {
@@ -37,19 +38,35 @@ struct EmulatorCommand: ToolCommand {
     }
 
     func perform() async throws {
-        let server = try await Self.makeServer(
-            protocolNumber: protocolNumber,
-            port: port,
-            pageSize: pageSize,
-            tables: table.isEmpty ? ["TodoItem"] : table
+        let server = EmulatorServer(
+            Self.configuration(
+                protocolNumber,
+                tables: table.isEmpty ? ["TodoItem"] : table,
+                pageSize: pageSize
+            )
         )
+        let url = try await server.start(port: port)
         if json {
-            try Console.write(json: Answer(url: server.url.absoluteString))
+            try Console.write(json: Answer(url: url.absoluteString))
         } else {
-            Console.write("listening on \(server.url.absoluteString)")
+            Console.write("listening on \(url.absoluteString)")
         }
         await TerminationSignals.wait()
         await server.stop()
+    }
+
+    /// What an emulator of a protocol serves.
+    static func configuration(
+        _ protocolNumber: Int,
+        tables: [String],
+        pageSize: Int? = nil
+    ) -> EmulatorConfiguration {
+        var configuration = EmulatorConfiguration(
+            dialect: protocolNumber == 2 ? .azureMobileApps : .datasync,
+            tables: tables.map { EmulatedTableDefinition($0) }
+        )
+        configuration.pageSize = pageSize
+        return configuration
     }
 
     private struct Answer: Encodable {

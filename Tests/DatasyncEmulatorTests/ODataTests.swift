@@ -1,0 +1,161 @@
+import Foundation
+import Testing
+
+@testable import DatasyncEmulator
+
+struct ODataTests {
+    private static let row = EmulatedRow(
+        id: RowID("id-1"),
+        values: [
+            "title": "It's a Wonderful Life", "year": 1946, "rating": 8.6, "big": 9_007_199_254_740_993,
+            "done": true, "note": nil, "released": "1946-12-20", "start": "07:14:00.000",
+            "guid": "5F9A1C00-0000-4000-8000-00000000ABCD", "due": "2016-11-21T01:02:03.004+02:00",
+            "text": "e\u{301} é 日本 😀",
+        ],
+        createdAt: 1_471_000_000_000,
+        updatedAt: 1_724_444_574_291,
+        version: "AQ==",
+        deleted: false
+    )
+
+    private static func resolve(_ name: String) -> ODataParser.Property {
+        let system = ["id", "updatedAt", "createdAt", "version", "deleted"]
+        return row.values[name] != nil || system.contains(name) ? .column(name) : .unknown
+    }
+
+    private static func matches(_ filter: String) throws -> Bool {
+        ODataEvaluator(row: row).matches(try ODataParser.filter(filter, resolve: resolve))
+    }
+
+    @Test(
+        "a filter that holds",
+        arguments: [
+            "year eq 1946", "year eq 1946L", "year eq 1946.0", "rating gt 8.5f", "rating eq 8.6M", "rating lt 9d",
+            "big eq 9007199254740993", "big gt 9007199254740992", "year gt -1",
+            "title eq 'It''s a Wonderful Life'", "title gt 'It'", "id gt 'id-0'", "done", "done eq true", "not deleted",
+            "note eq null", "not(note ne null)", "title ne null", "year ne null", "null eq null", "not(note gt 1)",
+            "not(note le null)", "note ne 1", "1 in (year, 1)", "year in (1, 1946)",
+            "title in ('a', 'It''s a Wonderful Life')",
+            // Precedence.
+            "true or false and false", "not false and true", "1 add 2 mul 3 eq 7", "(1 add 2) mul 3 eq 9",
+            "7 div 2 eq 3", "7 mod 4 eq 3", "7.0 div 2 eq 3.5", "10 sub 3 sub 2 eq 5", "-(year) eq -1946",
+            "false and false or true", "not(year eq 1) and not(year eq 2)",
+            // Functions of both dialects.
+            "contains(title,'Wonder')", "substringof('Wonder',title)", "startswith(title,'It')",
+            "endswith(title,'Life')",
+            "tolower(title) eq 'it''s a wonderful life'", "toupper('ä') eq 'Ä'", "trim('  x ') eq 'x'",
+            "length(title) eq 21",
+            "length('😀') eq 2", "indexof(title,'a') eq 5", "indexof(title,'zz') eq -1",
+            "substring(title,5) eq 'a Wonderful Life'",
+            "substring(title,5,1) eq 'a'", "concat(concat(id,'/'),'x') eq 'id-1/x'",
+            "replace('aXbX','X','--') eq 'a--b--'",
+            "year(updatedAt) eq 2024 and month(updatedAt) eq 8 and day(updatedAt) eq 23",
+            "hour(updatedAt) eq 20 and minute(updatedAt) eq 22 and second(updatedAt) eq 54", "hour(start) eq 7",
+            "year(released) eq 1946", "ceiling(rating) eq 9", "floor(rating) eq 8", "round(8.5) eq 9",
+            "round(-2.5) eq -3",
+            // Dates in every form.
+            "updatedAt eq cast(2024-08-23T20:22:54.291Z,Edm.DateTimeOffset)",
+            "updatedAt eq 2024-08-23T20:22:54.2910000Z",
+            "updatedAt eq datetimeoffset'2024-08-23T22:22:54.291+02:00'",
+            "updatedAt eq datetime'2024-08-23T20:22:54.291Z'",
+            "updatedAt eq datetimeoffset'2024-08-23T20:22:54.291999Z'", "updatedAt gt cast(2024-08-23,Edm.Date)",
+            "updatedAt gt 2024-08-23", "updatedAt lt 2024-08-23T20:22:54.2910001Z",
+            "updatedAt eq '2024-08-23T20:22:54.291Z'",
+            "released eq cast(1946-12-20,Edm.Date)", "released lt 1946-12-21",
+            "due eq datetimeoffset'2016-11-20T23:02:03.004Z'",
+            "start eq cast(07:14:00.000,Edm.TimeOfDay)", "start gt 02:14:00", "start eq time'07:14'",
+            "guid eq cast(5f9a1c00-0000-4000-8000-00000000abcd,Edm.Guid)",
+            "guid eq guid'5F9A1C00-0000-4000-8000-00000000ABCD'",
+            "guid eq 5f9a1c00-0000-4000-8000-00000000abcd",
+            // Text is bytes: canonically equivalent strings are different strings.
+            "'e\u{301}' ne 'é'", "contains(text,'日本')", "'😀' gt '日'", "indexof(text,'é') eq 3",
+        ]
+    )
+    func holds(filter: String) throws {
+        #expect(try Self.matches(filter))
+    }
+
+    @Test(
+        "a filter that does not hold",
+        arguments: [
+            "note gt 1", "note lt 1", "note ge null", "note eq 1", "title eq 5", "title lt 5", "not done", "note",
+            "title",
+            "contains(note,'x')", "length(note) eq 0", "1 div 0 eq 1", "1 mod 0 eq 0", "year in (1, 2)",
+            "note in ('x')", "updatedAt gt 2024-08-23T20:22:54.291Z", "title gt 2024-08-23T20:22:54.291Z",
+            "9223372036854775807 add 1 lt 0", "substring(title,-1) eq 'x'", "'e\u{301}' eq 'é'",
+        ]
+    )
+    func doesNotHold(filter: String) throws {
+        #expect(try !Self.matches(filter))
+    }
+
+    @Test(
+        "a filter that is refused",
+        arguments: [
+            "", " ", "(", ")", "year eq", "eq 1", "year eq 1 and", "(year eq 1", "year eq 1)", "year eq 1 1",
+            "year - 1900 eq 1",
+            "(year - 1900) ge 100", "year + 1 eq 2", "title eq 'open", "title eq \"x\"", "nope eq 1", "foo(title)",
+            "contains(title)",
+            "contains(title,'a','b')", "year in 1", "year in ()", "year in (1,", "cast(1,Edm.Guid) eq 1",
+            "cast(x,Edm.Date) eq 1",
+            "cast(2024-02-30,Edm.Date) eq released", "updatedAt gt 2024-08-23T20:22:54.291 00:00",
+            "updatedAt gt datetimeoffset'xyz'",
+            "updatedAt gt datetime'2026-11-21T01:35:19.385'", "year eq 1e999", "year eq 12abc", "year eq 1 && done",
+            "not", "year EQ 1",
+        ]
+    )
+    func refused(filter: String) {
+        #expect(throws: ODataError.self) { try Self.matches(filter) }
+    }
+
+    @Test(
+        "nesting beyond the limit is refused, whatever it is made of",
+        arguments: ["(", "not ", "-", "tolower(", "1 add "]
+    )
+    func depth(opening: String) throws {
+        let closing = opening.hasSuffix("(") ? ")" : ""
+        func filter(_ depth: Int) -> String {
+            String(repeating: opening, count: depth) + "1" + String(repeating: closing, count: depth)
+        }
+        _ = try ODataParser.filter(filter(50), resolve: Self.resolve)
+        for depth in [200, 100_000] {
+            #expect(throws: ODataError.self) { try ODataParser.filter(filter(depth), resolve: Self.resolve) }
+        }
+    }
+
+    @Test("a long list of conditions is not deep")
+    func longList() throws {
+        let conditions = (0..<20_000).map { "id eq 'x\($0)'" } + ["id eq 'id-1'"]
+        #expect(try Self.matches(conditions.joined(separator: " or ")))
+        #expect(try !Self.matches(conditions.joined(separator: " and ")))
+        #expect(try Self.matches("id in (" + conditions.map { "'\($0.count)'" }.joined(separator: ",") + ",'id-1')"))
+    }
+
+    @Test("no soup of tokens crashes the parser or the evaluator")
+    func soup() {
+        let seed = UInt64.random(in: .min ... .max)
+        print("token soup seed: \(seed)")
+        var generator = SeededGenerator(seed: seed)
+        let words = [
+            "(", ")", ",", "'", "''", "'x'", "and", "or", "not", "eq", "ne", "gt", "in", "add", "sub", "mul", "div",
+            "mod", "-", "1", "-9",
+            "9223372036854775807", "1e308", "2.5", "null", "true", "year", "title", "note", "nope", "updatedAt",
+            "released", "start",
+            "datetime'", "datetimeoffset'2020-01-01T00:00:00Z'", "guid'x'", "cast(", "Edm.Date", "2024-08-23",
+            "9999-12-31T23:59:59Z",
+            "contains(", "substring(", "length(", "round(", "year(", "replace(", "é", "\u{0}", "%", "'\u{301}", "😀",
+            "$", "\\", "07:00",
+        ]
+        var parsed = 0
+        for _ in 0..<20_000 {
+            let count = Int.random(in: 1...12, using: &generator)
+            let text = (0..<count).map { _ in words.randomElement(using: &generator) ?? "" }.joined(separator: " ")
+            // Most soup is refused; what is not must be evaluated without a trap.
+            guard let expression = try? ODataParser.filter(text, resolve: Self.resolve) else { continue }
+            _ = ODataEvaluator(row: Self.row).matches(expression)
+            _ = expression.earliestUpdatedAt
+            parsed += 1
+        }
+        #expect(parsed > 0, "seed \(seed): the soup never made sense, so it tested nothing")
+    }
+}
