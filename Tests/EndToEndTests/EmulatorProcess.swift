@@ -57,12 +57,8 @@ final class EmulatorProcess: Sendable {
     /// Sends a signal and returns the exit status.
     func stop(_ signal: Int32) async -> Int32 {
         kill(process.processIdentifier, signal)
-        return await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                self.process.waitUntilExit()
-                continuation.resume(returning: self.process.terminationStatus)
-            }
-        }
+        await ToolProcess.end(of: process)
+        return process.terminationStatus
     }
 
     /// One request as it is written here.
@@ -87,10 +83,14 @@ final class EmulatorProcess: Sendable {
 
     /// The rows of the table that are not deleted: text by id, as the server tells them.
     func texts(_ table: String = "TodoItem") async throws -> [String: String] {
-        let answer = try await send("GET", "/tables/\(table)")
-        let rows = protocolNumber == 3 ? try answer.object["items"] : try answer.json
-        let items = try #require(rows as? [[String: Any]])
-        return Dictionary(uniqueKeysWithValues: items.map { ($0["id"] as? String ?? "", $0["text"] as? String ?? "") })
+        var texts: [String: String] = [:]
+        while true {
+            let answer = try await send("GET", "/tables/\(table)?$skip=\(texts.count)")
+            let rows = protocolNumber == 3 ? try answer.object["items"] : try answer.json
+            let items = try #require(rows as? [[String: Any]])
+            guard !items.isEmpty else { return texts }
+            for item in items { texts[item["id"] as? String ?? ""] = item["text"] as? String ?? "" }
+        }
     }
 
     private static func firstLine(of pipe: Pipe) async -> String {

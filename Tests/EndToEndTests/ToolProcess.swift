@@ -32,19 +32,10 @@ struct ToolProcess {
     }
 
     /// Runs the tool to its end. Nothing of the test's own environment but the path reaches it.
-    static func run(
-        _ arguments: [String],
-        environment: [String: String] = [:],
-        shell prefix: String? = nil
-    ) async throws -> Result {
+    static func run(_ arguments: [String], environment: [String: String] = [:]) async throws -> Result {
         let process = Process()
-        if let prefix {
-            process.executableURL = URL(fileURLWithPath: "/bin/sh")
-            process.arguments = ["-c", prefix + "exec \"$0\" \"$@\"", try executable.path] + arguments
-        } else {
-            process.executableURL = try executable
-            process.arguments = arguments
-        }
+        process.executableURL = try executable
+        process.arguments = arguments
         process.environment = inherited.merging(environment) { _, new in new }
         let output = Pipe()
         let errors = Pipe()
@@ -72,6 +63,26 @@ struct ToolProcess {
         return process
     }
 
+    /// Returns when a process has ended.
+    static func end(of process: Process) async {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                process.waitUntilExit()
+                continuation.resume()
+            }
+        }
+    }
+
+    /// Runs a shell command and returns its status.
+    static func shell(_ command: String) async throws -> Int32 {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", command]
+        try process.run()
+        await end(of: process)
+        return process.terminationStatus
+    }
+
     private static var inherited: [String: String] {
         ProcessInfo.processInfo.environment.filter { ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH"].contains($0.key) }
     }
@@ -89,13 +100,22 @@ struct ToolProcess {
 /// A folder that is removed with the object.
 final class TemporaryFolder: Sendable {
     let url: URL
+    private let isOwned: Bool
+
+    /// Names a folder that somebody else removes.
+    init(existing url: URL) throws {
+        self.url = url
+        isOwned = false
+    }
 
     init() throws {
+        isOwned = true
         url = FileManager.default.temporaryDirectory.appendingPathComponent("sealedsync-test-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 
     deinit {
+        guard isOwned else { return }
         do {
             try FileManager.default.removeItem(at: url)
         } catch {

@@ -6,7 +6,8 @@ struct PageApplication: Sendable {
     struct Counts: Sendable {
         var received = 0
         var deleted = 0
-        var skipped = 0
+        /// The rows that were left alone. A pull may see one twice.
+        var skipped: Set<RecordID> = []
     }
 
     let table: TableDefinition
@@ -21,7 +22,7 @@ struct PageApplication: Sendable {
             if hasOperations, let id = record.id.stringValue,
                 let operation = try OperationQueue.operation(for: id, in: table, &transaction, schema)
             {
-                counts.skipped += 1
+                counts.skipped.insert(record.id)
                 try keepBeside(operation, record, &transaction)
                 continue
             }

@@ -1,3 +1,5 @@
+internal import SyncContract
+
 /// What a pull did.
 public struct PullReport: Sendable {
     /// How many rows the pull inserted or changed locally. Rows that were up to date already do not count.
@@ -7,11 +9,14 @@ public struct PullReport: Sendable {
     public internal(set) var deleted = 0
 
     /// How many rows were left alone because a local change waits for them.
-    public internal(set) var skipped = 0
+    public var skipped: Int { skippedIDs.count }
 
     /// How many requests the pull sent, those of ``push`` not included.
     public internal(set) var requests = 0
 
     /// What the push before the pull did; nil when nothing was waiting.
     public internal(set) var push: PushReport?
+
+    /// The rows that were left alone; a pull may see one twice.
+    var skippedIDs: Set<RecordID> = []
 }

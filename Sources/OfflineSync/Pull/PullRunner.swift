@@ -92,6 +92,6 @@ struct PullRunner {
         }
         report.received += counts.received
         report.deleted += counts.deleted
-        report.skipped += counts.skipped
+        report.skippedIDs.formUnion(counts.skipped)
     }
 }

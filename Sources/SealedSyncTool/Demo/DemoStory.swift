@@ -97,7 +97,7 @@ final class DemoStory {
         try await phone.sync()
         try await laptop.sync()
         let isGone = try await laptop.todos.read(rent.id) == nil
-        step("Deleted on the phone, gone on the laptop", isGone, "a tombstone told it")
+        step("Deleted on one, gone on the other", isGone, "a tombstone told it")
 
         try await proveEncryption(folders, phone, laptop)
 
@@ -159,7 +159,7 @@ final class DemoStory {
         } catch let error as KeyError {
             refusal = error.code
         }
-        step("A wrong passphrase is refused", refusal == .wrongSecret, refusal.map { "\($0)" } ?? "it opened the store")
+        step("A wrong passphrase is refused", refusal == .wrongSecret, refusal == .wrongSecret ? "told from damage" : "it was not")
     }
 
     private func compare(_ phone: DemoDevice, _ laptop: DemoDevice, _ server: Emulator) async throws {
@@ -177,7 +177,7 @@ final class DemoStory {
                 )
             }
         let areEqual = rows.allSatisfy { $0.phone && $0.laptop && $0.server }
-        step("Phone, laptop and server are equal, row by row", areEqual && rows.count == 3, "\(rows.count) to-dos")
+        step("All three are equal, row by row", areEqual && rows.count == 3, "\(rows.count) to-dos")
         guard printsLines else { return }
         var table = TextTable(["", "to-do", "phone", "laptop", "server"], widest: 44)
         for row in rows {
@@ -213,7 +213,7 @@ final class DemoStory {
     private func step(_ name: String, _ ok: Bool, _ detail: String) {
         steps.append(DemoResult.Step(name: name, ok: ok, detail: detail))
         guard printsLines else { return }
-        let dots = String(repeating: ".", count: max(2, 48 - name.count))
+        let dots = String(repeating: ".", count: max(2, 38 - name.count))
         Console.write("\(ok ? "ok" : "FAILED")  \(name) \(dots) \(detail)")
     }
 

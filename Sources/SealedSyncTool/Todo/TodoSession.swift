@@ -10,14 +10,17 @@ struct TodoSession: Sendable {
     /// Opens the store, lends it, and closes it whatever happens.
     static func with<Value: Sendable>(
         _ options: TodoOptions,
-        usingNetwork: Bool = false,
+        network: TodoNetwork = .unused,
         _ body: (TodoSession) async throws -> Value
     ) async throws -> Value {
         let keyring = try await options.folder.unlock(try await options.unlocker())
         // The name of the to-do table is itself in the database: it is read first, then declared.
         let settings = try await readSettings(options.folder, keyring)
         let remote: any SyncRemote =
-            usingNetwork ? try settings.remote(server: options.server) : NoServer()
+            switch network {
+            case .unused: NoServer()
+            case .used(let timeout): try settings.remote(server: options.server, timeout: timeout)
+            }
         return try await withOpen(try await options.folder.open(settings.schema, keyring: keyring)) { store in
             let context = SyncContext(store: store, remote: remote)
             return try await body(
@@ -71,6 +74,12 @@ struct TodoSession: Sendable {
         }
         return record
     }
+}
+
+/// Whether an action talks to the server, and how many seconds it waits for an answer.
+enum TodoNetwork {
+    case unused
+    case used(timeout: Int)
 }
 
 /// The remote of an action that stays on this device.

@@ -32,7 +32,7 @@ struct TodoSettings: Codable, Identifiable, Sendable {
     var schema: StoreSchema { get throws { try StoreSchema([Self.table, todoTable]) } }
 
     /// The adapter for the server, or for another one on this call.
-    func remote(server override: String?) throws -> DatasyncRemote {
+    func remote(server override: String?, timeout: Int? = nil) throws -> DatasyncRemote {
         let address = override ?? server
         guard let url = URL(string: address), let dialect = DatasyncDialect(rawValue: protocolNumber) else {
             throw ToolError("invalidAddress", "'\(address)' is not the address of a server; give one such as https://example.org")
@@ -40,7 +40,7 @@ struct TodoSettings: Codable, Identifiable, Sendable {
         var options = DatasyncOptions()
         options.allowsInsecureHTTP = allowsInsecureHTTP
         // Someone is waiting at a terminal.
-        options.requestTimeout = .seconds(20)
+        options.requestTimeout = .seconds(timeout ?? 20)
         do throws(RemoteError) {
             return try DatasyncRemote(baseURL: url, dialect: dialect, options: options)
         } catch {

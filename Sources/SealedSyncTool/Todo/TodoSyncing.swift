@@ -23,9 +23,10 @@ private struct SyncAnswer: Encodable, Sendable {
     /// Runs a push or a pull and adds up what it did; conflicts and refusals are those there are afterwards.
     static func running(
         _ options: TodoOptions,
+        _ timeout: TimeoutOption,
         _ body: (TodoSession) async throws -> (push: PushReport?, pull: PullReport?)
     ) async throws -> SyncAnswer {
-        try await TodoSession.with(options, usingNetwork: true) { session in
+        try await TodoSession.with(options, network: .used(timeout: timeout.timeout)) { session in
             let (push, pull) = try await body(session)
             let errors = try await session.context.operationErrors()
             return SyncAnswer(
@@ -60,6 +61,16 @@ private struct SyncAnswer: Encodable, Sendable {
     }
 }
 
+/// How long an action waits for the server.
+struct TimeoutOption: ParsableArguments {
+    @Option(help: ArgumentHelp("How long to wait for an answer.", valueName: "seconds"))
+    var timeout = 20
+
+    func validate() throws {
+        guard (1...3_600).contains(timeout) else { throw ValidationError("--timeout is 1 to 3600 seconds.") }
+    }
+}
+
 /// `todo push`
 struct TodoPush: ToolCommand {
     static let configuration = CommandConfiguration(
@@ -68,11 +79,12 @@ struct TodoPush: ToolCommand {
         discussion: "Exit status 1 when the server cannot be reached or refuses a change; conflicts are no failure."
     )
 
+    @OptionGroup var timeout: TimeoutOption
     @OptionGroup var options: TodoOptions
     var json: Bool { options.json }
 
     func perform() async throws {
-        try await SyncAnswer.running(options) { (try await $0.context.push(), nil) }.report(options)
+        try await SyncAnswer.running(options, timeout) { (try await $0.context.push(), nil) }.report(options)
     }
 }
 
@@ -89,13 +101,14 @@ struct TodoPull: ToolCommand {
     @Flag(help: "Fetch everything, changed or not.")
     var full = false
 
+    @OptionGroup var timeout: TimeoutOption
     @OptionGroup var options: TodoOptions
     var json: Bool { options.json }
 
     static let defaultQueryID = "todos"
 
     func perform() async throws {
-        try await SyncAnswer.running(options) { session in
+        try await SyncAnswer.running(options, timeout) { session in
             let query = session.table.query
             let report =
                 full ? try await session.context.pullAll(query) : try await session.context.pull(query, queryID: queryID)
@@ -113,11 +126,12 @@ struct TodoSync: ToolCommand {
         discussion: "Exit status 1 when the server cannot be reached or refuses a change; conflicts are no failure."
     )
 
+    @OptionGroup var timeout: TimeoutOption
     @OptionGroup var options: TodoOptions
     var json: Bool { options.json }
 
     func perform() async throws {
-        try await SyncAnswer.running(options) { session in
+        try await SyncAnswer.running(options, timeout) { session in
             // A pull pushes what waits first.
             let report = try await session.context.pull(session.table.query, queryID: TodoPull.defaultQueryID)
             return (report.push, report)
