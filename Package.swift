@@ -92,7 +92,11 @@ var testTargets: [Target] {
     [
         .testTarget(name: "SecretMemoryTests", dependencies: ["SecretMemory"]),
         .testTarget(name: "StoreKeysTests", dependencies: ["StoreKeys", "SecretMemory"]),
-        .testTarget(name: "DatasyncEmulatorTests", dependencies: ["DatasyncEmulator"]),
+        .testTarget(
+            name: "DatasyncEmulatorTests",
+            dependencies: ["DatasyncEmulator"],
+            resources: [.copy("Fixtures")]
+        ),
         .testTarget(name: "SyncContractTests", dependencies: ["SyncContract"]),
         .testTarget(name: "ReferenceStoreTests", dependencies: ["ReferenceStore", "SyncContract"]),
         .testTarget(

@@ -1,0 +1,163 @@
+import Foundation
+import Synchronization
+
+/// A Datasync or Azure Mobile Apps server in memory, without a network: requests in, answers out.
+///
+/// Requests are carried out one at a time under a lock, so every request sees all changes of those answered before
+/// it and `updatedAt` rises strictly within a table. `EmulatorServer` puts one behind a socket.
+public final class Emulator: Sendable {
+    /// What is served; fixed for the emulator's life.
+    public let configuration: EmulatorConfiguration
+
+    private struct State {
+        var tables: [EmulatedTable] = []
+        var tableIndexes: [String: Int] = [:]
+        var log: RequestLog
+        var faults = FaultScript()
+
+        mutating func addTable(_ definition: TableDefinition) -> Int {
+            tables.append(EmulatedTable(definition))
+            tableIndexes[definition.name.lowercased()] = tables.count - 1
+            return tables.count - 1
+        }
+    }
+
+    private let state: Mutex<State>
+
+    /// Makes an emulator with empty tables. Of two tables whose names differ by case only, the last one counts.
+    public init(_ configuration: EmulatorConfiguration) {
+        self.configuration = configuration
+        var state = State(log: RequestLog(capacity: configuration.logCapacity))
+        for definition in configuration.tables {
+            _ = state.addTable(definition)
+        }
+        self.state = Mutex(state)
+    }
+
+    // MARK: Requests
+
+    /// Answers a request, unless a fault was scripted for it; either way it is logged.
+    ///
+    /// - Throws: `EmulatorError` with code `connectionDropped`, and nothing else, when a fault asks for the connection
+    ///   to be closed without an answer.
+    public func handle(_ request: EmulatorRequest) async throws -> EmulatorResponse {
+        let response = await faultyResponse(to: request)
+        state.withLock { $0.log.append(request, status: response?.status) }
+        guard let response else {
+            throw EmulatorError(code: .connectionDropped, message: "a scripted fault dropped the connection")
+        }
+        return response
+    }
+
+    private func faultyResponse(to request: EmulatorRequest) async -> EmulatorResponse? {
+        let action = state.withLock { $0.faults.take(for: request) }
+        switch action {
+        case nil: return respond(to: request)
+        case .answer(let response): return response
+        case .applyThenAnswer(let response):
+            _ = respond(to: request)
+            return response
+        case .drop: return nil
+        case .applyThenDrop:
+            _ = respond(to: request)
+            return nil
+        case .delay(let duration):
+            // Being cancelled while waiting means the server stops: the request is then served without further ado.
+            try? await Task.sleep(for: duration)
+            return respond(to: request)
+        }
+    }
+
+    private func respond(to request: EmulatorRequest) -> EmulatorResponse {
+        switch configuration.dialect {
+        case .datasync:
+            guard request.body.count <= configuration.maximumBodySize else { return EmulatorResponse(413) }
+            guard let segments = request.segments else { return EmulatorResponse(400) }
+            return state.withLock { state in
+                guard let (index, id) = route(segments, in: &state) else { return EmulatorResponse(404) }
+                let handler = Protocol3Handler(configuration: configuration, request: request)
+                return handler.response(id: id, table: &state.tables[index])
+            }
+        case .azureMobileApps:
+            let handler = Protocol2Handler(configuration: configuration, request: request)
+            guard let segments = request.segments else { return handler.page(400, "Failed to decode param") }
+            guard segments.first?.lowercased() == "tables", segments.count > 1 else { return handler.notRouted }
+            if let refusal = handler.refusal { return refusal }
+            return state.withLock { state in
+                guard let (index, id) = route(segments, in: &state) else { return handler.notRouted }
+                return handler.response(id: id, table: &state.tables[index])
+            }
+        }
+    }
+
+    /// The table a path leads to, and the id if it names one.
+    private func route(_ segments: [String], in state: inout State) -> (table: Int, id: String?)? {
+        guard (2...3).contains(segments.count), segments[0].lowercased() == "tables" else { return nil }
+        let id = segments.count == 3 ? segments[2] : nil
+        let name = segments[1]
+        if let index = state.tableIndexes[name.lowercased()] { return (index, id) }
+        guard configuration.createsTablesOnDemand, !name.isEmpty else { return nil }
+        return (state.addTable(TableDefinition(name)), id)
+    }
+
+    // MARK: Faults and log
+
+    /// Scripts something to go wrong. Faults are met in the order they were added.
+    public func inject(_ fault: Fault) {
+        state.withLock { $0.faults.add(fault) }
+    }
+
+    /// Forgets the faults that have not happened yet.
+    public func clearFaults() {
+        state.withLock { $0.faults.clear() }
+    }
+
+    /// The latest requests, oldest first, in the order they were answered.
+    public var requests: [LoggedRequest] {
+        state.withLock { $0.log.latest }
+    }
+
+    /// Forgets the requests logged so far.
+    public func clearRequests() {
+        state.withLock { $0.log.clear() }
+    }
+
+    // MARK: Rows
+
+    /// All rows of a table as the dialect shows them, deleted ones included, sorted by id.
+    ///
+    /// - Returns: The rows; none when there is no such table.
+    public func rows(in table: String) -> [[String: JSONValue]] {
+        state.withLock { state in
+            guard let index = state.tableIndexes[table.lowercased()] else { return [] }
+            let table = state.tables[index]
+            return table.rowsByID.map { row in
+                switch configuration.dialect {
+                case .datasync: Protocol3Handler.members(of: row)
+                case .azureMobileApps: Protocol2Handler.members(of: row, in: table)
+                }
+            }
+        }
+    }
+
+    /// Stores rows as if they had always been there, replacing those of the same id.
+    ///
+    /// `id` is made when missing. `updatedAt`, `createdAt` (protocol 2), `version` and `deleted` are taken as given;
+    /// what is missing is made as an insert would make it.
+    ///
+    /// - Throws: `EmulatorError` with code `unknownTable`, or `invalidRow` when a system member has the wrong form; then
+    ///   nothing is stored.
+    public func seed(_ rows: [[String: JSONValue]], in table: String) throws {
+        try state.withLock { state in
+            guard let index = state.tableIndexes[table.lowercased()] else {
+                throw EmulatorError(code: .unknownTable, message: "configure a table named \(table) first")
+            }
+            var copy = state.tables[index]
+            for row in rows {
+                let seeded = try SeededRow(row, configuration: configuration, table: &copy)
+                copy.store(seeded.row)
+            }
+            state.tables[index] = copy
+        }
+    }
+}

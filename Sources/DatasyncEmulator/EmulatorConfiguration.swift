@@ -1,0 +1,57 @@
+import Foundation
+
+/// What an emulator serves and how.
+public struct EmulatorConfiguration: Sendable {
+    /// Which server is emulated.
+    public enum Dialect: String, Sendable, CaseIterable {
+        /// A Datasync server: protocol 3, page objects, full replacement by PUT.
+        case datasync
+        /// The Node server of Azure Mobile Apps on its SQLite provider: protocol 2, bare arrays, merging by PATCH.
+        case azureMobileApps
+    }
+
+    /// Which server is emulated.
+    public var dialect: Dialect
+    /// The tables served below `/tables`.
+    public var tables: [TableDefinition]
+    /// Whether a request for a table that is not configured creates it, with soft delete on and nothing declared.
+    public var createsTablesOnDemand = false
+    /// How many rows an answer holds at most. Nil means the dialect's default: 100 or 50.
+    public var pageSize: Int?
+    /// The largest `$top` accepted. Nil means the dialect's default: 128000 or 1000.
+    public var maximumTop: Int?
+    /// How many requests the log keeps; the oldest go first.
+    public var logCapacity = 1_000
+    /// The time in milliseconds since 1970. It may stand still or go back; stamps rise all the same.
+    public var clock: @Sendable () -> Int64
+    /// A number of random bytes, for ids and versions.
+    public var randomBytes: @Sendable (_ count: Int) -> [UInt8]
+
+    /// Makes a configuration with the system's clock and random generator.
+    public init(dialect: Dialect = .datasync, tables: [TableDefinition]) {
+        self.dialect = dialect
+        self.tables = tables
+        self.clock = {
+            var now = timespec()
+            unsafe clock_gettime(CLOCK_REALTIME, &now)
+            return Int64(now.tv_sec) * 1_000 + Int64(now.tv_nsec) / 1_000_000
+        }
+        self.randomBytes = { count in
+            var generator = SystemRandomNumberGenerator()
+            return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        }
+    }
+
+    var effectivePageSize: Int {
+        max(1, pageSize ?? (dialect == .datasync ? 100 : 50))
+    }
+
+    var effectiveMaximumTop: Int {
+        max(1, maximumTop ?? (dialect == .datasync ? 128_000 : 1_000))
+    }
+
+    /// The largest body accepted, in bytes.
+    var maximumBodySize: Int {
+        dialect == .datasync ? 1_048_576 : 102_400
+    }
+}

@@ -1,0 +1,60 @@
+public import Foundation
+
+/// One HTTP request, as the emulator's core takes it.
+public struct EmulatorRequest: Sendable {
+    /// The method, in upper case.
+    public var method: String
+    /// The path as sent, percent-encoded.
+    public var path: String
+    /// The query as sent, percent-encoded, without the question mark; empty when there is none.
+    public var query: String
+    /// The header fields; of a name that occurs twice a server behind FlyingFox sees the last one only.
+    public var headers: HTTPHeaderFields
+    /// The body; empty when there is none.
+    public var body: Data
+
+    /// Makes a request.
+    ///
+    /// - Parameters:
+    ///   - method: The method; it is taken in upper case.
+    ///   - target: Path and query as they stand in a request line, percent-encoded.
+    ///   - headers: The header fields.
+    ///   - body: The body.
+    public init(_ method: String, _ target: String, headers: HTTPHeaderFields = [:], body: Data = Data()) {
+        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        self.method = method.uppercased()
+        self.path = parts.first.map(String.init) ?? ""
+        self.query = parts.count > 1 ? String(parts[1]) : ""
+        self.headers = headers
+        self.body = body
+    }
+
+    /// The options of the query in their order, decoded: `+` and `%20` are spaces, `%2B` is a plus.
+    ///
+    /// An escape that is no escape stands for itself; bytes that are not UTF-8 become U+FFFD.
+    public var options: [(name: String, value: String)] {
+        query.split(separator: "&").map { part in
+            let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let name = PercentEncoding.decodeLeniently(pair[0], plusIsSpace: true)
+            return (name, pair.count > 1 ? PercentEncoding.decodeLeniently(pair[1], plusIsSpace: true) : "")
+        }
+    }
+
+    /// The segments of the path, decoded, without one trailing slash; nil when an escape is malformed.
+    var segments: [String]? {
+        var parts = path.split(separator: "/", omittingEmptySubsequences: false)[...]
+        if parts.first == "" { parts.removeFirst() }
+        if parts.last == "" { parts.removeLast() }
+        var segments: [String] = []
+        for part in parts {
+            guard let segment = PercentEncoding.decode(part) else { return nil }
+            segments.append(segment)
+        }
+        return segments
+    }
+
+    /// The media type without its parameters, in lower case; nil when there is none.
+    var mediaType: String? {
+        headers["Content-Type"]?.split(separator: ";").first?.trimmingCharacters(in: .whitespaces).lowercased()
+    }
+}

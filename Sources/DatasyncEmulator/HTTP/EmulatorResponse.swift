@@ -1,0 +1,29 @@
+public import Foundation
+
+/// One HTTP answer, as the emulator's core gives it. Length and connection headers are left to the server.
+public struct EmulatorResponse: Sendable {
+    /// The status code.
+    public var status: Int
+    /// The header fields.
+    public var headers: HTTPHeaderFields
+    /// The body; empty when there is none.
+    public var body: Data
+
+    /// Makes an answer.
+    public init(_ status: Int, headers: HTTPHeaderFields = [:], body: Data = Data()) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+
+    /// An answer whose body is a JSON value.
+    public static func json(_ status: Int, _ value: JSONValue) -> EmulatorResponse {
+        let headers: HTTPHeaderFields = ["Content-Type": "application/json; charset=utf-8"]
+        return EmulatorResponse(status, headers: headers, body: value.encoded)
+    }
+
+    /// An answer whose body is an HTML page, as a gateway in front of a server would send it.
+    public static func html(_ status: Int, _ page: String) -> EmulatorResponse {
+        EmulatorResponse(status, headers: ["Content-Type": "text/html; charset=utf-8"], body: Data(page.utf8))
+    }
+}

@@ -1,0 +1,57 @@
+/// Percent-encoding of URLs, decoded exactly once and by hand: the usual helpers disagree about `+`.
+enum PercentEncoding {
+    /// Decodes a path segment; nil when an escape is malformed or the result is not UTF-8.
+    static func decode(_ text: Substring) -> String? {
+        guard let bytes = bytes(of: text, plusIsSpace: false, isLenient: false) else { return nil }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    /// Decodes a query's name or value; a malformed escape stands for itself.
+    static func decodeLeniently(_ text: Substring, plusIsSpace: Bool) -> String {
+        String(decoding: bytes(of: text, plusIsSpace: plusIsSpace, isLenient: true) ?? [], as: UTF8.self)
+    }
+
+    /// Encodes all but RFC 3986's unreserved characters and those of `also`.
+    static func encode(_ text: String, also: String = "") -> String {
+        let kept = Set("-._~".utf8).union(also.utf8)
+        var output: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "a")...UInt8(ascii: "z"):
+                output.append(byte)
+            case _ where kept.contains(byte): output.append(byte)
+            default:
+                let digits = Array("0123456789ABCDEF".utf8)
+                output.append(contentsOf: [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]])
+            }
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    private static func bytes(of text: Substring, plusIsSpace: Bool, isLenient: Bool) -> [UInt8]? {
+        var output: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%") {
+                if let high = rest.first.flatMap(digit), let low = rest.dropFirst().first.flatMap(digit) {
+                    output.append(high << 4 | low)
+                    rest.removeFirst(2)
+                    continue
+                }
+                guard isLenient else { return nil }
+            }
+            output.append(plusIsSpace && byte == UInt8(ascii: "+") ? 0x20 : byte)
+        }
+        return output
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

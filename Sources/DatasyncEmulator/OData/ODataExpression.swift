@@ -1,0 +1,48 @@
+/// A parsed expression. Conditions joined by one operator are one node, however many there are, so that neither a
+/// long list of ids nor a deep one can exhaust the stack; all other nesting is bounded by the parser.
+indirect enum ODataExpression: Equatable, Sendable {
+    enum Comparison: String, Sendable {
+        case eq
+        case ne
+        case gt
+        case ge
+        case lt
+        case le
+    }
+
+    enum Arithmetic: String, Sendable {
+        case add
+        case sub
+        case mul
+        case div
+        case mod
+    }
+
+    case literal(ODataValue)
+    case property(String)
+    case any([ODataExpression])
+    case all([ODataExpression])
+    case not(ODataExpression)
+    case negated(ODataExpression)
+    case comparison(Comparison, ODataExpression, ODataExpression)
+    case arithmetic(Arithmetic, ODataExpression, ODataExpression)
+    case member(ODataExpression, [ODataExpression])
+    case call(ODataFunction, [ODataExpression])
+}
+
+extension ODataExpression {
+    /// An instant in milliseconds before which no row's `updatedAt` can satisfy this condition; nil when unknown.
+    var earliestUpdatedAt: Int64? {
+        switch self {
+        case .comparison(let comparison, .property("updatedAt"), .literal(.instant(let ticks))):
+            switch comparison {
+            case .eq, .ge, .gt: ticks / Timestamp.ticksPerMillisecond - 1
+            case .ne, .lt, .le: nil
+            }
+        case .all(let parts): parts.compactMap(\.earliestUpdatedAt).max()
+        case .any(let parts):
+            parts.contains { $0.earliestUpdatedAt == nil } ? nil : parts.compactMap(\.earliestUpdatedAt).min()
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,128 @@
+/// The functions of both dialects.
+enum ODataFunction: String, Sendable {
+    case contains
+    case substringof
+    case startswith
+    case endswith
+    case tolower
+    case toupper
+    case trim
+    case length
+    case indexof
+    case substring
+    case concat
+    case replace
+    case year
+    case month
+    case day
+    case hour
+    case minute
+    case second
+    case ceiling
+    case floor
+    case round
+
+    var argumentCounts: ClosedRange<Int> {
+        switch self {
+        case .contains, .substringof, .startswith, .endswith, .indexof, .concat: 2...2
+        case .substring: 2...3
+        case .replace: 3...3
+        default: 1...1
+        }
+    }
+
+    /// The function's value; null when an argument is null or of a kind the function does not take.
+    func value(_ arguments: [ODataValue]) -> ODataValue {
+        switch self {
+        case .year, .month, .day, .hour, .minute, .second: datePart(arguments[0])
+        case .ceiling: Self.rounded(arguments[0], .up)
+        case .floor: Self.rounded(arguments[0], .down)
+        case .round: Self.rounded(arguments[0], .toNearestOrAwayFromZero)
+        case .substring: substring(arguments)
+        default: text(arguments)
+        }
+    }
+
+    // MARK: Text, by bytes where the order of equal text matters and by UTF-16 units where servers count
+
+    private func text(_ arguments: [ODataValue]) -> ODataValue {
+        let texts = arguments.compactMap(\.text)
+        guard texts.count == arguments.count else { return .null }
+        switch self {
+        case .contains: return .bool(Self.find(texts[1], in: texts[0]) != nil)
+        case .substringof: return .bool(Self.find(texts[0], in: texts[1]) != nil)
+        case .startswith: return .bool(texts[0].utf8.starts(with: texts[1].utf8))
+        case .endswith: return .bool(texts[0].utf8.reversed().starts(with: texts[1].utf8.reversed()))
+        case .tolower: return .string(texts[0].lowercased())
+        case .toupper: return .string(texts[0].uppercased())
+        case .trim: return .string(Self.trimmed(texts[0]))
+        case .length: return .integer(Int64(texts[0].utf16.count))
+        case .indexof: return .integer(Int64(Self.find(texts[1], in: texts[0]) ?? -1))
+        case .concat: return .string(texts[0] + texts[1])
+        case .replace: return .string(Self.replace(texts[1], by: texts[2], in: texts[0]))
+        default: return .null
+        }
+    }
+
+    private func substring(_ arguments: [ODataValue]) -> ODataValue {
+        guard let text = arguments[0].text, case .integer(let start) = arguments[1], start >= 0 else { return .null }
+        let rest = text.utf16.dropFirst(Int(clamping: start))
+        guard arguments.count == 3 else { return .string(String(decoding: Array(rest), as: UTF16.self)) }
+        guard case .integer(let length) = arguments[2], length >= 0 else { return .null }
+        return .string(String(decoding: Array(rest.prefix(Int(clamping: length))), as: UTF16.self))
+    }
+
+    /// The position of a text in another, in UTF-16 units.
+    private static func find(_ needle: String, in text: String) -> Int? {
+        let needle = Array(needle.utf16)
+        let text = Array(text.utf16)
+        guard needle.count <= text.count else { return nil }
+        return (0...text.count - needle.count).first { text[$0...].starts(with: needle) }
+    }
+
+    private static func replace(_ needle: String, by replacement: String, in text: String) -> String {
+        guard !needle.isEmpty else { return text }
+        let needle = Array(needle.utf16)
+        var rest = Array(text.utf16)[...]
+        var output: [UInt16] = []
+        while let unit = rest.first {
+            if rest.starts(with: needle) {
+                output.append(contentsOf: replacement.utf16)
+                rest.removeFirst(needle.count)
+            } else {
+                output.append(unit)
+                rest.removeFirst()
+            }
+        }
+        return String(decoding: output, as: UTF16.self)
+    }
+
+    private static func trimmed(_ text: String) -> String {
+        let start = text.drop(while: \.isWhitespace)
+        return String(start.reversed().drop(while: \.isWhitespace).reversed())
+    }
+
+    // MARK: Dates and numbers
+
+    private func datePart(_ argument: ODataValue) -> ODataValue {
+        let isClock = self == .hour || self == .minute || self == .second
+        guard let ticks = argument.instant ?? (isClock ? argument.timeOfDay : nil) else { return .null }
+        let fields = Timestamp.fields(ticks: ticks)
+        switch self {
+        case .year: return .integer(fields.year)
+        case .month: return .integer(fields.month)
+        case .day: return .integer(fields.day)
+        case .hour: return .integer(fields.hour)
+        case .minute: return .integer(fields.minute)
+        default: return .integer(fields.second)
+        }
+    }
+
+    private static func rounded(_ argument: ODataValue, _ rule: FloatingPointRoundingRule) -> ODataValue {
+        switch argument {
+        case .integer: argument
+        case .double(let value): .double(value.rounded(rule))
+        default: .null
+        }
+    }
+}

@@ -1,0 +1,61 @@
+/// How the Node server's SQLite provider stores a value in a column of a type.
+enum ColumnConversion {
+    /// The type a column gets from its first value.
+    static func type(of value: JSONValue) -> TableDefinition.ColumnType {
+        switch value {
+        case .bool: .boolean
+        case .integer, .double: .number
+        case .null, .string, .array, .object: .string
+        }
+    }
+
+    static func convert(_ value: JSONValue, to type: TableDefinition.ColumnType) -> JSONValue {
+        guard value != .null else { return .null }
+        return switch type {
+        case .boolean: .bool(isTruthy(value))
+        case .string: .string(text(value))
+        case .number: number(value)
+        case .date:
+            Timestamp.ticks(isoText: text(value)).map { ticks in
+                .string(Timestamp.text(milliseconds: ticks / Timestamp.ticksPerMillisecond))
+            } ?? .null
+        }
+    }
+
+    /// A value as text: an id may be sent as a number, a text column may be given one.
+    static func text(_ value: JSONValue) -> String {
+        switch javaScriptNumber(value) {
+        case .null, .array, .object: ""
+        case .bool(let value): value ? "1" : "0"
+        case .integer(let value): value.description
+        case .double(let value): value.description
+        case .string(let text): text
+        }
+    }
+
+    private static func isTruthy(_ value: JSONValue) -> Bool {
+        switch value {
+        case .null: false
+        case .bool(let value): value
+        case .integer(let value): value != 0
+        case .double(let value): value != 0
+        case .string(let text): !text.isEmpty
+        case .array, .object: true
+        }
+    }
+
+    private static func number(_ value: JSONValue) -> JSONValue {
+        switch value {
+        case .bool(let value): .integer(value ? 1 : 0)
+        case .string(let text): Int64(text).map { javaScriptNumber(.integer($0)) } ?? Double(text).map { .double($0) } ?? value
+        default: javaScriptNumber(value)
+        }
+    }
+
+    /// JavaScript has doubles only: a large whole number loses its last digits.
+    private static func javaScriptNumber(_ value: JSONValue) -> JSONValue {
+        guard case .integer(let whole) = value else { return value }
+        let double = Double(whole)
+        return Int64(exactly: double).map { .integer($0) } ?? .double(double)
+    }
+}

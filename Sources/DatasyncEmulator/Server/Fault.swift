@@ -1,0 +1,89 @@
+/// Something that goes wrong with the next matching requests, on purpose.
+public struct Fault: Sendable {
+    enum Action: Sendable {
+        case answer(EmulatorResponse)
+        case applyThenAnswer(EmulatorResponse)
+        case drop
+        case applyThenDrop
+        case delay(Duration)
+    }
+
+    let action: Action
+    var remaining: Int
+    let matches: @Sendable (EmulatorRequest) -> Bool
+
+    private init(_ action: Action, times: Int, matching: @escaping @Sendable (EmulatorRequest) -> Bool) {
+        self.action = action
+        self.remaining = times
+        self.matches = matching
+    }
+
+    /// Answers this instead; the request is not carried out.
+    ///
+    /// - Parameters:
+    ///   - response: The answer, such as `EmulatorResponse(401)`, `.html(500, page)` or a 200 with a broken body.
+    ///   - times: How many matching requests it happens to.
+    ///   - matching: Which requests; all when left out.
+    public static func answer(
+        _ response: EmulatorResponse,
+        times: Int = 1,
+        matching: @escaping @Sendable (EmulatorRequest) -> Bool = { _ in true }
+    ) -> Fault {
+        Fault(.answer(response), times: times, matching: matching)
+    }
+
+    /// Carries the request out and answers this instead of the truth.
+    public static func applyThenAnswer(
+        _ response: EmulatorResponse,
+        times: Int = 1,
+        matching: @escaping @Sendable (EmulatorRequest) -> Bool = { _ in true }
+    ) -> Fault {
+        Fault(.applyThenAnswer(response), times: times, matching: matching)
+    }
+
+    /// Closes the connection; the request is not carried out and no byte is answered.
+    public static func drop(
+        times: Int = 1,
+        matching: @escaping @Sendable (EmulatorRequest) -> Bool = { _ in true }
+    ) -> Fault {
+        Fault(.drop, times: times, matching: matching)
+    }
+
+    /// Carries the request out and closes the connection without answering a byte: a lost answer.
+    public static func applyThenDrop(
+        times: Int = 1,
+        matching: @escaping @Sendable (EmulatorRequest) -> Bool = { _ in true }
+    ) -> Fault {
+        Fault(.applyThenDrop, times: times, matching: matching)
+    }
+
+    /// Waits, then serves the request as usual. A cancelled wait ends at once and the request is served.
+    public static func delay(
+        _ duration: Duration,
+        times: Int = 1,
+        matching: @escaping @Sendable (EmulatorRequest) -> Bool = { _ in true }
+    ) -> Fault {
+        Fault(.delay(duration), times: times, matching: matching)
+    }
+}
+
+/// The faults still to happen, in the order they were added. A request meets the first that matches.
+struct FaultScript: Sendable {
+    private var faults: [Fault] = []
+
+    mutating func add(_ fault: Fault) {
+        if fault.remaining > 0 { faults.append(fault) }
+    }
+
+    mutating func clear() {
+        faults = []
+    }
+
+    mutating func take(for request: EmulatorRequest) -> Fault.Action? {
+        guard let index = faults.firstIndex(where: { $0.matches(request) }) else { return nil }
+        let action = faults[index].action
+        faults[index].remaining -= 1
+        if faults[index].remaining == 0 { faults.remove(at: index) }
+        return action
+    }
+}

@@ -1,0 +1,44 @@
+/// A row that a test or demonstration puts in place, checked.
+struct SeededRow {
+    let row: EmulatedRow
+
+    init(_ members: [String: JSONValue], configuration: EmulatorConfiguration, table: inout EmulatedTable) throws {
+        var values = members
+        let id = try Self.take("id", from: &values, \.string)
+        let updatedAt = try Self.takeDate("updatedAt", from: &values) ?? table.nextStamp(now: configuration.clock())
+        let isDatasync = configuration.dialect == .datasync
+        let createdAt = isDatasync ? updatedAt : try Self.takeDate("createdAt", from: &values) ?? updatedAt
+        let version = try Self.take("version", from: &values, \.string)
+        let deleted = try Self.take("deleted", from: &values, \.bool) ?? false
+        for (name, value) in values where isDatasync || value != .null {
+            table.noteColumn(name, ColumnConversion.type(of: value))
+        }
+        row = EmulatedRow(
+            id: RowID(id ?? configuration.makeID()),
+            values: values,
+            createdAt: createdAt,
+            updatedAt: updatedAt,
+            version: version ?? configuration.makeVersion(after: nil),
+            deleted: deleted
+        )
+    }
+
+    private static func take<Value>(
+        _ name: String,
+        from values: inout [String: JSONValue],
+        _ read: (JSONValue) -> Value?
+    ) throws -> Value? {
+        guard let member = values.removeValue(forKey: name), member != .null else { return nil }
+        guard let value = read(member) else {
+            throw EmulatorError(code: .invalidRow, message: "the member \(name) of a seeded row has the wrong type")
+        }
+        return value
+    }
+
+    /// Milliseconds. Years outside 1...9999 do not parse, so no later arithmetic can overflow.
+    private static func takeDate(_ name: String, from values: inout [String: JSONValue]) throws -> Int64? {
+        try take(name, from: &values) { member in
+            member.string.flatMap { Timestamp.ticks(isoText: $0) }.map { $0 / Timestamp.ticksPerMillisecond }
+        }
+    }
+}

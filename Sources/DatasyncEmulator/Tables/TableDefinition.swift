@@ -1,0 +1,44 @@
+/// A table the emulator serves. A string literal is a table of that name with nothing declared.
+public struct TableDefinition: Sendable, ExpressibleByStringLiteral {
+    /// What a declared column holds. Only protocol 2 converts values; under protocol 3 a declared column is merely
+    /// known to filters before a row has it.
+    public enum ColumnType: Sendable {
+        /// Text; numbers are stored as their text.
+        case string
+        /// A number; text that reads as a number becomes one.
+        case number
+        /// A truth value; anything that JavaScript takes for true becomes true.
+        case boolean
+        /// An instant; it comes back as UTC with milliseconds, or as null when it is no date.
+        case date
+    }
+
+    /// The table's name as it stands in paths; looked up ignoring case.
+    public var name: String
+    /// The columns known before any row has them. Protocol 2 gives them in every row, as null when not set.
+    public var columns: [String: ColumnType]
+    /// The only columns that filters, orders and selections may name besides the system's, under protocol 3.
+    ///
+    /// Nil means: declared columns and those any row has had; on a table that never had a row, any column.
+    public var strictColumns: Set<String>?
+    /// Whether a deletion marks the row instead of removing it.
+    public var softDelete: Bool
+
+    /// Makes a definition.
+    public init(
+        _ name: String,
+        columns: [String: ColumnType] = [:],
+        strictColumns: Set<String>? = nil,
+        softDelete: Bool = true
+    ) {
+        self.name = name
+        self.columns = columns
+        self.strictColumns = strictColumns
+        self.softDelete = softDelete
+    }
+
+    /// Makes a table with nothing declared and soft delete on.
+    public init(stringLiteral name: String) {
+        self.init(name)
+    }
+}
