@@ -26,6 +26,7 @@ public protocol SyncRemote: Sendable {
     ///   - table: The table.
     ///   - version: The server version the change is based on; nil overwrites whatever the server has.
     ///   - restoring: Whether a row that was deleted on the server is to be brought back.
+    /// - Returns: The row as the server keeps it now.
     /// - Throws: ``RemoteError``: ``RemoteError/Code/conflict`` when the server's version is another one, or when the
     ///   row is deleted there and `restoring` is false; ``RemoteError/Code/notFound`` when there is no such row.
     func update(
