@@ -238,16 +238,48 @@ struct HostileServerTests {
         }
     }
 
-    @Test("a refused connection names host and port")
+    @Test("a refused connection names host and port, and nothing else of the address")
     func refusedConnection() async throws {
         let port = try ScriptedServer { _ in [] }.port
         let remote = try DatasyncRemote(baseURL: URL(string: "http://localhost:\(port)")!, dialect: .datasync)
         let error = try #require(
-            await #expect(throws: RemoteError.self) { try await remote.insert(Self.row, into: Self.table) }
+            await #expect(throws: RemoteError.self) {
+                try await remote.delete("secret", from: Self.table, version: nil)
+            }
         )
         #expect(error.code == .unreachable)
         #expect(error.message.contains("localhost:\(port)"))
-        #expect(!error.description.contains("a1"))
+        let cause = try #require(error.cause as? URLError)
+        #expect(cause.userInfo.isEmpty)
+        #expect(!error.description.contains("secret"))
+    }
+
+    @Test("many requests at once are kept apart, and each is counted")
+    func concurrency() async throws {
+        let server = try ScriptedServer { request in
+            let id = request.target.split(separator: "/").last?.split(separator: "?").first ?? ""
+            return [.send(Array(response("200 OK", #"{"id":"\#(id)","text":"for \#(id)"}"#).utf8))]
+        }
+        let remote = try remote(server)
+        try await withThrowingTaskGroup(of: Record?.self) { group in
+            for number in 0..<60 { group.addTask { try await remote.record("id\(number)", in: Self.table) } }
+            var found: Set<Record> = []
+            for try await record in group {
+                let record = try #require(record)
+                #expect(record["text"] == .string("for \(record.id.stringValue ?? "")"))
+                found.insert(record)
+            }
+            #expect(found.count == 60)
+        }
+        #expect(remote.requestCount == 60)
+    }
+
+    @Test("a row of several megabytes arrives whole, both ways")
+    func largeRow() async throws {
+        let text = String(repeating: "milk und Öl ", count: 300_000)
+        let server = try ScriptedServer { [.send(Array(response("201 Created", $0.body).utf8))] }
+        let stored = try await remote(server).insert(Record(id: "a1", ["text": .string(text)]), into: Self.table)
+        #expect(stored["text"] == .string(text))
     }
 
     @Test("cancelling the task ends a request that waits for an answer")

@@ -64,9 +64,9 @@ struct DecimalTextTests {
 
     @Test("of doubles are the shortest that read back; there is none of what is not finite")
     func doubles() {
-        #expect(DecimalText(0.1)?.text == "0.1")
-        #expect(DecimalText(Double.nan) == nil)
-        #expect(DecimalText(-Double.infinity) == nil)
+        #expect(DecimalText(shortestOf: 0.1)?.text == "0.1")
+        #expect(DecimalText(shortestOf: .nan) == nil)
+        #expect(DecimalText(shortestOf: -.infinity) == nil)
     }
 
     @Test("compare like whole numbers do")

@@ -33,14 +33,20 @@ struct JSONParserTests {
     }
 
     @Test(
-        "refuses halves of surrogate pairs",
+        "takes half a surrogate pair for the replacement character, and what follows for itself",
         arguments: [
-            #""\ud83d""#, #""\ude00""#, #""\ud83dx""#, #""\ud83d\n""#, #""\ud83d\u0041""#, #""\ude00\ud83d""#,
-            #""\ud83d\ud83d""#, #""\ud83d\u""#,
+            (#""\ud83d""#, "\u{FFFD}"), (#""\ude00""#, "\u{FFFD}"), (#""\ud83dx""#, "\u{FFFD}x"),
+            (#""\ud83d\n""#, "\u{FFFD}\n"), (#""\ud83d\u0041""#, "\u{FFFD}A"),
+            (#""\ude00\ud83d""#, "\u{FFFD}\u{FFFD}"), (#""\ud83d\ud83d\ude00""#, "\u{FFFD}😀"),
         ]
     )
-    func surrogates(_ text: String) {
-        #expect(throws: JSONError.self) { try JSONNode(parsing: text.utf8) }
+    func surrogates(_ row: (text: String, expected: String)) throws {
+        #expect(try JSONNode(parsing: row.text.utf8).stringValue == row.expected)
+    }
+
+    @Test("refuses an escape that is cut short behind half a surrogate pair")
+    func cutSurrogate() {
+        #expect(throws: JSONError.self) { try JSONNode(parsing: #""\ud83d\u""#.utf8) }
     }
 
     @Test(

@@ -72,7 +72,7 @@ extension FieldValue {
             // Up to here every whole number is a double of its own, with the same digits.
             value.magnitude <= 1 << 53 ? .double(Double(value)) : nil
         case (.int64(let value), .decimal): .decimal(DecimalText(value))
-        case (.double(let value), .decimal): DecimalText(value).map(FieldValue.decimal)
+        case (.double(let value), .decimal): DecimalText(shortestOf: value).map(FieldValue.decimal)
         default: comparableKind == kind ? self : nil
         }
     }

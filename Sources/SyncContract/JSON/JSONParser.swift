@@ -130,17 +130,20 @@ struct JSONParser {
         }
     }
 
+    /// The scalar of `\u` and four digits, or of a surrogate pair of them. Half a pair, which JavaScript servers can
+    /// write, becomes U+FFFD: refusing it would keep a row, and every row of its page, from ever being read.
     private mutating func unicodeEscape() throws(JSONError) -> Unicode.Scalar {
         let unit = try hexDigits()
         if let scalar = Unicode.Scalar(unit) { return scalar }
-        guard (0xD800..<0xDC00).contains(unit), take("\\"), take("u") else {
-            throw failure("half of a surrogate pair stands alone")
+        let end = position
+        if (0xD800..<0xDC00).contains(unit), take("\\"), take("u") {
+            let low = try hexDigits()
+            if (0xDC00..<0xE000).contains(low) {
+                return Unicode.Scalar(0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00)) ?? "\u{FFFD}"
+            }
         }
-        let low = try hexDigits()
-        guard (0xDC00..<0xE000).contains(low),
-            let scalar = Unicode.Scalar(0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00))
-        else { throw failure("half of a surrogate pair stands alone") }
-        return scalar
+        position = end
+        return "\u{FFFD}"
     }
 
     private mutating func hexDigits() throws(JSONError) -> UInt32 {

@@ -17,7 +17,7 @@ public struct DecimalText: Sendable, Hashable {
     }
 
     /// The shortest decimal text that reads back as the given number; nil for a NaN or an infinity.
-    public init?(_ value: Double) {
+    public init?(shortestOf value: Double) {
         guard value.isFinite else { return nil }
         self.text = value.description
     }
