@@ -93,7 +93,10 @@ var testTargets: [Target] {
         .testTarget(name: "SecretMemoryTests", dependencies: ["SecretMemory"]),
         .testTarget(name: "StoreKeysTests", dependencies: ["StoreKeys", "SecretMemory"]),
         .testTarget(
-            name: "DatasyncEmulatorTests", dependencies: ["DatasyncEmulator"], resources: [.copy("Fixtures")]),
+            name: "DatasyncEmulatorTests",
+            dependencies: ["DatasyncEmulator"],
+            resources: [.copy("Fixtures")]
+        ),
     ]
 }
 
