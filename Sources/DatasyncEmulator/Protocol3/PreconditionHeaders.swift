@@ -16,7 +16,7 @@ struct PreconditionHeaders {
         self.headers = headers
     }
 
-    /// - Parameter updatedAt: In milliseconds since 1970.
+    /// Judges a row by its version and its `updatedAt`, in milliseconds since 1970.
     func evaluate(version: String, updatedAt: Int64, isRead: Bool) -> Outcome {
         let stamp = updatedAt * Timestamp.ticksPerMillisecond
         if let field = headers["If-Match"] {

@@ -103,7 +103,7 @@ public actor EmulatorServer {
         }
         let waiting = Task {
             do {
-                try await server.waitUntilListening()
+                try await server.waitUntilListening(timeout: 60)
                 continuation.yield(.success(()))
             } catch {
                 continuation.yield(.failure(error))

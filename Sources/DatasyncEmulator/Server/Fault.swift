@@ -24,6 +24,7 @@ public struct Fault: Sendable {
     ///   - response: The answer, such as `EmulatorResponse(401)`, `.html(500, page)` or a 200 with a broken body.
     ///   - times: How many matching requests it happens to.
     ///   - matching: Which requests; all when left out.
+    /// - Returns: The fault, to be given to `Emulator.inject`.
     public static func answer(
         _ response: EmulatorResponse,
         times: Int = 1,

@@ -17,9 +17,8 @@ struct HTTPMessageReader {
         self.socket = socket
     }
 
-    /// The next message; nil when the peer closed the connection between two messages.
-    ///
-    /// - Parameter requestLine: For an answer, the first line of its request: an answer to HEAD has no body.
+    /// The next message; nil when the peer closed the connection between two messages. An answer needs the first line
+    /// of its request, for an answer to HEAD has no body.
     mutating func next(isAnswerTo requestLine: String? = nil) throws -> Message? {
         guard let headEnd = try readHead() else { return nil }
         let head = String(decoding: buffer[..<headEnd], as: UTF8.self)
