@@ -1,0 +1,88 @@
+import DatasyncEmulator
+import Foundation
+import Testing
+
+@Suite("Processes killed in the middle", .serialized)
+struct KillTests {
+    /// Kills syncs at random instants while the network loses requests and answers; in the end nothing may be lost,
+    /// doubled or in conflict.
+    @Test("syncs that are killed at any instant lose and double nothing", arguments: [3, 2])
+    func killedSyncs(_ protocolNumber: Int) async throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("seed \(seed)")
+        var random = SplitMix(state: seed)
+        let folder = try TemporaryFolder()
+        let server = EmulatorServer(
+            EmulatorConfiguration(
+                dialect: protocolNumber == 3 ? .datasync : .azureMobileApps,
+                tables: ["TodoItem"]
+            )
+        )
+        let url = try await server.start()
+        let device = try await Device.make("d", in: folder, server: url.absoluteString, protocolNumber: protocolNumber)
+        var expected: [String: String] = [:]
+        for round in 0..<12 {
+            let id = "r\(round)"
+            _ = try await device.add("text \(round)", id: id)
+            expected[id] = "text \(round)"
+            if round % 3 == 1, let edited = expected.keys.sorted().randomElement(using: &random) {
+                try await device.json("edit", edited, "edited in \(round)")
+                expected[edited] = "edited in \(round)"
+            }
+            if round % 4 == 3, let gone = expected.keys.sorted().randomElement(using: &random) {
+                try await device.json("delete", gone)
+                expected[gone] = nil
+            }
+            let sync = try ToolProcess.start(["todo", "sync", "--store", device.folder.path], output: Pipe())
+            // After as many requests as chance says, or after a span that chance says, the process dies.
+            let requests = server.emulator.requests.count + Int.random(in: 0...3, using: &random)
+            let deadline = ContinuousClock.now + .milliseconds(Int.random(in: 1...60, using: &random))
+            while ContinuousClock.now < deadline, server.emulator.requests.count < requests { await Task.yield() }
+            kill(sync.processIdentifier, SIGKILL)
+            await ToolProcess.end(of: sync)
+        }
+        let final = try await device.json("sync")
+        #expect(final["conflicts"] as? Int == 0 && final["failed"] as? Int == 0, "seed \(seed)")
+        #expect(try await device.texts() == expected, "seed \(seed)")
+        let rows = server.emulator.rows(in: "TodoItem").filter { $0["deleted"] != .bool(true) }
+        let texts = Dictionary(uniqueKeysWithValues: rows.map { ($0["id"]?.string ?? "", $0["text"]?.string ?? "") })
+        #expect(texts == expected, "seed \(seed)")
+        await server.stop()
+    }
+
+    @Test("what an add has printed is there, however soon the next process dies")
+    func killedAdds() async throws {
+        let folder = try TemporaryFolder()
+        let device = try await Device.make("d", in: folder, server: "http://127.0.0.1:9", protocolNumber: 3)
+        var printed: Set<String> = []
+        for index in 0..<20 {
+            let output = Pipe()
+            let add = try ToolProcess.start(
+                ["todo", "add", "text", "--id", "i\(index)", "--store", device.folder.path],
+                output: output
+            )
+            let deadline = ContinuousClock.now + .milliseconds(index * 2)
+            while ContinuousClock.now < deadline { await Task.yield() }
+            kill(add.processIdentifier, SIGKILL)
+            await ToolProcess.end(of: add)
+            try output.fileHandleForWriting.close()
+            if !output.fileHandleForReading.readDataToEndOfFile().isEmpty { printed.insert("i\(index)") }
+        }
+        let ids = Set(try await device.items().keys)
+        #expect(printed.isSubset(of: ids))
+        #expect(try await device.json("status")["pending"] as? Int == ids.count, "each item has its operation")
+    }
+}
+
+/// A small generator, so that a printed seed repeats a run.
+struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}
