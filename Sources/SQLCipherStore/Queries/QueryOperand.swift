@@ -6,6 +6,14 @@ enum QueryOperand {
     case value(FieldValue)
     /// An expression over a column: its SQL, and the kind of its values that are not null.
     case column(sql: String, kind: ColumnType)
+
+    /// Whether the values that are not null are texts.
+    var isText: Bool {
+        switch self {
+        case .value(.string), .column(_, .string): true
+        default: false
+        }
+    }
 }
 
 extension PredicateCompiler {
@@ -70,10 +78,13 @@ extension FieldValue {
         switch (self, kind) {
         case (.int64(let value), .double):
             // Up to here every whole number is a double of its own, with the same digits.
-            value.magnitude <= 1 << 53 ? .double(Double(value)) : nil
-        case (.int64(let value), .decimal): .decimal(DecimalText(value))
-        case (.double(let value), .decimal): DecimalText(value).map(FieldValue.decimal)
-        default: comparableKind == kind ? self : nil
+            guard value.magnitude <= 1 << 53 else { return .none }
+            return .double(Double(value))
+        case (.int64(let value), .decimal): return .decimal(DecimalText(value))
+        case (.double(let value), .decimal): return DecimalText(value).map(FieldValue.decimal)
+        default:
+            // Not `nil`, which could be read as the value null.
+            return comparableKind == kind ? .some(self) : .none
         }
     }
 }
