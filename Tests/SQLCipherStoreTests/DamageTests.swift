@@ -9,13 +9,17 @@ struct DamageTests {
     /// A closed store with 400 rows, large values among them.
     private func makeStore(in folder: TestFolder) async throws -> [Record] {
         let store = try await EncryptedStore.open(in: folder)
-        let records = (0..<400).map { index in
-            let size = index.isMultiple(of: 20) ? 20_000 : 50
-            return Record(
-                id: .string("row-\(index)"),
-                ["text": .string("text \(index)"), "bytes": .bytes(Array(repeating: UInt8(index & 255), count: size))]
-            )
-        }
+        let records = (0..<400)
+            .map { index in
+                let size = index.isMultiple(of: 20) ? 20_000 : 50
+                return Record(
+                    id: .string("row-\(index)"),
+                    [
+                        "text": .string("text \(index)"),
+                        "bytes": .bytes(Array(repeating: UInt8(index & 255), count: size)),
+                    ]
+                )
+            }
         try await store.upsert(records, table: "items")
         await store.close()
         return records
@@ -164,7 +168,8 @@ struct DamageTests {
     @Test("a first page that was torn while the log was written back is repaired from the log, with a verified key")
     func tornFirstPage() async throws {
         let folder = try TestFolder()
-        let large = (0..<200).map { Record(id: .string("r\($0)"), ["bytes": .bytes(Array(repeating: 1, count: 4_000))]) }
+        let large = (0..<200)
+            .map { Record(id: .string("r\($0)"), ["bytes": .bytes(Array(repeating: 1, count: 4_000))]) }
         _ = try await StoreLeftOpen(in: folder, records: large)
         try folder.edit { $0[2_000] ^= 0xFF }
         #expect(try await code { _ = try await readAll(folder, keyIsVerified: false) } == .wrongKey)

@@ -45,7 +45,8 @@ struct OpeningTests {
         #expect(try await code { _ = try await EncryptedStore.open(in: folder, keyByte: 8) } == .wrongKey)
         #expect(try folder.contents() == before)
         #expect(
-            try await code { _ = try await EncryptedStore.open(in: folder, keyByte: 8, keyIsVerified: true) } == .damaged
+            try await code { _ = try await EncryptedStore.open(in: folder, keyByte: 8, keyIsVerified: true) }
+                == .damaged
         )
         #expect(try folder.contents() == before)
     }

@@ -74,7 +74,7 @@ struct StoreOpener: Sendable {
                     + " SQLCipher 4 or later"
             )
         }
-        guard FileSystem.size(of: files.database) ?? 0 >= FormatMark.pageSize else { throw FormatMark.cutShort }
+        guard FileSystem.size(of: files.database) ?? 0 >= FormatMark.pageSize else { throw FormatMark.wrongLength }
         let keying = try Keying(key: key, mark: mark, engine: engine)
         if !options.keyIsVerified { try tryKey(keying) }
         return keying
@@ -124,7 +124,9 @@ struct StoreOpener: Sendable {
     /// A file that is longer or shorter than its first page says has lost or gained pages from outside.
     private func checkSize(_ database: Database) throws {
         let pages = try database.int64("PRAGMA page_count") ?? 0
-        guard FileSystem.size(of: files.database) == Int(pages) * FormatMark.pageSize else { throw FormatMark.cutShort }
+        guard FileSystem.size(of: files.database) == Int(pages) * FormatMark.pageSize else {
+            throw FormatMark.wrongLength
+        }
     }
 
     private func configure(_ database: Database) throws {

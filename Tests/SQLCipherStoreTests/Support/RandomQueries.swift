@@ -14,7 +14,8 @@ struct RandomQueries {
         0, 1, -1, 2, 10, .max, .min, 1 << 53, 1 << 53 + 1, -(1 << 53) - 1, 1 << 60, 9_007_199_254_740_993, 100,
     ]
     static let doubles: [Double] = [
-        0, -0.0, 1, -1, 0.1, 0.30000000000000004, 1e300, -1e300, .infinity, -.infinity, .leastNonzeroMagnitude, 9_007_199_254_740_992,
+        0, -0.0, 1, -1, 0.1, 0.30000000000000004, 1e300, -1e300, .infinity, -.infinity, .leastNonzeroMagnitude,
+        9_007_199_254_740_992,
         0x1p60, 2, 10, 1e-7, 9.223372036854775807e18, .leastNormalMagnitude,
     ]
     static let decimals = [
@@ -91,9 +92,10 @@ struct RandomQueries {
         case 0..<3: return .constant(chance(50))
         case 3..<20: return .match(left, pick(QueryMatch.allCases), expression(table, mostlyColumn: false))
         case 20..<40:
-            let values = (0..<Int.random(in: 0...5, using: &generator)).map { _ -> FieldValue in
-                if case .value(let value) = value(for: left, table) { value } else { .null }
-            }
+            let values = (0..<Int.random(in: 0...5, using: &generator))
+                .map { _ -> FieldValue in
+                    if case .value(let value) = value(for: left, table) { value } else { .null }
+                }
             return .isAnyOf(left, values)
         default:
             let right = value(for: left, table)

@@ -99,3 +99,13 @@ func code(of body: () async throws -> Void) async throws -> StoreError.Code? {
         return error.code
     }
 }
+
+extension TestFolder {
+    /// Opens the database of a closed store without the store.
+    func openDatabase() throws -> Database {
+        let engine = try Keying.engineVersion()
+        let mark = try FormatMark(reading: FileSystem.prefix(of: database.path, count: FormatMark.count))
+        let keying = try Keying(key: .testKey(), mark: mark, engine: engine)
+        return try StoreOpener.openReader(StoreFiles(database.path), keying: keying, options: EncryptedStoreOptions())
+    }
+}
