@@ -42,9 +42,10 @@ struct CrashTests {
     func killedWhileCreating(milliseconds: Int) async throws {
         let folder = try TestFolder()
         let path = folder.url.path
-        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, milliseconds = milliseconds as Int] in
+        let delay = UInt32(milliseconds) * 1_000
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, delay = delay as UInt32] in
             Thread.detachNewThread {
-                usleep(UInt32(milliseconds) * 1_000)
+                usleep(delay)
                 kill(getpid(), SIGKILL)
             }
             let url = URL(filePath: path).appending(path: "store.db")

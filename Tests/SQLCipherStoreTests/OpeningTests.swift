@@ -175,6 +175,31 @@ struct OpeningTests {
         await store.close()
     }
 
+    @Test("a store in any format the linked library has opens; one in a newer format is refused by name")
+    func formats() async throws {
+        let engine = try EncryptedStore.linkedEngineVersion()
+        let newest = try #require(engine.newestFormat)
+        for format in FormatMark.Format.allCases {
+            let folder = try TestFolder()
+            if format.rawValue <= newest.rawValue {
+                let creator = StoreCreator(files: StoreFiles(folder.database.path), engine: engine, format: format)
+                try creator.create(.testKey(), StoreSchema([.items]))
+            } else {
+                try folder.write(FormatMark(new: format).bytes + [UInt8](repeating: 0, count: 8_192))
+                #expect(try await code { _ = try await EncryptedStore.open(in: folder) } == .unsupportedFormat)
+                continue
+            }
+            for index in 0..<2 {
+                let store = try await EncryptedStore.open(in: folder, mode: .openExisting)
+                #expect(try await store.read(Query("items")).records.count == index)
+                try await store.upsert([Record(id: .string("\(index)"))], table: "items")
+                await store.close()
+            }
+            #expect(try folder.contents()["store.db"]?[7] == format.rawValue)
+            #expect(try await code { _ = try await EncryptedStore.open(in: folder, keyByte: 1) } == .wrongKey)
+        }
+    }
+
     @Test("a path with characters that have a meaning in a URI opens")
     func oddPath() async throws {
         let folder = try TestFolder()

@@ -41,9 +41,12 @@ struct StoreOpener: Sendable {
         let lock = try LockFile(files.lock)
         // Another process may have created or removed the store before the lock was ours.
         try checkMode()
-        if !FileSystem.exists(files.database) { try StoreCreator(files: files, engine: engine).create(key, schema) }
+        guard let newestFormat = engine.newestFormat else { throw StoreError.notEncrypting }
+        if !FileSystem.exists(files.database) {
+            try StoreCreator(files: files, engine: engine, format: newestFormat).create(key, schema)
+        }
 
-        let keying = try verifiedKeying(engine)
+        let keying = try verifiedKeying(engine, newestFormat)
         let hasLog = FileSystem.size(of: files.log) ?? 0 > 0
         let database = try keying.open(path: files.database, flags: SQLITE_OPEN_READWRITE)
         try readFirstPage(of: database)
@@ -64,10 +67,10 @@ struct StoreOpener: Sendable {
     }
 
     /// Reads the format mark, and tries the key on a connection that touches no file.
-    private func verifiedKeying(_ engine: EngineVersion) throws -> Keying {
+    private func verifiedKeying(_ engine: EngineVersion, _ newest: FormatMark.Format) throws -> Keying {
         let start = try FileSystem.prefix(of: files.database, count: FormatMark.count)
         let mark = try FormatMark(reading: start)
-        guard let newest = engine.newestFormat, mark.format.rawValue <= newest.rawValue else {
+        guard mark.format.rawValue <= newest.rawValue else {
             throw StoreError(
                 .unsupportedFormat,
                 "the store was written with a newer SQLCipher than the one linked here (\(engine.cipher)); link"

@@ -38,6 +38,9 @@ final class TestFolder: Sendable {
         try contents().filter { !$0.key.hasSuffix(".lock") }
     }
 
+    /// Writes the database file.
+    func write(_ bytes: [UInt8]) throws { try Data(bytes).write(to: database) }
+
     /// Changes the database file.
     func edit(_ name: String = "store.db", _ body: (inout Data) -> Void) throws {
         let file = url.appending(path: name)
