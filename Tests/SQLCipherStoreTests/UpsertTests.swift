@@ -102,6 +102,7 @@ struct UpsertTests {
         #expect(try await code { try await store.upsert([], table: "x") } == .tableNotFound)
         #expect(try await code { try await store.deleteItems(withIDs: [], table: "x") } == .tableNotFound)
         #expect(try await code { _ = try await store.read(Query("x")) } == .tableNotFound)
+        #expect(try await code { _ = try await store.read(Query("x").limited(to: 0)) } == .tableNotFound)
         #expect(try await code { _ = try await store.read(table: "x", itemID: "1") } == .tableNotFound)
         // Names are told apart by case, as on a server, although SQLite would not.
         #expect(try await code { _ = try await store.read(Query("Items")) } == .tableNotFound)

@@ -98,10 +98,9 @@ struct StoreOpener: Sendable {
                 "the key does not open the store; use the key it was created with. If the key is certainly right, the"
                     + " first page is damaged: open with 'keyIsVerified' to let the log repair it"
             )
-        } catch let failure as SQLiteFailure {
+        } catch is SQLiteFailure {
             // The first page could be decrypted, or the code would be another; what is wrong with the others, or with
             // opening a database that has a log in this way, is for the real connection to say.
-            _ = failure
         }
     }
 
