@@ -82,8 +82,9 @@ enum Configuration {
     }
 
     private static func query(_ keyType: KeyType, _ table: String) -> Query {
-        Query(name).filtered(
-            by: Column("table") == .string(table) && Column("keyType") == .int64(keyType.rawValue)
-        )
+        Query(name)
+            .filtered(
+                by: Column("table") == .string(table) && Column("keyType") == .int64(keyType.rawValue)
+            )
     }
 }

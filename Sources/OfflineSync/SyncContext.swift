@@ -162,9 +162,10 @@ public final class SyncContext: Sendable {
     public func operationErrors() async throws -> [TableOperationError] {
         let schema = store.schema
         return try await store.read { transaction in
-            try transaction.records(Query(SystemTables.operationErrors.name).ordered(by: "operationId")).map {
-                try OperationErrorCoding.error($0, schema)
-            }
+            try transaction.records(Query(SystemTables.operationErrors.name).ordered(by: "operationId"))
+                .map {
+                    try OperationErrorCoding.error($0, schema)
+                }
         }
     }
 

@@ -31,7 +31,6 @@ public final class EncryptedStore: SyncContextDataSource {
     /// The versions of the linked library.
     public let engineVersion: EngineVersion
 
-    private let files: StoreFiles
     private let catalog: StoreCatalog
     // The order matters for a store that is dropped without being closed: readers end before the writer, which writes
     // the log back, and the lock goes last.
@@ -73,7 +72,7 @@ public final class EncryptedStore: SyncContextDataSource {
         guard url.isFileURL else { throw StoreError(.notFound, "a store lies in a file; use a file URL") }
         let files = StoreFiles(url.path)
         let opener = StoreOpener(files: files, key: key, schema: schema, mode: mode, options: options)
-        let writer = Connection(label: "SealedSync.writer")
+        let writer = Connection(label: "SealedSync.writer", logPath: files.log)
         let opened = try await writer.open { try opener.open() }
         return EncryptedStore(url, schema, files, writer, opened, options)
     }
@@ -88,7 +87,6 @@ public final class EncryptedStore: SyncContextDataSource {
     ) {
         self.url = url
         self.schema = schema
-        self.files = files
         self.writer = writer
         catalog = opened.catalog
         engineVersion = opened.engine
@@ -144,10 +142,7 @@ public final class EncryptedStore: SyncContextDataSource {
                 try backend.checkForCommit()
                 return (value, backend.touchedTables)
             }
-            if !touchedTables.isEmpty {
-                broadcaster.send(StoreChange(tables: touchedTables))
-                await writer.noteCommit(logPath: files.log)
-            }
+            broadcaster.send(StoreChange(tables: touchedTables))
             return value
         }
     }

@@ -5,7 +5,10 @@ import Testing
 
 /// What stands in the record's summary but not in its printed exchanges.
 struct Protocol2Tests {
-    private let client = Client(.azureMobileApps, tables: ["TodoItem", EmulatedTableDefinition("Hard", softDelete: false)])
+    private let client = Client(
+        .azureMobileApps,
+        tables: ["TodoItem", EmulatedTableDefinition("Hard", softDelete: false)]
+    )
     private let path = "/tables/TodoItem"
 
     private func seed(_ count: Int) throws {

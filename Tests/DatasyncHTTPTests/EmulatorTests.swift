@@ -109,7 +109,7 @@ struct EmulatorTests {
             let created = try await remote.insert(Record(id: "a1", ["title": "x", "whole": 1]), into: Self.table)
             let v1 = try #require(created.version)
             #expect(created["createdAt"]?.dateValue != nil)
-            let cleared = Record(id: "a1", ["title": nil, "extra": "not sent"])
+            let cleared = Record(id: "a1", ["title": .null, "extra": "not sent"])
             let patched = try await remote.update(cleared, in: Self.table, version: v1, restoring: false)
             #expect(patched["title"] == .some(.null) && patched["whole"] == 1 && patched["extra"] == nil)
             let stale = try await code {
@@ -194,7 +194,7 @@ struct EmulatorTests {
                 Column("whole") > 2 && (Column("whole") < 5 || !(Column("whole") < 10)), .all([]), .any([]),
                 !(Column("title") == "milk"), Column("whole").isAny(of: [1, 3, 99]), Column("title").isAny(of: []),
                 Column("title").isAny(of: ["milk", "b,(c)"]), Column("id").isAny(of: ["id-1", "id-2", "x"]),
-                Column("id") > "id-3", Column("price") == nil, Column("title") != nil, Column("title") < nil,
+                Column("id") > "id-3", Column("price") == .null, Column("title") != .null, Column("title") < .null,
                 .comparison(.lowercased(.column("title")), .equal, .value("bread's")),
                 .comparison(.uppercased(.column("title")), .equal, .value("MILK")),
                 Column("updatedAt") >= .date(try #require(rows[6].updatedAt)),

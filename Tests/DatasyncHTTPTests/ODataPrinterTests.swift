@@ -13,7 +13,7 @@ struct ODataPrinterTests {
     @Test(
         "values have the literals of each dialect",
         arguments: [
-            (nil, "null", "null"), (true, "true", "true"), (false, "false", "false"), (0, "0", "0"),
+            (.null, "null", "null"), (true, "true", "true"), (false, "false", "false"), (0, "0", "0"),
             (-25, "-25", "-25"),
             (2_147_483_647, "2147483647", "2147483647"), (2_147_483_648, "2147483648L", "2147483648l"),
             (-2_147_483_649, "-2147483649L", "-2147483649l"),
@@ -67,14 +67,14 @@ struct ODataPrinterTests {
             (.all([Column("a") == 1, Column("b") == 2, Column("c") == 3]), "((a eq 1) and (b eq 2) and (c eq 3))"),
             (.all([Column("a") == 1]), "(a eq 1)"), (.any([]), "(1 eq 0)"), (.all([]), "(1 eq 1)"),
             (.constant(true), "(1 eq 1)"), (.constant(false), "(1 eq 0)"), (Column("a").isAny(of: []), "(1 eq 0)"),
-            (Column("a").isAny(of: [1]), "(a eq 1)"), (Column("a").isAny(of: [nil, 1]), "((a eq null) or (a eq 1))"),
+            (Column("a").isAny(of: [1]), "(a eq 1)"), (Column("a").isAny(of: [.null, 1]), "((a eq null) or (a eq 1))"),
             (Column("a").isAny(of: ["it's", "x"]), "((a eq 'it''s') or (a eq 'x'))"),
             (Column("a").starts(with: "x"), "startswith(a,'x')"), (Column("a").ends(with: "x'"), "endswith(a,'x''')"),
             (.comparison(.lowercased(.column("a")), .equal, .value("x")), "(tolower(a) eq 'x')"),
             (.comparison(.uppercased(.value("y")), .notEqual, .column("a")), "(toupper('y') ne a)"),
             // What the meaning of queries settles, and servers would refuse or settle otherwise.
-            (Column("a") < nil, "(1 eq 0)"), (!(Column("a") >= nil), "not((1 eq 0))"),
-            (Column("a") == nil, "(a eq null)"),
+            (Column("a") < .null, "(1 eq 0)"), (!(Column("a") >= .null), "not((1 eq 0))"),
+            (Column("a") == .null, "(a eq null)"),
             (.match(.column("a"), .startsWith, .value(1)), "(1 eq 0)"),
             (.match(.lowercased(.value(true)), .endsWith, .column("a")), "(1 eq 0)"),
             (.comparison(.lowercased(.value(1)), .equal, .column("a")), "(null eq a)"),

@@ -14,7 +14,7 @@ struct RequestTests {
     private static let row = Record(
         id: "a1",
         [
-            "text": "milk", "complete": nil, "extra": "kept", "nothing": nil, "version": "V1", "deleted": false,
+            "text": "milk", "complete": .null, "extra": "kept", "nothing": .null, "version": "V1", "deleted": false,
             "updatedAt": .date(Timestamp(milliseconds: 0)), "createdAt": .date(Timestamp(milliseconds: 0)),
         ]
     )

@@ -32,7 +32,9 @@ struct BadInputTests {
         try Data("x".utf8).write(to: file)
         expectRefusal(try await Device(folder: file, environment: [:]).run(["list"]), "is not a store folder")
         let device = try await storeWithOneItem()
-        let again = try await ToolProcess.run(["todo", "init", "--store", device.folder.path, "--server", "http://127.0.0.1:9"])
+        let again = try await ToolProcess.run([
+            "todo", "init", "--store", device.folder.path, "--server", "http://127.0.0.1:9",
+        ])
         expectRefusal(again, "has a store already")
         #expect(try await device.texts() == ["milk": "Buy milk"])
     }
@@ -69,14 +71,17 @@ struct BadInputTests {
         expectRefusal(result)
         let error = try #require(try result.json()["error"] as? [String: Any])
         let code = try #require(error["code"] as? String)
-        let expected = damage == .keyslotsFlipped ? "damagedFile" : damage == .secretLost ? "secretUnavailable" : "damaged"
+        let expected =
+            damage == .keyslotsFlipped ? "damagedFile" : damage == .secretLost ? "secretUnavailable" : "damaged"
         #expect(code == expected, "\(result.errors)")
         #expect(try Data(contentsOf: database) == content)
         #expect(try Data(contentsOf: keyslots) == keys)
     }
 
-    @Test("servers that answer something else: clear errors, and the change is sent when the server is well again",
-        arguments: ["HTML", "500", "401", "503", "nothing", "invalid JSON", "another kind", "cut off"])
+    @Test(
+        "servers that answer something else: clear errors, and the change is sent when the server is well again",
+        arguments: ["HTML", "500", "401", "503", "nothing", "invalid JSON", "another kind", "cut off"]
+    )
     func strangeServers(_ kind: String) async throws {
         let server = EmulatorServer(EmulatorConfiguration(dialect: .datasync, tables: ["TodoItem"]))
         let url = try await server.start()
@@ -87,11 +92,16 @@ struct BadInputTests {
             case "500": .html(500, "<html><body>Oops</body></html>")
             case "401": EmulatorResponse(401)
             case "503": EmulatorResponse(503)
-            case "invalid JSON": EmulatorResponse(201, headers: ["Content-Type": "application/json"], body: Data(#"{"id": "#.utf8))
-            case "another kind": EmulatorResponse(200, headers: ["Content-Type": "application/json"], body: Data("[1, 2]".utf8))
+            case "invalid JSON":
+                EmulatorResponse(201, headers: ["Content-Type": "application/json"], body: Data(#"{"id": "#.utf8))
+            case "another kind":
+                EmulatorResponse(200, headers: ["Content-Type": "application/json"], body: Data("[1, 2]".utf8))
             default: nil
             }
-        server.emulator.inject(answer.map { .answer($0, times: 100) } ?? (kind == "nothing" ? .drop(times: 100) : .applyThenDrop(times: 100)))
+        server.emulator.inject(
+            answer.map { .answer($0, times: 100) }
+                ?? (kind == "nothing" ? .drop(times: 100) : .applyThenDrop(times: 100))
+        )
         let result = try await device.run(["sync"])
         expectRefusal(result)
         #expect(result.errors.count > 40 && !result.errors.contains("Please log in"), "\(result.errors)")
@@ -143,7 +153,10 @@ struct BadInputTests {
             #expect(!FileManager.default.fileExists(atPath: place.path), "nothing was made for \(address)")
         }
         let allowed = try await ToolProcess.run(
-            ["todo", "init", "--store", folder.file("b").path, "--server", "http://example.org", "--allow-insecure-http"]
+            [
+                "todo", "init", "--store", folder.file("b").path, "--server", "http://example.org",
+                "--allow-insecure-http",
+            ]
         )
         #expect(allowed.status == 0, "\(allowed.errors)")
     }
@@ -168,8 +181,10 @@ struct BadInputTests {
         await server.stop()
     }
 
-    @Test("a full disk: the change is refused, what was there stays, and all works when there is room again",
-        .enabled(if: getuid() == 0, "needs to mount a small file system"))
+    @Test(
+        "a full disk: the change is refused, what was there stays, and all works when there is room again",
+        .enabled(if: getuid() == 0, "needs to mount a small file system")
+    )
     func fullDisk() async throws {
         let mount = folder.file("small")
         try FileManager.default.createDirectory(at: mount, withIntermediateDirectories: true)
@@ -201,9 +216,13 @@ struct BadInputTests {
         #expect(try await system("umount '\(mount.path)'") == 0)
     }
 
-    @Test("wrong usage has a status of its own and shows the usage",
-        arguments: [["todo", "list"], ["todo", "add"], ["todo", "resolve", "x", "--store", "y"], ["nonsense"],
-            ["emulator", "--protocol", "4"], ["emulator", "--page-size", "0"], ["demo", "--protocol", "x"]])
+    @Test(
+        "wrong usage has a status of its own and shows the usage",
+        arguments: [
+            ["todo", "list"], ["todo", "add"], ["todo", "resolve", "x", "--store", "y"], ["nonsense"],
+            ["emulator", "--protocol", "4"], ["emulator", "--page-size", "0"], ["demo", "--protocol", "x"],
+        ]
+    )
     func usage(_ arguments: [String]) async throws {
         expectRefusal(try await ToolProcess.run(arguments), "sage", status: 64)
     }

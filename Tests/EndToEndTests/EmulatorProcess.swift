@@ -47,7 +47,10 @@ final class EmulatorProcess: Sendable {
 
     static func start(_ protocolNumber: Int, _ arguments: [String] = []) async throws -> EmulatorProcess {
         let output = Pipe()
-        let process = try ToolProcess.start(["emulator", "--protocol", "\(protocolNumber)"] + arguments, output: output)
+        let process = try ToolProcess.start(
+            ["emulator", "--protocol", "\(protocolNumber)"] + arguments,
+            output: output
+        )
         let line = await firstLine(of: output)
         let prefix = "listening on "
         try #require(line.hasPrefix(prefix + "http://127.0.0.1:"), "got: \(line)")
@@ -95,11 +98,14 @@ final class EmulatorProcess: Sendable {
 
     private static func firstLine(of pipe: Pipe) async -> String {
         await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                var line = Data()
-                while let byte = readByte(pipe.fileHandleForReading.fileDescriptor), byte != 10 { line.append(byte) }
-                continuation.resume(returning: String(decoding: line, as: UTF8.self))
-            }
+            DispatchQueue.global()
+                .async {
+                    var line = Data()
+                    while let byte = readByte(pipe.fileHandleForReading.fileDescriptor), byte != 10 {
+                        line.append(byte)
+                    }
+                    continuation.resume(returning: String(decoding: line, as: UTF8.self))
+                }
         }
     }
 

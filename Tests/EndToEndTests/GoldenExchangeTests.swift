@@ -56,7 +56,9 @@ struct GoldenExchangeTests {
             #expect(duplicate.status == 409)
             #expect(try duplicate.object["deleted"] as? Bool == true)
             let restored = try await server.send(
-                "PUT", table + "/a1?__includedeleted=true", #"{"id":"a1","title":"y"}"#,
+                "PUT",
+                table + "/a1?__includedeleted=true",
+                #"{"id":"a1","title":"y"}"#,
                 headers: ["If-Match": "\"\(v3)\""]
             )
             #expect(restored.status == 200)
@@ -72,7 +74,10 @@ struct GoldenExchangeTests {
         }
     }
 
-    @Test("the emulator says where it listens as one JSON object, and stops on both signals", arguments: [SIGINT, SIGTERM])
+    @Test(
+        "the emulator says where it listens as one JSON object, and stops on both signals",
+        arguments: [SIGINT, SIGTERM]
+    )
     func signals(_ signal: Int32) async throws {
         let emulator = try await EmulatorProcess.start(3)
         #expect(try await emulator.send("GET", "/tables/TodoItem").status == 200)

@@ -83,9 +83,13 @@ struct TodoTests {
         }
     }
 
-    @Test("a conflict is listed with both sides and settled each way",
-        arguments: [(3, "--keep-mine"), (3, "--take-server"), (3, "--discard"),
-            (2, "--keep-mine"), (2, "--take-server"), (2, "--discard")])
+    @Test(
+        "a conflict is listed with both sides and settled each way",
+        arguments: [
+            (3, "--keep-mine"), (3, "--take-server"), (3, "--discard"),
+            (2, "--keep-mine"), (2, "--take-server"), (2, "--discard"),
+        ]
+    )
     func conflicts(_ row: (protocolNumber: Int, choice: String)) async throws {
         try await EmulatorProcess.with(row.protocolNumber) { server in
             let phone = try await Device.make("p", in: folder, server: server.url, protocolNumber: row.protocolNumber)
@@ -120,7 +124,10 @@ struct TodoTests {
         let file = folder.file("passphrase")
         try Data("correct horse\n".utf8).write(to: file)
         let device = try await Device.make(
-            "d", in: folder, server: "http://127.0.0.1:9", protocolNumber: 3,
+            "d",
+            in: folder,
+            server: "http://127.0.0.1:9",
+            protocolNumber: 3,
             arguments: ["--passphrase-file", file.path]
         )
         _ = try await device.run(["add", "milk", "--id", "a", "--passphrase-file", file.path])

@@ -66,10 +66,11 @@ struct ToolProcess {
     /// Returns when a process has ended.
     static func end(of process: Process) async {
         await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                process.waitUntilExit()
-                continuation.resume()
-            }
+            DispatchQueue.global()
+                .async {
+                    process.waitUntilExit()
+                    continuation.resume()
+                }
         }
     }
 
@@ -90,9 +91,12 @@ struct ToolProcess {
     private static func text(of pipe: Pipe) async -> String {
         await withCheckedContinuation { continuation in
             // A blocking read has no place on the cooperative pool.
-            DispatchQueue.global().async {
-                continuation.resume(returning: String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self))
-            }
+            DispatchQueue.global()
+                .async {
+                    continuation.resume(
+                        returning: String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+                    )
+                }
         }
     }
 }

@@ -80,7 +80,10 @@ struct ConflictTests {
         }
     }
 
-    @Test("discard: the local row goes, and the server's comes back with the next pull", arguments: DatasyncDialect.allCases)
+    @Test(
+        "discard: the local row goes, and the server's comes back with the next pull",
+        arguments: DatasyncDialect.allCases
+    )
     func discard(_ dialect: DatasyncDialect) async throws {
         try await conflict(dialect) { world, error in
             try await world.laptop.pull()
@@ -102,7 +105,10 @@ struct ConflictTests {
         }
     }
 
-    @Test("a change of an item that was deleted on the server: mine brings it back", arguments: DatasyncDialect.allCases)
+    @Test(
+        "a change of an item that was deleted on the server: mine brings it back",
+        arguments: DatasyncDialect.allCases
+    )
     func restore(_ dialect: DatasyncDialect) async throws {
         try await SyncWorld.with(dialect) { world in
             try await world.shareItem()
@@ -135,8 +141,10 @@ struct ConflictTests {
         }
     }
 
-    @Test("a delete of an item that was changed on the server is a conflict; theirs brings it back",
-        arguments: DatasyncDialect.allCases)
+    @Test(
+        "a delete of an item that was changed on the server is a conflict; theirs brings it back",
+        arguments: DatasyncDialect.allCases
+    )
     func deleteMeetsChange(_ dialect: DatasyncDialect) async throws {
         try await SyncWorld.with(dialect) { world in
             try await world.shareItem()

@@ -100,7 +100,10 @@ struct ItemCodingTests {
         }
     }
 
-    @Test("milliseconds survive the way through Date", arguments: [0, 1, 999, 1_700_000_000_123, -1, -62_135_596_800_000])
+    @Test(
+        "milliseconds survive the way through Date",
+        arguments: [0, 1, 999, 1_700_000_000_123, -1, -62_135_596_800_000]
+    )
     func dates(_ milliseconds: Int64) async throws {
         let date = Date(timeIntervalSince1970: Double(milliseconds) / 1_000)
         let item = try await table.insert(Item(id: "", text: "x", due: date))

@@ -75,7 +75,7 @@ struct LocalChangesTests {
     @Test("an update keeps values that were not given and clears those given as null")
     func updateMerges() async throws {
         try await store.upsert([Record(id: "a", ["text": "milk", "complete": true])], table: "TodoItem")
-        try await table.update(Record(id: "a", ["complete": nil]))
+        try await table.update(Record(id: "a", ["complete": .null]))
         let row = try #require(try await table.read("a"))
         #expect(row["text"] == "milk")
         #expect(row["complete"] == .null)

@@ -30,12 +30,13 @@ private struct ListServer {
         var scaled = query
         scaled.predicate = query.predicate.map(scale)
         let all = try QueryEvaluator(todoTable).evaluate(scaled, over: rows)
-        let page = Array(all.prefix(pageSize)).map { row in
-            var row = row
-            let milliseconds = (row.updatedAt?.milliseconds ?? 0) / stepsPerMillisecond
-            row["updatedAt"] = .date(Timestamp(milliseconds: milliseconds))
-            return row
-        }
+        let page = Array(all.prefix(pageSize))
+            .map { row in
+                var row = row
+                let milliseconds = (row.updatedAt?.milliseconds ?? 0) / stepsPerMillisecond
+                row["updatedAt"] = .date(Timestamp(milliseconds: milliseconds))
+                return row
+            }
         return RemotePage(records: page, isKnownToBeLast: saysWhichPageIsLast && all.count <= page.count)
     }
 

@@ -41,7 +41,10 @@ struct PullTests {
     func full(_ dialect: DatasyncDialect) async throws {
         try await SyncWorld.with(dialect, pageSize: 2) { world in
             for index in 0..<5 {
-                try await world.phone.table.insert(["text": .string("\(index)"), "complete": .bool(index < 3)], id: "i\(index)")
+                try await world.phone.table.insert(
+                    ["text": .string("\(index)"), "complete": .bool(index < 3)],
+                    id: "i\(index)"
+                )
             }
             try await world.phone.context.push()
             let table = world.laptop.table

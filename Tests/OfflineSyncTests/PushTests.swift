@@ -10,7 +10,10 @@ struct PushTests {
         try await SyncWorld.with(dialect) { world in
             let (phone, table) = (world.phone, world.phone.table)
             try await table.insert(["text": "milk", "complete": false], id: "a")
-            try await table.insert(["text": "bread", "due": .date(Timestamp(milliseconds: 1_700_000_000_123))], id: "b")
+            try await table.insert(
+                ["text": "bread", "due": .date(Timestamp(milliseconds: 1_700_000_000_123))],
+                id: "b"
+            )
             let report = try await phone.context.push()
             #expect(report.pushed == 2)
             #expect(world.onServer() == ["a": "milk", "b": "bread"])
@@ -35,7 +38,10 @@ struct PushTests {
         }
     }
 
-    @Test("an edit while the insert is under way is kept and sent by the next push", arguments: DatasyncDialect.allCases)
+    @Test(
+        "an edit while the insert is under way is kept and sent by the next push",
+        arguments: DatasyncDialect.allCases
+    )
     func editUnderWay(_ dialect: DatasyncDialect) async throws {
         try await SyncWorld.with(dialect) { world in
             let (phone, table) = (world.phone, world.phone.table)
@@ -44,7 +50,10 @@ struct PushTests {
             try await phone.context.push()
             #expect(try await phone.text("a") == "cream", "the answer did not overwrite the edit")
             #expect(try await phone.context.operations().map(\.kind) == [.update])
-            #expect(try await phone.context.push().conflicts.isEmpty, "the new version was taken over: no false conflict")
+            #expect(
+                try await phone.context.push().conflicts.isEmpty,
+                "the new version was taken over: no false conflict"
+            )
             #expect(world.onServer() == ["a": "cream"])
         }
     }
@@ -90,7 +99,7 @@ struct PushTests {
             }
             try await table.insert(["text": "milk", "complete": true], id: "a")
             try await pushTwice()
-            try await table.update(Record(id: "a", ["text": "cream", "complete": nil]))
+            try await table.update(Record(id: "a", ["text": "cream", "complete": .null]))
             try await pushTwice()
             #expect(world.onServer() == ["a": "cream"])
             try await table.delete("a")

@@ -19,7 +19,9 @@ struct SyncWorld {
 
         func texts() async throws -> [String: String] {
             let rows = try await table.read(table.query).records
-            return Dictionary(uniqueKeysWithValues: rows.map { ($0.id.stringValue ?? "", $0["text"]?.stringValue ?? "") })
+            return Dictionary(
+                uniqueKeysWithValues: rows.map { ($0.id.stringValue ?? "", $0["text"]?.stringValue ?? "") }
+            )
         }
 
         @discardableResult

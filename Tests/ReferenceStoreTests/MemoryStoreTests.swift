@@ -35,7 +35,7 @@ struct MemoryStoreTests {
     @Test("an upsert merges: absent keys stay, nulls clear, and rows have every declared column")
     func merge() async throws {
         try await store.upsert([Record(id: "a", ["text": "x", "rank": 1])], table: "T")
-        try await store.upsert([Record(id: "a", ["rank": nil])], table: "T")
+        try await store.upsert([Record(id: "a", ["rank": .null])], table: "T")
         let row = try #require(try await all().first)
         #expect(row["text"] == "x")
         #expect(row["rank"] == .null)

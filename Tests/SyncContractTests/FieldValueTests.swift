@@ -33,7 +33,7 @@ struct FieldValueTests {
         #expect(value.stringValue == "text")
         #expect(value.int64Value == nil)
         #expect(FieldValue(integerLiteral: 3).doubleValue == nil)
-        #expect((nil as FieldValue).isNull)
+        #expect(FieldValue.null.isNull)
         #expect((true as FieldValue).boolValue == true)
         #expect((1.5 as FieldValue).doubleValue == 1.5)
     }
@@ -49,7 +49,7 @@ struct FieldValueTests {
 
     @Test("records tell absent from null, and keep the id apart")
     func records() {
-        var record = Record(id: "a", ["id": "other", "text": "x", "none": nil])
+        var record = Record(id: "a", ["id": "other", "text": "x", "none": .null])
         #expect(record["id"] == "a")
         #expect(record["none"] == .some(.null))
         #expect(record["missing"] == nil)
@@ -67,7 +67,7 @@ struct FieldValueTests {
         let record = Record(
             id: "a",
             [
-                "version": "v", "deleted": true, "updatedAt": .date(Timestamp(milliseconds: 5)), "createdAt": nil,
+                "version": "v", "deleted": true, "updatedAt": .date(Timestamp(milliseconds: 5)), "createdAt": .null,
                 "text": "x",
             ]
         )

@@ -35,8 +35,8 @@ struct QueryEvaluatorTests {
             Column("price") == .decimal(DecimalText("11e-1")!), Column("price") > 1, Column("price") < 2,
             Column("due") == .date(Timestamp("2024-01-01T00:00:00.1239Z")!),
             Column("due") < .date(Timestamp("2024-01-01T00:00:00.124Z")!), Column("blob") < .bytes([1, 2, 0]),
-            Column("blob") > .bytes([1]), Column("whole") != "3", Column("text") != 3, Column("whole") != nil,
-            Column("missing") == nil, Column("missing") != 1, Column("id") == "Id1", Column("id") != "id1",
+            Column("blob") > .bytes([1]), Column("whole") != "3", Column("text") != 3, Column("whole") != .null,
+            Column("missing") == .null, Column("missing") != 1, Column("id") == "Id1", Column("id") != "id1",
             Column("whole") < .double(.infinity), Column("price") > .double(-.infinity),
             .comparison(.value(1), .less, .value(2)), .comparison(.value(.null), .equal, .value(.null)),
         ]
@@ -49,8 +49,8 @@ struct QueryEvaluatorTests {
     @Test(
         "comparisons with a null, and of different kinds, do not hold",
         arguments: [
-            Column("missing") == 1, Column("missing") < 1, Column("missing") > 1, Column("missing") <= nil,
-            Column("missing") >= nil, Column("missing") < nil, Column("whole") == nil, Column("whole") < nil,
+            Column("missing") == 1, Column("missing") < 1, Column("missing") > 1, Column("missing") <= .null,
+            Column("missing") >= .null, Column("missing") < .null, Column("whole") == .null, Column("whole") < .null,
             Column("whole") == "3", Column("text") < 3, Column("text") > 3, Column("flag") == 1, Column("flag") < 2,
             Column("due") == "2024-01-01T00:00:00.123Z", Column("blob") == "\u{1}\u{2}",
             Column("missing").contains(""), Column("whole").contains("3"),
@@ -92,9 +92,9 @@ struct QueryEvaluatorTests {
     @Test("any of some values: by equality, null included")
     func isAnyOf() {
         #expect(matches(Column("whole").isAny(of: [1, 3.0])))
-        #expect(!matches(Column("whole").isAny(of: [1, "3", nil])))
+        #expect(!matches(Column("whole").isAny(of: [1, "3", .null])))
         #expect(!matches(Column("whole").isAny(of: [])))
-        #expect(matches(Column("missing").isAny(of: [1, nil])))
+        #expect(matches(Column("missing").isAny(of: [1, .null])))
     }
 
     @Test("ids compare as the table declares")
@@ -115,7 +115,7 @@ struct QueryEvaluatorTests {
     @Test("rows are ordered with nulls first, ties by id, and cut last")
     func order() throws {
         let rows = [
-            Record(id: "e", ["whole": 2]), Record(id: "d", ["whole": nil]), Record(id: "c", ["whole": 1]),
+            Record(id: "e", ["whole": 2]), Record(id: "d", ["whole": .null]), Record(id: "c", ["whole": 1]),
             Record(id: "b", ["whole": 2]), Record(id: "a"),
         ]
         let ascending = Query("things").ordered(by: "whole")

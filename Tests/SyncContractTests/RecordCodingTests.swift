@@ -108,7 +108,7 @@ struct RecordCodingTests {
 
     @Test("the id comes first, the rest by name, and nulls can be left out")
     func writing() throws {
-        let record = Record(id: "a\"1", ["b": nil, "c": 1, "a": "x"])
+        let record = Record(id: "a\"1", ["b": .null, "c": 1, "a": "x"])
         let coding = RecordCoding(Self.table)
         #expect(try coding.object(record) == #"{"id":"a\"1","a":"x","b":null,"c":1}"#)
         #expect(try coding.object(record, includingNulls: false) == #"{"id":"a\"1","a":"x","c":1}"#)

@@ -56,7 +56,10 @@ enum PassphraseSource: Sendable {
             }
         }
         guard count <= maximumCount + 2 else {
-            throw KeyError(.invalidParameters, message: "A passphrase has 1 to \(maximumCount) bytes; the file has more.")
+            throw KeyError(
+                .invalidParameters,
+                message: "A passphrase has 1 to \(maximumCount) bytes; the file has more."
+            )
         }
         let content = unsafe try buffer.withUnsafeBytes { bytes in
             let content = unsafe UnsafeRawBufferPointer(rebasing: bytes[..<count])

@@ -51,6 +51,9 @@ enum OperationErrorCoding {
     }
 
     private static func damaged() -> SyncError {
-        SyncError(.damagedQueue, "an error of the queue lacks a column; verify the store, or force a purge of its table")
+        SyncError(
+            .damagedQueue,
+            "an error of the queue lacks a column; verify the store, or force a purge of its table"
+        )
     }
 }

@@ -32,9 +32,10 @@ struct PushRunner {
             try await record(outcome, of: sending, schema)
         }
         let errors = try await store.read { transaction in
-            try transaction.records(Query(SystemTables.operationErrors.name)).map {
-                try OperationErrorCoding.error($0, schema)
-            }
+            try transaction.records(Query(SystemTables.operationErrors.name))
+                .map {
+                    try OperationErrorCoding.error($0, schema)
+                }
         }
         report.conflicts = errors.filter(\.isConflict)
         report.failures = errors.filter { !$0.isConflict }
@@ -49,7 +50,8 @@ struct PushRunner {
                 var operation = try OperationQueue.next(after: number, through: last, &transaction, schema),
                 let table = schema.table(operation.table)
             else { return nil }
-            let row = operation.kind == .delete
+            let row =
+                operation.kind == .delete
                 ? nil : try transaction.record(.string(operation.itemID), in: table.name)
             if !operation.isAttempted {
                 operation.isAttempted = true
@@ -69,7 +71,10 @@ struct PushRunner {
             case .insert, .update:
                 guard let row = sending.row else {
                     return .refused(
-                        RemoteError(.invalidRequest, "the item is no longer in the store; write it again or discard the change")
+                        RemoteError(
+                            .invalidRequest,
+                            "the item is no longer in the store; write it again or discard the change"
+                        )
                     )
                 }
                 if operation.kind == .insert { return .accepted(try await remote.insert(row, into: sending.table)) }

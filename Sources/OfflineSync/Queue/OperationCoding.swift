@@ -46,9 +46,10 @@ enum OperationCoding {
         operation.editCounter = record["editCounter"]?.int64Value ?? 0
         operation.state = record["state"]?.int64Value.flatMap(TableOperation.State.init) ?? .pending
         operation.isAttempted = record["attempted"]?.boolValue ?? false
-        operation.serverItem = try record["serverItem"]?.bytesValue.map {
-            try coding.record(JSONNode(parsing: $0))
-        }
+        operation.serverItem = try record["serverItem"]?.bytesValue
+            .map {
+                try coding.record(JSONNode(parsing: $0))
+            }
         return operation
     }
 

@@ -14,10 +14,11 @@ enum OperationQueue {
         _ transaction: inout some StoreReading & ~Copyable,
         _ schema: StoreSchema
     ) throws -> TableOperation? {
-        let query = Query(operations).filtered(
-            by: Column("table") == .string(table.name)
-                && Column("itemKey") == .string(OperationCoding.itemKey(itemID, table))
-        )
+        let query = Query(operations)
+            .filtered(
+                by: Column("table") == .string(table.name)
+                    && Column("itemKey") == .string(OperationCoding.itemKey(itemID, table))
+            )
         return try transaction.first(query).map { try OperationCoding.operation($0, schema) }
     }
 

@@ -5,6 +5,7 @@ import SyncContract
 actor Connection {
     private nonisolated let executor: ConnectionExecutor
     private let opener: (@Sendable () throws -> Database)?
+    private let logPath: String?
     private var database: Database?
 
     /// How many write transactions were committed, and whether a look at the log is due.
@@ -13,10 +14,18 @@ actor Connection {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-    /// A connection that opens with its first transaction, or with ``open(_:)`` when no opener is given.
-    init(label: String, opener: (@Sendable () throws -> Database)? = nil) {
+    /// The writer's connection, which keeps the log at the given path short. It is opened with ``open(_:)``.
+    init(label: String, logPath: String) {
+        executor = ConnectionExecutor(label: label)
+        opener = nil
+        self.logPath = logPath
+    }
+
+    /// A reader's connection, which opens with its first transaction.
+    init(label: String, opener: @escaping @Sendable () throws -> Database) {
         executor = ConnectionExecutor(label: label)
         self.opener = opener
+        logPath = nil
     }
 
     /// Opens the connection on its queue and returns what else the opening found out.
@@ -34,7 +43,9 @@ actor Connection {
         try Task.checkCancellation()
         do {
             let database = try openDatabase()
-            return try database.transaction(kind) { try body(database) }
+            let value = try database.transaction(kind) { try body(database) }
+            noteCommit()
+            return value
         } catch let failure as SQLiteFailure {
             throw StoreError(failure)
         }
@@ -58,7 +69,8 @@ actor Connection {
 /// Keeping the log short: whatever is damaged in it loses the commits after it.
 extension Connection {
     /// Counts a commit; the log is emptied as soon as no other follows for half a second.
-    func noteCommit(logPath: String) {
+    private func noteCommit() {
+        guard let logPath else { return }
         commits += 1
         if let size = FileSystem.size(of: logPath), size > LogLimits.hardLimit {
             // SQLite's own checkpoints start the log anew only when no reader is in it: wait for that now.

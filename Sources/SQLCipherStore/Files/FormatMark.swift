@@ -40,7 +40,7 @@ struct FormatMark: Sendable {
     /// - Throws: ``StoreError/Code/unsupportedFormat`` for an unencrypted SQLite database and for a format of a newer
     ///   version; ``StoreError/Code/damaged`` for anything else that is not the start of a store.
     init(reading bytes: [UInt8]) throws(StoreError) {
-        guard bytes.count >= Self.count else { throw Self.cutShort }
+        guard bytes.count >= Self.count else { throw Self.wrongLength }
         let bytes = Array(bytes.prefix(Self.count))
         guard bytes != Self.plainHeader else {
             throw StoreError(
@@ -64,8 +64,8 @@ struct FormatMark: Sendable {
         self.format = format
     }
 
-    /// The error for a file that has lost its end.
-    static var cutShort: StoreError {
-        StoreError(.damaged, "the file is cut short; restore it from a backup")
+    /// The error for a file that has lost its end, or has gained something behind it.
+    static var wrongLength: StoreError {
+        StoreError(.damaged, "the file has lost its end or has grown from outside; restore it from a backup")
     }
 }

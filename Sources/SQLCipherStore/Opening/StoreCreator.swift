@@ -7,9 +7,9 @@ import SyncContract
 struct StoreCreator {
     let files: StoreFiles
     let engine: EngineVersion
+    let format: FormatMark.Format
 
     func create(_ key: SecretBytes, _ schema: StoreSchema) throws {
-        guard let format = engine.newestFormat else { throw StoreError.notEncrypting }
         for path in [files.log, files.journal] where FileSystem.size(of: path) ?? 0 > 0 {
             // A log left without its database would be played into the new one.
             throw StoreError(

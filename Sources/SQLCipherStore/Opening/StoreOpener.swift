@@ -41,9 +41,12 @@ struct StoreOpener: Sendable {
         let lock = try LockFile(files.lock)
         // Another process may have created or removed the store before the lock was ours.
         try checkMode()
-        if !FileSystem.exists(files.database) { try StoreCreator(files: files, engine: engine).create(key, schema) }
+        guard let newestFormat = engine.newestFormat else { throw StoreError.notEncrypting }
+        if !FileSystem.exists(files.database) {
+            try StoreCreator(files: files, engine: engine, format: newestFormat).create(key, schema)
+        }
 
-        let keying = try verifiedKeying(engine)
+        let keying = try verifiedKeying(engine, newestFormat)
         let hasLog = FileSystem.size(of: files.log) ?? 0 > 0
         let database = try keying.open(path: files.database, flags: SQLITE_OPEN_READWRITE)
         try readFirstPage(of: database)
@@ -64,17 +67,17 @@ struct StoreOpener: Sendable {
     }
 
     /// Reads the format mark, and tries the key on a connection that touches no file.
-    private func verifiedKeying(_ engine: EngineVersion) throws -> Keying {
+    private func verifiedKeying(_ engine: EngineVersion, _ newest: FormatMark.Format) throws -> Keying {
         let start = try FileSystem.prefix(of: files.database, count: FormatMark.count)
         let mark = try FormatMark(reading: start)
-        guard let newest = engine.newestFormat, mark.format.rawValue <= newest.rawValue else {
+        guard mark.format.rawValue <= newest.rawValue else {
             throw StoreError(
                 .unsupportedFormat,
                 "the store was written with a newer SQLCipher than the one linked here (\(engine.cipher)); link"
                     + " SQLCipher 4 or later"
             )
         }
-        guard FileSystem.size(of: files.database) ?? 0 >= FormatMark.pageSize else { throw FormatMark.cutShort }
+        guard FileSystem.size(of: files.database) ?? 0 >= FormatMark.pageSize else { throw FormatMark.wrongLength }
         let keying = try Keying(key: key, mark: mark, engine: engine)
         if !options.keyIsVerified { try tryKey(keying) }
         return keying
@@ -95,10 +98,9 @@ struct StoreOpener: Sendable {
                 "the key does not open the store; use the key it was created with. If the key is certainly right, the"
                     + " first page is damaged: open with 'keyIsVerified' to let the log repair it"
             )
-        } catch let failure as SQLiteFailure {
+        } catch is SQLiteFailure {
             // The first page could be decrypted, or the code would be another; what is wrong with the others, or with
             // opening a database that has a log in this way, is for the real connection to say.
-            _ = failure
         }
     }
 
@@ -124,7 +126,9 @@ struct StoreOpener: Sendable {
     /// A file that is longer or shorter than its first page says has lost or gained pages from outside.
     private func checkSize(_ database: Database) throws {
         let pages = try database.int64("PRAGMA page_count") ?? 0
-        guard FileSystem.size(of: files.database) == Int(pages) * FormatMark.pageSize else { throw FormatMark.cutShort }
+        guard FileSystem.size(of: files.database) == Int(pages) * FormatMark.pageSize else {
+            throw FormatMark.wrongLength
+        }
     }
 
     private func configure(_ database: Database) throws {

@@ -106,16 +106,15 @@ extension PredicateCompiler {
     ) throws(StoreError) -> SQLCondition {
         let operands = (try operand(text), try operand(pattern))
         if case (.value, .value) = operands { return .constant(evaluate(.match(text, match, pattern))) }
-        guard let left = textSQL(operands.0), let right = textSQL(operands.1) else { return .constant(false) }
-        let sql = "\(SQLFunctions.match)(\(left), \(right), \(match.sqlNumber))"
+        guard operands.0.isText, operands.1.isText else { return .constant(false) }
+        let sql = "\(SQLFunctions.match)(\(sql(operands.0)), \(sql(operands.1)), \(match.sqlNumber))"
         return SQLCondition(isNegated ? "ifnull(\(sql), 0)" : "(\(sql))")
     }
 
-    private mutating func textSQL(_ operand: QueryOperand) -> String? {
+    private mutating func sql(_ operand: QueryOperand) -> String {
         switch operand {
-        case .column(let sql, .string): sql
-        case .value(.string(let text)): parameter(.text(text))
-        default: nil
+        case .column(let sql, _): sql
+        case .value(let value): parameter(SQLValue(value))
         }
     }
 

@@ -28,7 +28,9 @@ extension PredicateCompiler {
             conditions.append(SQLCondition("(\(sql) IS \(parameter(natives[0]))\(collation(kind, foldsIDs)))"))
         } else if !natives.isEmpty {
             let items = items(natives, select: "\(SQLFunctions.item)(%, i)")
-            let membership = "\(sql)\(collation(kind, foldsIDs)) IN (\(items))"
+            // The left side's collation counts, and a column's own is that of its index. Named again it hides the index.
+            let left = kind == .decimal ? sql + collation(kind, foldsIDs) : sql
+            let membership = "\(left) IN (\(items))"
             conditions.append(
                 SQLCondition(isNegated ? "ifnull(\(membership), 0)" : "(\(membership))", stackNeed: 40)
             )

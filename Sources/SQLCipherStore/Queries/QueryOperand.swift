@@ -6,6 +6,14 @@ enum QueryOperand {
     case value(FieldValue)
     /// An expression over a column: its SQL, and the kind of its values that are not null.
     case column(sql: String, kind: ColumnType)
+
+    /// Whether the values that are not null are texts.
+    var isText: Bool {
+        switch self {
+        case .value(.string), .column(_, .string): true
+        default: false
+        }
+    }
 }
 
 extension PredicateCompiler {

@@ -16,8 +16,8 @@ struct EncodedRow {
 
     init(_ layout: TableLayout) {
         self.layout = layout
-        shape = Shape(writesSlot: Array(repeating: false, count: layout.columns.count))
-        values = Array(repeating: .null, count: layout.columns.count)
+        shape = Shape(writesSlot: Array(repeating: false, count: layout.declaredCount))
+        values = Array(repeating: .null, count: layout.declaredCount)
     }
 
     /// Takes over a record.
@@ -56,12 +56,8 @@ struct EncodedRow {
         if case .double(let number) = value, number.isNaN {
             throw StoreError(.invalidRecord, "a value of the record is not a number (NaN), which no store takes")
         }
+        // A column of that name, left from an earlier declaration, keeps its value: the new one hides it.
         patch.set(value, for: name)
-        // A column of that name, left from an earlier declaration, gives way to the new value.
-        if let slot = layout.slots[name] {
-            values[slot] = .null
-            shape.writesSlot[slot] = true
-        }
     }
 }
 

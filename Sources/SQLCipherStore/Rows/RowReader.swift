@@ -44,6 +44,7 @@ struct RowReader {
             }
         }
         if readsUndeclared, let extra {
+            // Over the value in a column that is no longer declared: the key was written later.
             for (name, value) in try extra.undeclaredValues() { values[name] = value }
         }
         return Record(id: id, values)

@@ -55,11 +55,11 @@ extension String {
 
 extension ColumnType {
     /// The type in SQL. Each has the affinity that leaves the stored values as they are: a decimal in a NUMERIC column
-    /// would become a binary number.
+    /// would become a binary number, and a REAL column drops the sign of a zero. Without a type doubles stay doubles.
     var sqlType: String {
         switch self {
         case .bool, .int64, .date: "INTEGER"
-        case .double: "REAL"
+        case .double: ""
         case .decimal, .string, .json: "TEXT"
         case .bytes: "BLOB"
         }

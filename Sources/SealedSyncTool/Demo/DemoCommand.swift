@@ -49,7 +49,9 @@ struct DemoCommand: ToolCommand {
         do {
             try FileManager.default.removeItem(at: folder)
         } catch {
-            Console.writeError("sealedsync: the temporary folder \(folder.path) could not be removed; remove it by hand")
+            Console.writeError(
+                "sealedsync: the temporary folder \(folder.path) could not be removed; remove it by hand"
+            )
         }
     }
 }

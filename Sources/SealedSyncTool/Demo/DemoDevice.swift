@@ -7,7 +7,8 @@ struct DemoDevice: Sendable {
     let context: SyncContext
     let todos: SyncItemTable<DemoTodo>
 
-    static func create(_ folder: StoreFolder, _ passphrase: SecretBytes, _ remote: DatasyncRemote) async throws -> Self {
+    static func create(_ folder: StoreFolder, _ passphrase: SecretBytes, _ remote: DatasyncRemote) async throws -> Self
+    {
         try Self(
             try await folder.create(try DemoTodo.schema(remote), unlocker: PassphraseUnlocker(passphrase: passphrase)),
             remote

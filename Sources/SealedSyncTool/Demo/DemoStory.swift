@@ -84,7 +84,11 @@ final class DemoStory {
         let kept = try await (phone.contents(), laptop.contents())
         step("Closed and reopened: all there", kept == before && pending == 4, "\(pending) changes wait")
         let unseen = contents(of: server).isEmpty
-        step("The server has not seen them", unseen && remote.requestCount == 0, "\(remote.requestCount) requests so far")
+        step(
+            "The server has not seen them",
+            unseen && remote.requestCount == 0,
+            "\(remote.requestCount) requests so far"
+        )
 
         try await phone.sync()
         try await laptop.sync()
@@ -159,7 +163,11 @@ final class DemoStory {
         } catch let error as KeyError {
             refusal = error.code
         }
-        step("A wrong passphrase is refused", refusal == .wrongSecret, refusal == .wrongSecret ? "told from damage" : "it was not")
+        step(
+            "A wrong passphrase is refused",
+            refusal == .wrongSecret,
+            refusal == .wrongSecret ? "told from damage" : "it was not"
+        )
     }
 
     private func compare(_ phone: DemoDevice, _ laptop: DemoDevice, _ server: Emulator) async throws {
@@ -182,7 +190,8 @@ final class DemoStory {
         var table = TextTable(["", "to-do", "phone", "laptop", "server"], widest: 44)
         for row in rows {
             table.add(
-                [row.complete ? "[x]" : "[ ]", row.text] + [row.phone, row.laptop, row.server].map { $0 ? "yes" : "NO" }
+                [row.complete ? "[x]" : "[ ]", row.text]
+                    + [row.phone, row.laptop, row.server].map { $0 ? "yes" : "NO" }
             )
         }
         Console.write("")

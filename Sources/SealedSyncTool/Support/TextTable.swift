@@ -25,7 +25,9 @@ struct TextTable {
 
     private func shortened(_ cell: String) -> String {
         // A line break or another control character in a cell would break the table, or worse, drive the terminal.
-        let printable = String(cell.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) })
+        let printable = String(
+            cell.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) }
+        )
         return printable.count <= widest ? printable : printable.prefix(widest - 1) + "…"
     }
 }

@@ -61,9 +61,10 @@ struct TodoSession: Sendable {
         let folded = Dictionary(
             states.map { (RecordID.string($0.key).folded(for: comparison), $0.value) }
         ) { _, last in last }
-        return try await table.read(query).records.map { record in
-            TodoItem(record, folded[record.id.folded(for: comparison)] ?? .synced)
-        }
+        return try await table.read(query).records
+            .map { record in
+                TodoItem(record, folded[record.id.folded(for: comparison)] ?? .synced)
+            }
     }
 
     /// The item with an id, or a failure that says how to find one.

@@ -35,7 +35,10 @@ struct TodoSettings: Codable, Identifiable, Sendable {
     func remote(server override: String?, timeout: Int? = nil) throws -> DatasyncRemote {
         let address = override ?? server
         guard let url = URL(string: address), let dialect = DatasyncDialect(rawValue: protocolNumber) else {
-            throw ToolError("invalidAddress", "'\(address)' is not the address of a server; give one such as https://example.org")
+            throw ToolError(
+                "invalidAddress",
+                "'\(address)' is not the address of a server; give one such as https://example.org"
+            )
         }
         var options = DatasyncOptions()
         options.allowsInsecureHTTP = allowsInsecureHTTP
@@ -44,7 +47,9 @@ struct TodoSettings: Codable, Identifiable, Sendable {
         do throws(RemoteError) {
             return try DatasyncRemote(baseURL: url, dialect: dialect, options: options)
         } catch {
-            guard error.code == .invalidAddress, url.scheme?.lowercased() == "http", url.host != nil else { throw error }
+            guard error.code == .invalidAddress, url.scheme?.lowercased() == "http", url.host != nil else {
+                throw error
+            }
             throw ToolError(
                 "invalidAddress",
                 "anyone on the way to \(address) could read and change what is sent; use https, or make the store with"

@@ -51,12 +51,16 @@ private struct SyncAnswer: Encodable, Sendable {
                 "pushed \(pushed), received \(received), deleted \(deleted) in \(requests) requests"
             )
             if conflicts > 0 {
-                Console.write("\(conflicts) in conflict: 'sealedsync todo conflicts --store \(options.store)' shows them")
+                Console.write(
+                    "\(conflicts) in conflict: 'sealedsync todo conflicts --store \(options.store)' shows them"
+                )
             }
         }
         guard failed > 0 else { return }
         for failure in failures { Console.writeError("sealedsync: the server refused the change of \(failure)") }
-        Console.writeError("sealedsync: refused changes stay queued; edit the to-do, or give the change up with 'resolve'")
+        Console.writeError(
+            "sealedsync: refused changes stay queued; edit the to-do, or give the change up with 'resolve'"
+        )
         throw ExitCode.failure
     }
 }
@@ -111,7 +115,8 @@ struct TodoPull: ToolCommand {
         try await SyncAnswer.running(options, timeout) { session in
             let query = session.table.query
             let report =
-                full ? try await session.context.pullAll(query) : try await session.context.pull(query, queryID: queryID)
+                full
+                ? try await session.context.pullAll(query) : try await session.context.pull(query, queryID: queryID)
             return (report.push, report)
         }
         .report(options)

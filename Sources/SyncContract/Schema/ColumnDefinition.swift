@@ -36,14 +36,15 @@ public enum ColumnType: String, Sendable, Hashable, CaseIterable {
     ///
     /// Null belongs in every column. A NaN belongs in none.
     public func accepting(_ value: FieldValue) -> FieldValue? {
+        // `.none`, not `nil`: the literal could also be read as the value null, as it is in `isNaN ? nil : value`.
         switch (self, value) {
         case (_, .null), (.bool, .bool), (.int64, .int64), (.decimal, .decimal), (.string, .string), (.date, .date),
             (.bytes, .bytes), (.json, .json):
             value
-        case (.double, .double(let number)): number.isNaN ? nil : value
+        case (.double, .double(let number)): number.isNaN ? .none : .some(value)
         case (.double, .int64(let number)): Double(exactly: number).map(FieldValue.double)
         case (.decimal, .int64(let number)): .decimal(DecimalText(number))
-        default: nil
+        default: .none
         }
     }
 }

@@ -29,7 +29,7 @@ extension StoreReading where Self: ~Copyable {
     /// The rows of a query and, when it asks for it, the total count.
     public mutating func read(_ query: Query) throws -> QueryResult {
         QueryResult(
-            records: query.limit == 0 ? [] : try records(query),
+            records: try records(query),
             totalCount: query.includesTotalCount ? try count(query) : nil
         )
     }

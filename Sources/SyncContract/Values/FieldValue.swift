@@ -104,8 +104,9 @@ extension FieldValue {
     }
 }
 
+// `nil` is no literal of this type on purpose: in `condition ? nil : value` it would silently become `.null`.
 extension FieldValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
-    ExpressibleByBooleanLiteral, ExpressibleByNilLiteral
+    ExpressibleByBooleanLiteral
 {
     /// Creates a ``string(_:)``.
     public init(stringLiteral value: String) { self = .string(value) }
@@ -115,6 +116,4 @@ extension FieldValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, E
     public init(floatLiteral value: Double) { self = .double(value) }
     /// Creates a ``bool(_:)``.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// Creates ``null``.
-    public init(nilLiteral: ()) { self = .null }
 }

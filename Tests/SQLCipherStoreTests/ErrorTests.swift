@@ -1,0 +1,153 @@
+import CSQLCipher
+import Foundation
+import SyncContract
+import Testing
+
+@testable import SQLCipherStore
+
+@Suite("Failures of SQLite and of the system as errors of the contract")
+struct ErrorTests {
+    @Test(
+        "each result code has its row",
+        arguments: [
+            (SQLITE_FULL, StoreError.Code.full), (SQLITE_READONLY, .readOnly), (SQLITE_READONLY | 4 << 8, .readOnly),
+            (SQLITE_PERM, .readOnly), (SQLITE_AUTH, .readOnly), (SQLITE_CANTOPEN, .inputOutput),
+            (SQLITE_IOERR, .inputOutput), (SQLITE_IOERR | 1 << 8, .inputOutput), (SQLITE_IOERR | 3 << 8, .inputOutput),
+            (SQLITE_IOERR | 4 << 8, .inputOutput), (SQLITE_IOERR | 2 << 8, .damaged), (SQLITE_IOERR | 19 << 8, .full),
+            (SQLITE_CORRUPT, .damaged), (SQLITE_CORRUPT | 1 << 8, .damaged), (SQLITE_NOTADB, .damaged),
+            (SQLITE_BUSY, .inUse), (SQLITE_BUSY | 2 << 8, .inUse), (SQLITE_LOCKED, .inUse), (SQLITE_PROTOCOL, .inUse),
+            (SQLITE_CONSTRAINT, .constraint), (SQLITE_CONSTRAINT | 8 << 8, .constraint), (SQLITE_NOMEM, .internal),
+            (SQLITE_TOOBIG, .invalidRecord), (SQLITE_INTERRUPT, .internal), (SQLITE_ERROR, .internal),
+            (SQLITE_MISUSE, .internal),
+        ]
+    )
+    func codes(code: Int32, expected: StoreError.Code) {
+        let error = StoreError(SQLiteFailure(code: code))
+        #expect(error.code == expected)
+        #expect((error.cause as? SQLiteFailure)?.code == code)
+        // The message names a remedy behind the semicolon.
+        #expect(error.message.contains("; "))
+    }
+
+    @Test("each system failure has its row")
+    func systemCodes() {
+        let rows: [(Int32, StoreError.Code)] = [
+            (ENOSPC, .full), (EDQUOT, .full), (EFBIG, .full), (EROFS, .readOnly), (EACCES, .readOnly),
+            (EPERM, .readOnly), (ENOENT, .notFound), (ENOTDIR, .notFound), (EIO, .inputOutput), (EMFILE, .inputOutput),
+        ]
+        for (number, expected) in rows {
+            errno = number
+            #expect(StoreError(SystemCallFailure("open")).code == expected)
+        }
+    }
+
+    @Test("no message holds a value, an id, a name of the file or SQL")
+    func discretion() async throws {
+        let folder = try TestFolder()
+        let store = try await EncryptedStore.open(in: folder)
+        let secret = "Secret-Value"
+        var messages: [String] = []
+        let attempts: [@Sendable () async throws -> Void] = [
+            { try await store.upsert([Record(id: .string(secret), ["int": .string(secret)])], table: "items") },
+            { _ = try await store.read(table: "MS_TableOperations", itemID: .string(secret)) },
+            {
+                try await store.upsert(
+                    [Record(id: "1", ["x": .double(.nan), "text": .string(secret)])],
+                    table: "items"
+                )
+            },
+            {
+                var predicate = Column("text") == .string(secret)
+                for _ in 0..<200 { predicate = !predicate }
+                _ = try await store.read(Query("items").filtered(by: predicate))
+            },
+        ]
+        for attempt in attempts {
+            do {
+                try await attempt()
+                Issue.record("an attempt succeeded")
+            } catch {
+                messages.append("\(error)")
+            }
+        }
+        for message in messages {
+            #expect(!message.contains(secret))
+            #expect(!message.contains("SELECT") && !message.contains(folder.url.path))
+        }
+        await store.close()
+    }
+
+    @Test("a file that cannot be written is told from a damaged one")
+    func unwritableFolder() async throws {
+        guard geteuid() != 0 else {
+            // The superuser may write anywhere: a file system mounted read-only is what stops it.
+            return try await readOnlyFileSystem()
+        }
+        let folder = try TestFolder()
+        await (try EncryptedStore.open(in: folder)).close()
+        try FileManager.default.setAttributes([.posixPermissions: 0o400], ofItemAtPath: folder.database.path)
+        #expect(try await code { _ = try await EncryptedStore.open(in: folder) } == .readOnly)
+    }
+
+    private func readOnlyFileSystem() async throws {
+        guard let disk = try SmallDisk(megabytes: 4) else { return }
+        defer { disk.unmount() }
+        try await disk.open().close()
+        try disk.remount("ro")
+        #expect(try await code { try await disk.open().close() } == .readOnly)
+    }
+}
+
+@Suite("A full disk", .serialized)
+struct FullDiskTests {
+    @Test("refuses the write, keeps nothing of it, and leaves the store usable once there is space again")
+    func fullDisk() async throws {
+        guard let disk = try SmallDisk(megabytes: 6) else { return }
+        defer { disk.unmount() }
+        let store = try await disk.open()
+        try await store.upsert([Record(id: "first", ["text": "kept"])], table: "items")
+        let filler = disk.folder.appending(path: "filler")
+        try Data(count: 3 << 20).write(to: filler)
+
+        let large = FieldValue.bytes(Array(repeating: 3, count: 100_000))
+        let found = try await code {
+            try await store.upsert((0..<100).map { Record(id: .string("\($0)"), ["bytes": large]) }, table: "items")
+        }
+        #expect(found == .full)
+        #expect(try await store.read(Query("items")).records.map(\.id) == ["first"])
+        // A closure that goes on after the failure commits nothing either.
+        let goesOn = try await code {
+            try await store.write { transaction in
+                do {
+                    let records = (0..<100).map { Record(id: .string("\($0)"), ["bytes": large]) }
+                    try transaction.upsert(records, into: "items")
+                } catch is StoreError {
+                    // What the test is about.
+                }
+                try transaction.upsert([Record(id: "after")], into: "items")
+            }
+        }
+        #expect(goesOn == .full)
+        #expect(try await store.read(Query("items")).records.map(\.id) == ["first"])
+
+        try FileManager.default.removeItem(at: filler)
+        try await store.upsert([Record(id: "second")], table: "items")
+        await store.close()
+        let again = try await disk.open()
+        #expect(try await again.read(Query("items")).records.map(\.id) == ["first", "second"])
+        await again.close()
+    }
+
+    @Test("stops a creation, which leaves nothing behind")
+    func creation() async throws {
+        guard let disk = try SmallDisk(megabytes: 1) else { return }
+        defer { disk.unmount() }
+        let filler = disk.folder.appending(path: "filler")
+        try Data(count: (1 << 20) - 8_192).write(to: filler)
+        #expect(try await code { try await disk.open().close() } == .full)
+        let names = try FileManager.default.contentsOfDirectory(atPath: disk.folder.path)
+        #expect(Set(names) == ["filler", "store.db.lock"])
+        try FileManager.default.removeItem(at: filler)
+        try await disk.open().close()
+    }
+}

@@ -1,0 +1,214 @@
+import Foundation
+import SecretMemory
+import SyncContract
+import Testing
+
+@testable import SQLCipherStore
+
+@Suite("Opening a store")
+struct OpeningTests {
+    @Test("what was written is there after closing and opening again, and no log is left beside it")
+    func reopening() async throws {
+        let folder = try TestFolder()
+        let store = try await EncryptedStore.open(in: folder)
+        try await store.upsert([Record(id: "1", ["text": "milk"])], table: "items")
+        await store.close()
+        #expect(try Set(folder.contents().keys) == ["store.db", "store.db.lock"])
+
+        let again = try await EncryptedStore.open(in: folder, mode: .openExisting)
+        #expect(try await again.read(table: "items", itemID: "1")?["text"] == "milk")
+        await again.close()
+    }
+
+    @Test("the first bytes are the format mark, never SQLite's header, and two stores differ in the rest")
+    func formatMark() async throws {
+        var starts: Set<[UInt8]> = []
+        for _ in 0..<2 {
+            let folder = try TestFolder()
+            let store = try await EncryptedStore.open(in: folder)
+            await store.close()
+            let start = try #require(folder.contents()["store.db"]).prefix(16)
+            #expect(start.prefix(7) == [0xD3] + "SealDB".utf8)
+            #expect(start[7] == store.engineVersion.newestFormat?.rawValue)
+            starts.insert(Array(start))
+        }
+        #expect(starts.count == 2)
+    }
+
+    @Test("a wrong key is refused, touches no byte of any file and leaves no file behind")
+    func wrongKey() async throws {
+        let folder = try TestFolder()
+        let store = try await EncryptedStore.open(in: folder)
+        try await store.upsert([Record(id: "1", ["text": "milk"])], table: "items")
+        await store.close()
+        let before = try folder.contents()
+        #expect(try await code { _ = try await EncryptedStore.open(in: folder, keyByte: 8) } == .wrongKey)
+        #expect(try folder.contents() == before)
+        #expect(
+            try await code { _ = try await EncryptedStore.open(in: folder, keyByte: 8, keyIsVerified: true) }
+                == .damaged
+        )
+        #expect(try folder.contents() == before)
+    }
+
+    @Test("a wrong key touches nothing of a store whose process was killed, its log included")
+    func wrongKeyBesideLog() async throws {
+        let folder = try TestFolder()
+        let killed = try await StoreLeftOpen(in: folder)
+        let before = try folder.contentsWithoutLock()
+        #expect(before["store.db-wal"]?.isEmpty == false)
+        #expect(try await code { _ = try await EncryptedStore.open(in: folder, keyByte: 8) } == .wrongKey)
+        #expect(try folder.contentsWithoutLock() == before)
+
+        let store = try await EncryptedStore.open(in: folder)
+        #expect(try await store.read(table: "items", itemID: "1")?["text"] == killed.text)
+        await store.close()
+    }
+
+    @Test("a key of another length is refused")
+    func keyLength() async throws {
+        let folder = try TestFolder()
+        let short = unsafe try SecretBytes(count: 31) { _ in }
+        let found = try await code {
+            _ = try await EncryptedStore.open(at: folder.database, key: short, schema: StoreSchema([.items]))
+        }
+        #expect(found == .wrongKey)
+        #expect(try folder.contents().isEmpty)
+    }
+
+    @Test("the modes tell a missing store from one that exists, and leave no file where there was none")
+    func modes() async throws {
+        let folder = try TestFolder()
+        #expect(try await code { _ = try await EncryptedStore.open(in: folder, mode: .openExisting) } == .notFound)
+        #expect(try folder.contents().isEmpty)
+        await (try EncryptedStore.open(in: folder, mode: .createNew)).close()
+        #expect(try await code { _ = try await EncryptedStore.open(in: folder, mode: .createNew) } == .alreadyExists)
+        let elsewhere = folder.url.appending(path: "missing/store.db")
+        let found = try await code {
+            _ = try await EncryptedStore.open(at: elsewhere, key: .testKey(), schema: StoreSchema([.items]))
+        }
+        #expect(found == .notFound)
+    }
+
+    @Test("a second object on an open store is refused, also through a symbolic link, until the first is closed")
+    func lock() async throws {
+        let folder = try TestFolder()
+        let store = try await EncryptedStore.open(in: folder)
+        #expect(try await code { _ = try await EncryptedStore.open(in: folder) } == .inUse)
+        let link = folder.url.appending(path: "link.db")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: folder.database)
+        let found = try await code {
+            _ = try await EncryptedStore.open(at: link, key: .testKey(), schema: StoreSchema([.items]))
+        }
+        #expect(found == .inUse)
+        await store.close()
+        await (try EncryptedStore.open(in: folder)).close()
+    }
+
+    @Test("a store that is dropped without being closed lets others in")
+    func dropped() async throws {
+        let folder = try TestFolder()
+        do {
+            let store = try await EncryptedStore.open(in: folder)
+            try await store.upsert([Record(id: "1")], table: "items")
+            _ = try await store.read(Query("items"))
+        }
+        let again = try await EncryptedStore.open(in: folder)
+        #expect(try await again.read(table: "items", itemID: "1") != nil)
+        await again.close()
+    }
+
+    @Test("only the owner may read the files")
+    func permissions() async throws {
+        let folder = try TestFolder()
+        let store = try await EncryptedStore.open(in: folder)
+        try await store.upsert([Record(id: "1")], table: "items")
+        for name in try folder.contents().keys {
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder.url.appending(path: name).path)
+            #expect(attributes[.posixPermissions] as? Int == 0o600, "\(name)")
+        }
+        await store.close()
+    }
+
+    @Test("leftovers of a creation that was killed are replaced")
+    func leftovers() async throws {
+        let folder = try TestFolder()
+        for name in ["store.db.new", "store.db.new-wal", "store.db.new-journal", "store.db.new-shm"] {
+            try Data("half".utf8).write(to: folder.url.appending(path: name))
+        }
+        await (try EncryptedStore.open(in: folder)).close()
+        #expect(try Set(folder.contents().keys) == ["store.db", "store.db.lock"])
+    }
+
+    @Test("a log without its database stops the creation of a new one, which it would be played into")
+    func orphanedLog() async throws {
+        let folder = try TestFolder()
+        _ = try await StoreLeftOpen(in: folder)
+        try FileManager.default.removeItem(at: folder.database)
+        let before = try folder.contentsWithoutLock()
+        #expect(try await code { _ = try await EncryptedStore.open(in: folder) } == .damaged)
+        #expect(try folder.contentsWithoutLock() == before)
+    }
+
+    @Test("closing again does nothing, and a closed store refuses work and ends its streams")
+    func closing() async throws {
+        let folder = try TestFolder()
+        let store = try await EncryptedStore.open(in: folder)
+        let changes = store.changes()
+        async let first: Void = store.close()
+        async let second: Void = store.close()
+        _ = await (first, second)
+        await store.close()
+        #expect(try await code { _ = try await store.read(Query("items")) } == .closed)
+        #expect(try await code { try await store.upsert([], table: "items") } == .closed)
+        for await change in changes { Issue.record("unexpected \(change)") }
+    }
+
+    @Test("the linked library encrypts and tells its versions")
+    func engine() async throws {
+        let linked = try EncryptedStore.linkedEngineVersion()
+        #expect(linked.majorCipherVersion >= 3)
+        print("engine: \(linked)")
+        let folder = try TestFolder()
+        let store = try await EncryptedStore.open(in: folder)
+        #expect(store.engineVersion == linked)
+        await store.close()
+    }
+
+    @Test("a store in any format the linked library has opens; one in a newer format is refused by name")
+    func formats() async throws {
+        let engine = try EncryptedStore.linkedEngineVersion()
+        let newest = try #require(engine.newestFormat)
+        for format in FormatMark.Format.allCases {
+            let folder = try TestFolder()
+            if format.rawValue <= newest.rawValue {
+                let creator = StoreCreator(files: StoreFiles(folder.database.path), engine: engine, format: format)
+                try creator.create(.testKey(), StoreSchema([.items]))
+            } else {
+                try folder.write(FormatMark(new: format).bytes + [UInt8](repeating: 0, count: 8_192))
+                #expect(try await code { _ = try await EncryptedStore.open(in: folder) } == .unsupportedFormat)
+                continue
+            }
+            for index in 0..<2 {
+                let store = try await EncryptedStore.open(in: folder, mode: .openExisting)
+                #expect(try await store.read(Query("items")).records.count == index)
+                try await store.upsert([Record(id: .string("\(index)"))], table: "items")
+                await store.close()
+            }
+            #expect(try folder.contents()["store.db"]?[7] == format.rawValue)
+            #expect(try await code { _ = try await EncryptedStore.open(in: folder, keyByte: 1) } == .wrongKey)
+        }
+    }
+
+    @Test("a path with characters that have a meaning in a URI opens")
+    func oddPath() async throws {
+        let folder = try TestFolder()
+        let url = folder.url.appending(path: "a b?c#d%41&é.db")
+        for _ in 0..<2 {
+            let store = try await EncryptedStore.open(at: url, key: .testKey(), schema: StoreSchema([.items]))
+            try await store.upsert([Record(id: "1")], table: "items")
+            await store.close()
+        }
+        #expect(try folder.contents().keys.contains("a b?c#d%41&é.db"))
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import SyncContract
+import Testing
+
+@testable import SQLCipherStore
+
+/// A file system in memory that is soon full. Making one takes the superuser.
+struct SmallDisk {
+    let folder: URL
+
+    /// Nil when this process may not mount file systems: the tests then say so and end.
+    init?(megabytes: Int) throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "SealedSync-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        guard try Self.run("mount", "-t", "tmpfs", "-o", "size=\(megabytes)m", "tmpfs", folder.path) == 0 else {
+            print("no file system can be mounted here: nothing is tested")
+            try FileManager.default.removeItem(at: folder)
+            return nil
+        }
+    }
+
+    /// Opens the store on the disk.
+    func open() async throws -> EncryptedStore {
+        let url = folder.appending(path: "store.db")
+        return try await EncryptedStore.open(at: url, key: .testKey(), schema: StoreSchema([.items]))
+    }
+
+    func remount(_ option: String) throws {
+        try #require(Self.run("mount", "-o", "remount,\(option)", folder.path) == 0)
+    }
+
+    func unmount() {
+        do {
+            _ = try Self.run("umount", folder.path)
+            try FileManager.default.removeItem(at: folder)
+        } catch {
+            Issue.record("the small disk could not be removed: \(error)")
+        }
+    }
+
+    private static func run(_ arguments: String...) throws -> Int32 {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = arguments
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+}

@@ -1,0 +1,20 @@
+import Foundation
+import SyncContract
+
+@testable import SQLCipherStore
+
+/// The files of a store as they lie on disk when its process is killed after a write: copied while it is open.
+struct StoreLeftOpen {
+    /// What the item with id 1 holds.
+    let text: FieldValue = "left in the log"
+
+    init(in folder: TestFolder, records: [Record] = []) async throws {
+        let original = try TestFolder()
+        let store = try await EncryptedStore.open(in: original)
+        try await store.upsert([Record(id: "1", ["text": text])] + records, table: "items")
+        for (name, bytes) in try original.contents() where !name.hasSuffix(".lock") {
+            try Data(bytes).write(to: folder.url.appending(path: name))
+        }
+        await store.close()
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import SecretMemory
+import SyncContract
+import Testing
+
+@testable import SQLCipherStore
+
+/// A folder of its own for one test, removed with its last reference.
+final class TestFolder: Sendable {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appending(path: "SealedSync-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        do {
+            try FileManager.default.removeItem(at: url)
+        } catch {
+            Issue.record("the test's folder could not be removed: \(error)")
+        }
+    }
+
+    var database: URL { url.appending(path: "store.db") }
+
+    /// The content of every file by its name.
+    func contents() throws -> [String: [UInt8]] {
+        var contents: [String: [UInt8]] = [:]
+        for name in try FileManager.default.contentsOfDirectory(atPath: url.path) {
+            contents[name] = Array(try Data(contentsOf: url.appending(path: name)))
+        }
+        return contents
+    }
+
+    /// The same without the lock file, which opening may create.
+    func contentsWithoutLock() throws -> [String: [UInt8]] {
+        try contents().filter { !$0.key.hasSuffix(".lock") }
+    }
+
+    /// Writes the database file.
+    func write(_ bytes: [UInt8]) throws { try Data(bytes).write(to: database) }
+
+    /// Changes the database file.
+    func edit(_ name: String = "store.db", _ body: (inout Data) -> Void) throws {
+        let file = url.appending(path: name)
+        var data = try Data(contentsOf: file)
+        body(&data)
+        try data.write(to: file)
+    }
+}
+
+extension SecretBytes {
+    /// A key of 32 equal bytes.
+    static func testKey(_ byte: UInt8 = 7) throws -> SecretBytes {
+        unsafe try SecretBytes(count: 32) { buffer in
+            for index in 0..<32 { unsafe buffer[index] = byte }
+        }
+    }
+}
+
+extension EncryptedStore {
+    /// Opens the store of a test.
+    static func open(
+        in folder: TestFolder,
+        _ tables: [TableDefinition] = [.items],
+        keyByte: UInt8 = 7,
+        mode: OpenMode = .openOrCreate,
+        keyIsVerified: Bool = false
+    ) async throws -> EncryptedStore {
+        var options = EncryptedStoreOptions()
+        options.keyIsVerified = keyIsVerified
+        return try await open(
+            at: folder.database,
+            key: .testKey(keyByte),
+            schema: StoreSchema(tables),
+            mode: mode,
+            options: options
+        )
+    }
+}
+
+extension TableDefinition {
+    /// One column of every type.
+    static let items = TableDefinition("items", columns: allTypes)
+
+    /// The same with ids that ignore case.
+    static let folding = TableDefinition("folding", columns: allTypes, idComparison: .asciiCaseInsensitive)
+
+    private static let allTypes: [ColumnDefinition] = [
+        .init("bool", .bool), .init("int", .int64), .init("double", .double), .init("decimal", .decimal),
+        .init("text", .string), .init("date", .date), .init("bytes", .bytes), .init("json", .json),
+    ]
+}
+
+/// The code of the error that a closure throws, nil when it throws none.
+func code(of body: () async throws -> Void) async throws -> StoreError.Code? {
+    do {
+        try await body()
+        return nil
+    } catch let error as StoreError {
+        return error.code
+    }
+}
+
+extension TestFolder {
+    /// Opens the database of a closed store without the store.
+    func openDatabase() throws -> Database {
+        let engine = try Keying.engineVersion()
+        let mark = try FormatMark(reading: FileSystem.prefix(of: database.path, count: FormatMark.count))
+        let keying = try Keying(key: .testKey(), mark: mark, engine: engine)
+        return try StoreOpener.openReader(StoreFiles(database.path), keying: keying, options: EncryptedStoreOptions())
+    }
+}
