@@ -88,6 +88,7 @@ public final class SyncContext: Sendable {
     ///
     /// - Parameter query: The table and a predicate; a limit bounds the number of rows.
     /// - Returns: What changed locally.
+    /// - Throws: As ``pull(_:queryID:)``.
     @discardableResult
     public func pullAll(_ query: Query) async throws -> PullReport {
         let table = try checked(query)

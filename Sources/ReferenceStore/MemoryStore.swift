@@ -5,8 +5,11 @@ public import SyncContract
 /// A transaction works on a copy of all tables; when its closure returns, the copy takes the place of the original.
 /// Nothing is kept beyond the life of the object.
 public actor MemoryStore: SyncContextDataSource {
+    /// The declared tables.
     public nonisolated let schema: StoreSchema
+    /// Whether undeclared columns are kept; never durable, never encrypted.
     public nonisolated let capabilities: StoreCapabilities
+    /// Whether the sync engine writes the items of local changes.
     public nonisolated let handlesSyncTableOperations: Bool
 
     private var tables: [String: MemoryTable]
@@ -25,6 +28,7 @@ public actor MemoryStore: SyncContextDataSource {
         self.tables = Dictionary(uniqueKeysWithValues: schema.allTables.map { ($0.name, MemoryTable($0)) })
     }
 
+    /// Runs a closure on the state of one instant.
     public func read<Value: Sendable>(
         _ body: @escaping @Sendable (inout StoreReader) throws -> Value
     ) async throws -> Value {
@@ -33,6 +37,7 @@ public actor MemoryStore: SyncContextDataSource {
         return try body(&reader)
     }
 
+    /// Runs a closure on a copy, which replaces the state when the closure returns.
     public func write<Value: Sendable>(
         _ body: @escaping @Sendable (inout StoreTransaction) throws -> Value
     ) async throws -> Value {
@@ -45,5 +50,6 @@ public actor MemoryStore: SyncContextDataSource {
         return value
     }
 
+    /// What committed transactions touch from now on.
     public nonisolated func changes() -> AsyncStream<StoreChange> { broadcaster.subscribe() }
 }
