@@ -7,6 +7,8 @@ enum Configuration {
         case deltaToken = 0
         /// The item named by the key has to be fetched from the server by id.
         case refetch = 1_000
+        /// The highest number of an operation that was removed.
+        case highestRemovedNumber = 1_001
     }
 
     private static let name = SystemTables.configuration.name
@@ -55,6 +57,15 @@ enum Configuration {
     /// Forgets every item of a table that was to be fetched.
     static func removeRefetches(in table: String, _ transaction: inout StoreTransaction) throws {
         try transaction.delete(query(.refetch, table))
+    }
+
+    static func highestRemovedNumber(_ transaction: inout some StoreReading & ~Copyable) throws -> Int64 {
+        try row(.highestRemovedNumber, "", "", &transaction)?["value"]?.stringValue.flatMap { Int64($0) } ?? 0
+    }
+
+    static func setHighestRemovedNumber(_ number: Int64, _ transaction: inout StoreTransaction) throws {
+        guard try number > highestRemovedNumber(&transaction) else { return }
+        try set(.highestRemovedNumber, "", "", ["value": .string(String(number))], &transaction)
     }
 
     private static func set(

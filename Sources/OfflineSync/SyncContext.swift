@@ -117,6 +117,8 @@ public final class SyncContext: Sendable {
                     )
                 }
                 try transaction.delete(query)
+                // Otherwise the next pull would bring a discarded item back.
+                if query.predicate == nil { try Configuration.removeRefetches(in: table.name, &transaction) }
                 if resettingDeltaTokens { try Configuration.removeDeltaTokens(of: table.name, &transaction) }
             }
         }
@@ -124,18 +126,16 @@ public final class SyncContext: Sendable {
 
     /// Removes all rows of a table locally, with the changes that wait, their errors and the delta tokens.
     ///
-    /// The changes are lost: the server never learns of them. All or nothing.
-    public func forcePurge(_ name: String) async throws {
-        let table = try self.table(name).definition
-        let schema = store.schema
+    /// The changes are lost: the server never learns of them. All or nothing. The name may be that of a table that is
+    /// not declared any more: its rows, which are out of reach then, stay, and its changes are given up.
+    public func forcePurge(_ table: String) async throws {
+        let isDeclared = store.schema.tables.contains { $0.name == table }
         try await gate.withTurn {
             try await store.write { transaction in
-                for operation in try OperationQueue.all(of: table.name, &transaction, schema) {
-                    try OperationQueue.remove(operation, &transaction)
-                }
-                try Configuration.removeDeltaTokens(of: table.name, &transaction)
-                try Configuration.removeRefetches(in: table.name, &transaction)
-                try transaction.delete(Query(table.name))
+                try OperationQueue.removeAll(of: table, &transaction)
+                try Configuration.removeDeltaTokens(of: table, &transaction)
+                try Configuration.removeRefetches(in: table, &transaction)
+                if isDeclared { try transaction.delete(Query(table)) }
             }
         }
     }
@@ -144,11 +144,13 @@ public final class SyncContext: Sendable {
 
     /// How many local changes wait, over all tables.
     public func status() async throws -> SyncStatus {
-        try await store.read { transaction in
+        let schema = store.schema
+        return try await store.read { transaction in
             SyncStatus(
                 pending: try OperationQueue.count(of: nil, state: .pending, &transaction),
                 conflicts: try OperationQueue.count(of: nil, state: .conflicted, &transaction),
-                failed: try OperationQueue.count(of: nil, state: .failed, &transaction)
+                failed: try OperationQueue.count(of: nil, state: .failed, &transaction),
+                undeclared: try OperationQueue.countUndeclared(&transaction, schema)
             )
         }
     }
@@ -162,12 +164,7 @@ public final class SyncContext: Sendable {
     /// What the server did not take, in the order of the operations: conflicts and refusals.
     public func operationErrors() async throws -> [TableOperationError] {
         let schema = store.schema
-        return try await store.read { transaction in
-            try transaction.records(Query(SystemTables.operationErrors.name).ordered(by: "operationId"))
-                .map {
-                    try OperationErrorCoding.error($0, schema)
-                }
-        }
+        return try await store.read { try OperationErrorCoding.all(&$0, schema) }
     }
 
     /// Settles what the server did not take.
@@ -179,6 +176,16 @@ public final class SyncContext: Sendable {
     public func resolve(_ error: TableOperationError, with resolution: ConflictResolution) async throws {
         let resolver = ConflictResolver(table: try table(error.table).definition, schema: store.schema)
         try await store.write { try resolver.resolve(error, resolution, &$0) }
+    }
+
+    /// Gives up a change that waits, whatever its state: the local row is removed, and what the server has of it comes
+    /// back with the next pull.
+    ///
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/operationChanged`` when the item was edited, or the operation
+    ///   answered, since it was read.
+    public func discard(_ operation: TableOperation) async throws {
+        let resolver = ConflictResolver(table: try table(operation.table).definition, schema: store.schema)
+        try await store.write { try resolver.discard(operation, &$0) }
     }
 
     private func pull(

@@ -1,6 +1,6 @@
 /// Why the sync engine could not do what was asked.
 ///
-/// Failures of the store reach the caller as the store's own `StoreError`, unless they ended a push or a pull.
+/// Failures of the store reach the caller as the store's own `StoreError`.
 public struct SyncError: Error, Sendable {
     /// A reason to branch on. Codes may be added: switch with a default.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -23,8 +23,6 @@ public struct SyncError: Error, Sendable {
         public static let pushAbortedNetwork = Code("pushAbortedNetwork")
         /// The server asks for authentication. The queue is as it was.
         public static let pushAbortedAuthentication = Code("pushAbortedAuthentication")
-        /// The store failed during a push. What the server accepted before is recorded.
-        public static let pushAbortedDataSource = Code("pushAbortedDataSource")
         /// The pull stopped. Pages that were applied before stay, and the next pull goes on from there.
         public static let pullAborted = Code("pullAborted")
         /// The table has changes that were not pushed. Nothing was purged.
@@ -33,8 +31,6 @@ public struct SyncError: Error, Sendable {
         public static let operationChanged = Code("operationChanged")
         /// A system table holds something the engine did not write.
         public static let damagedQueue = Code("damagedQueue")
-        /// The store cannot keep what the server needs back. Nothing was sent.
-        public static let unsuitableStore = Code("unsuitableStore")
     }
 
     /// The reason to branch on.

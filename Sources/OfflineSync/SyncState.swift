@@ -29,4 +29,8 @@ public struct SyncStatus: Sendable, Hashable {
 
     /// Changes that the server refused and the next push tries again.
     public internal(set) var failed = 0
+
+    /// How many of all these belong to tables that are not declared any more. They are kept and not sent: declare the
+    /// table again, or give them up with ``SyncContext/forcePurge(_:)``.
+    public internal(set) var undeclared = 0
 }

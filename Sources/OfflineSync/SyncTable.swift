@@ -30,7 +30,8 @@ public struct SyncTable: Sendable {
     ///   - id: The id; nil for a new UUID. See ``ItemID`` for what ids may contain.
     /// - Returns: The item as stored, with its id.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidItemID``, or ``SyncError/Code/invalidAction`` when the
-    ///   table has an item with this id or a change of it waits; `StoreError`.
+    ///   table has an item with this id or a change of it waits; ``SyncError/Code/invalidItem`` for a column that is
+    ///   not declared; `StoreError`.
     @discardableResult
     public func insert(_ fields: [String: FieldValue], id: String? = nil) async throws -> Record {
         let item = Record(id: .string(id ?? ItemID.make()), fields)
@@ -41,11 +42,11 @@ public struct SyncTable: Sendable {
     /// Changes an item: values given replace the stored ones, nulls clear, absent keys stay.
     ///
     /// A `version` in the record says which state of the server the change is based on: give it when the record was
-    /// read some time ago, so that a change made since is found out as a conflict. An item that is not in the store
-    /// is created there; the server will report it as missing unless it has it.
+    /// read some time ago, so that a change made since is found out as a conflict. Undeclared columns that the record
+    /// brings back unchanged are fine; the id keeps the casing the server knows.
     ///
-    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidAction`` when a delete of the item waits;
-    ///   ``SyncError/Code/invalidItemID``; `StoreError`.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidAction`` when the item is not in the store, or a delete
+    ///   of it waits; ``SyncError/Code/invalidItem`` for an undeclared column that would change; `StoreError`.
     public func update(_ item: Record) async throws {
         let changes = changes
         try await context.store.write { try changes.update(item, &$0) }
@@ -55,9 +56,11 @@ public struct SyncTable: Sendable {
     ///
     /// - Parameters:
     ///   - id: The id.
-    ///   - version: The state of the server the decision is based on; nil for that of the stored row.
+    ///   - version: The state of the server the decision is based on; nil for that of the stored row, and without one
+    ///     for whatever the server has.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidAction`` when a delete of the item waits already;
-    ///   ``SyncError/Code/invalidItemID``; `StoreError`.
+    ///   ``SyncError/Code/invalidItemID``; ``SyncError/Code/invalidParameter`` when the app writes items itself, has
+    ///   removed the row, and gives no version; `StoreError`.
     public func delete(_ id: String, version: String? = nil) async throws {
         let changes = changes
         try await context.store.write { try changes.delete(.string(id), version: version, &$0) }

@@ -9,20 +9,26 @@ extension TableDefinition {
         return row
     }
 
-    /// Only the id and the system properties of a server's row, to take over its version without its content.
-    func systemColumns(of serverRow: Record) -> Record {
-        storable(serverRow).selecting(systemProperties.columns.map(\.name))
+    /// What of a server's row the app does not change: its version and other system properties, and the columns that
+    /// are not declared here. Taken over without the rest, they let a local change be sent over that row.
+    func beyondDeclaredColumns(of serverRow: Record) -> Record {
+        var row = storable(serverRow)
+        for column in columns { row[column.name] = nil }
+        row["deleted"] = nil
+        return row
     }
 
-    /// Whether the server's row says what the local row says, so that there is nothing to send.
+    /// Whether the server's row says in the declared columns what the local row says.
     ///
-    /// System properties do not count. A local null equals what servers make of a column that is left out: null,
-    /// nothing, false or 0.
-    func hasSameContent(_ local: Record, _ server: Record) -> Bool {
+    /// - Parameter defaultsCountAsNull: Whether a local null also equals what servers may make of a column that is left
+    ///   out: false or 0.
+    func hasSameContent(_ local: Record, _ server: Record, defaultsCountAsNull: Bool) -> Bool {
         columns.allSatisfy { column in
             let mine = local[column.name] ?? .null
             let theirs = server[column.name] ?? .null
-            if mine.isNull { return [.null, false, 0, 0.0].contains(theirs) }
+            if mine.isNull, !theirs.isNull {
+                return defaultsCountAsNull && (theirs == false || theirs.compare(with: 0) == 0)
+            }
             return mine == theirs || mine.compare(with: theirs) == 0
         }
     }

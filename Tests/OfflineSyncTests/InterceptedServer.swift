@@ -6,7 +6,7 @@ import SyncContract
 final class InterceptedServer: SyncRemote {
     /// What happens to the next request that changes a row.
     enum Interception: Sendable {
-        /// Runs after the server answered and before the engine sees the answer.
+        /// Runs after the server answered, whatever it answered, and before the engine sees the answer.
         case whileUnderWay(@Sendable () async throws -> Void)
         /// The server carries the request out, the answer is lost.
         case answerLost
@@ -16,11 +16,15 @@ final class InterceptedServer: SyncRemote {
 
     private let server: any SyncRemote
     private let interceptions = Mutex<[Interception]>([])
+    private let afterPage = Mutex<(@Sendable () async throws -> Void)?>(nil)
 
     init(_ server: any SyncRemote) { self.server = server }
 
     /// Queues what happens to the next requests, one each.
     func intercept(_ next: Interception...) { interceptions.withLock { $0 += next } }
+
+    /// Runs once, after the server answered with the next page and before the engine sees it.
+    func afterNextPage(_ body: @escaping @Sendable () async throws -> Void) { afterPage.withLock { $0 = body } }
 
     var replacesWholeRows: Bool { server.replacesWholeRows }
     var requestCount: Int { server.requestCount }
@@ -47,13 +51,25 @@ final class InterceptedServer: SyncRemote {
     }
 
     func page(_ query: Query, of table: TableDefinition) async throws -> RemotePage {
-        try await server.page(query, of: table)
+        let page = try await server.page(query, of: table)
+        let body = afterPage.withLock { body in
+            defer { body = nil }
+            return body
+        }
+        try await body?()
+        return page
     }
 
     private func intercepted<Value: Sendable>(_ request: () async throws -> Value) async throws -> Value {
         let next = interceptions.withLock { $0.isEmpty ? nil : $0.removeFirst() }
         if case .requestLost = next { throw RemoteError(.unreachable, "lost on the way there, on purpose") }
-        let value = try await request()
+        let value: Value
+        do {
+            value = try await request()
+        } catch {
+            if case .whileUnderWay(let body) = next { try await body() }
+            throw error
+        }
         switch next {
         case nil, .requestLost: break
         case .whileUnderWay(let body): try await body()

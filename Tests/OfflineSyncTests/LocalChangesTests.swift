@@ -42,7 +42,6 @@ struct LocalChangesTests {
     )
     func invalidIDs(_ id: String) async throws {
         #expect(try await syncErrorCode { try await table.insert([:], id: id) } == .invalidItemID)
-        #expect(try await syncErrorCode { try await table.update(Record(id: .string(id))) } == .invalidItemID)
         #expect(try await syncErrorCode { try await table.delete(id) } == .invalidItemID)
         #expect(try await context.operations().isEmpty)
         #expect(try await table.read(table.query).records.isEmpty)
@@ -115,6 +114,44 @@ struct LocalChangesTests {
         #expect(try await table.read("a")?.version == "stored", "only the server sets the stored version")
     }
 
+    @Test("columns that are not declared can be brought back, not written")
+    func undeclaredColumns() async throws {
+        try await store.upsert([Record(id: "a", ["text": "milk", "extra": "server's"])], table: "TodoItem")
+        let row = try #require(try await table.read("a"))
+        try await table.update(row)
+        var changed = row
+        changed["extra"] = "mine"
+        let written = changed
+        #expect(try await syncErrorCode { try await table.update(written) } == .invalidItem)
+        #expect(try await syncErrorCode { try await table.insert(["other": 1], id: "b") } == .invalidItem)
+        #expect(try await table.read("a")?["extra"] == "server's")
+    }
+
+    @Test("a number is never given to a second operation")
+    func numbers() async throws {
+        try await table.insert([:], id: "a")
+        try await table.insert([:], id: "b")
+        let last = try #require(try await context.operations().last?.id)
+        try await table.delete("b")
+        try await table.insert([:], id: "c")
+        #expect(try #require(try await context.operations().last?.id) > last)
+        try await table.forcePurge()
+        try await table.insert([:], id: "d")
+        #expect(try #require(try await context.operations().last?.id) > last + 1)
+    }
+
+    @Test("a change that waits can be given up; one that was edited since cannot")
+    func discard() async throws {
+        try await table.insert(["text": "milk"], id: "a")
+        let operation = try #require(try await context.operations().first)
+        try await table.update(Record(id: "a", ["text": "cream"]))
+        #expect(try await syncErrorCode { try await context.discard(operation) } == .operationChanged)
+        let current = try #require(try await context.operations().first)
+        try await context.discard(current)
+        #expect(try await table.read("a") == nil)
+        #expect(try await context.operations().isEmpty)
+    }
+
     @Test("in a table that ignores case, an id of other casing meets the operation that waits")
     func caseInsensitiveIDs() async throws {
         let definition = TableDefinition(
@@ -126,8 +163,8 @@ struct LocalChangesTests {
         let table = try context.table("TodoItem")
         try await table.insert(["text": "milk"], id: "Item")
         try await table.update(Record(id: "ITEM", ["text": "cream"]))
-        #expect(try await context.operations().map(\.itemID) == ["ITEM"])
-        #expect(try await table.read("item")?.id == "ITEM")
+        #expect(try await context.operations().map(\.itemID) == ["Item"], "the casing that the server will know")
+        #expect(try await table.read("item")?.id == "Item")
         #expect(try await syncErrorCode { try await table.insert([:], id: "item") } == .invalidAction)
     }
 

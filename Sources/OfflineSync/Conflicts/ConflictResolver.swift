@@ -13,20 +13,26 @@ struct ConflictResolver: Sendable {
         guard try transaction.record(.string(error.id), in: SystemTables.operationErrors.name) != nil,
             let operation = try OperationQueue.operation(error.operationID, &transaction, schema),
             operation.editCounter == error.editCounter
-        else {
-            throw SyncError(
-                .operationChanged,
-                "the change was resolved or edited meanwhile; list the conflicts again and decide anew"
-            )
-        }
+        else { throw Self.changed }
         switch resolution {
         case .keepMine: try keep(operation, error, nil, &transaction)
         case .keepMerged(let item): try keep(operation, error, item, &transaction)
         case .takeServer: try takeServer(operation, error, &transaction)
-        case .discard:
-            try drop(operation, &transaction)
-            try Configuration.requestRefetch(of: operation.itemID, in: table.name, &transaction)
+        case .discard: try giveUp(operation, &transaction)
         }
+    }
+
+    /// Gives up a change that waits, if it is still the one that was read.
+    func discard(_ operation: TableOperation, _ transaction: inout StoreTransaction) throws {
+        guard let current = try OperationQueue.operation(operation.id, &transaction, schema),
+            current.editCounter == operation.editCounter
+        else { throw Self.changed }
+        try giveUp(current, &transaction)
+    }
+
+    private func giveUp(_ operation: TableOperation, _ transaction: inout StoreTransaction) throws {
+        try drop(operation, &transaction)
+        try Configuration.requestRefetch(of: operation.itemID, in: table.name, &transaction)
     }
 
     private func keep(
@@ -48,23 +54,26 @@ struct ConflictResolver: Sendable {
             try transaction.upsert([row], into: table.name)
         }
         if error.isConflict {
-            rebase(&operation, onto: error.serverItem)
+            rebase(&operation, error)
             if let serverItem = error.serverItem, operation.kind != .delete {
-                try transaction.upsert([table.systemColumns(of: serverItem)], into: table.name)
+                try transaction.upsert([table.beyondDeclaredColumns(of: serverItem)], into: table.name)
             }
         }
         operation.state = .pending
         operation.editCounter += 1
+        operation.serverItem = nil
+        operation.sentItem = nil
         try OperationQueue.removeErrors(of: operation, &transaction)
         try OperationQueue.save(operation, table, &transaction)
     }
 
-    /// Bases the change on the server's row, as the user has seen it.
-    private func rebase(_ operation: inout TableOperation, onto serverItem: Record?) {
-        operation.baseVersion = serverItem?.version
-        operation.restores = serverItem?.isDeleted ?? false
+    /// Bases the change on the server's row, as the user has seen it. One that the server does not show is overwritten
+    /// whatever it is: that is what was decided.
+    private func rebase(_ operation: inout TableOperation, _ error: TableOperationError) {
+        operation.baseVersion = error.serverItem?.version
+        operation.restores = error.serverItem?.isDeleted ?? false
         guard operation.kind != .delete else { return }
-        operation.kind = serverItem == nil ? .insert : .update
+        operation.kind = error.isMissingOnServer ? .insert : .update
     }
 
     private func takeServer(
@@ -72,17 +81,14 @@ struct ConflictResolver: Sendable {
         _ error: TableOperationError,
         _ transaction: inout StoreTransaction
     ) throws {
+        try drop(operation, &transaction)
         // A pull may have brought a newer row than the one of the error.
         if let serverItem = operation.serverItem ?? error.serverItem {
-            try drop(operation, &transaction)
             if !serverItem.isDeleted { try transaction.upsert([table.storable(serverItem)], into: table.name) }
-        } else if error.isConflict {
-            // The server has no such row.
-            try drop(operation, &transaction)
-        } else {
-            // The server refused the change without saying what it has: the next pull asks.
-            try OperationQueue.remove(operation, &transaction)
-            if let deleted = operation.deletedItem { try transaction.upsert([deleted], into: table.name) }
+        } else if !error.isMissingOnServer {
+            // What the server has is not at hand: the next pull asks. Until then the row stays visible.
+            let local = operation.kind == .delete ? operation.deletedItem : error.item
+            if let local { try transaction.upsert([local], into: table.name) }
             try Configuration.requestRefetch(of: operation.itemID, in: table.name, &transaction)
         }
     }
@@ -90,5 +96,12 @@ struct ConflictResolver: Sendable {
     private func drop(_ operation: TableOperation, _ transaction: inout StoreTransaction) throws {
         try transaction.delete([.string(operation.itemID)], from: table.name)
         try OperationQueue.remove(operation, &transaction)
+    }
+
+    private static var changed: SyncError {
+        SyncError(
+            .operationChanged,
+            "the change was resolved, sent or edited meanwhile; list what waits again and decide anew"
+        )
     }
 }

@@ -8,6 +8,7 @@ enum OperationErrorCoding {
         properties.add("itemId", error.itemID)
         properties.add("operation", error.kind.rawValue)
         properties.add("conflict", error.isConflict)
+        if error.isMissingOnServer { properties.add("missingOnServer", true) }
         properties.add("statusCode", Int64(error.status ?? 0))
         properties.add("description", error.message)
         let coding = RecordCoding(table)
@@ -22,6 +23,20 @@ enum OperationErrorCoding {
         )
     }
 
+    /// The errors of declared tables, in the order of their operations.
+    static func all(
+        _ transaction: inout some StoreReading & ~Copyable,
+        _ schema: StoreSchema
+    ) throws -> [TableOperationError] {
+        let declared = Set(schema.tables.map(\.name))
+        let query = Query(SystemTables.operationErrors.name).ordered(by: "operationId")
+        return try transaction.records(query).compactMap { record in
+            let properties = try JSONNode(parsing: record["properties"]?.bytesValue ?? [])
+            guard let table = properties["table"]?.stringValue, declared.contains(table) else { return nil }
+            return try error(record, schema)
+        }
+    }
+
     static func error(_ record: Record, _ schema: StoreSchema) throws -> TableOperationError {
         guard let id = record.id.stringValue, let operationID = record["operationId"]?.int64Value,
             let properties = record["properties"]?.bytesValue
@@ -33,19 +48,18 @@ enum OperationErrorCoding {
         guard let table = schema.table(name) else { throw StoreError.tableNotFound(name) }
         let coding = RecordCoding(table)
         let status = node["statusCode"]?.int64Value ?? 0
-        var isConflict = false
-        if case .bool(true) = node["conflict"] { isConflict = true }
         return TableOperationError(
             id: id,
             operationID: operationID,
             table: name,
             itemID: itemID,
             kind: kind,
-            isConflict: isConflict,
+            isConflict: node["conflict"]?.isTrue ?? false,
             status: status == 0 ? nil : Int(status),
             message: node["description"]?.stringValue ?? "",
             item: try node["item"].map { try coding.record($0) },
             serverItem: try node["serverItem"].map { try coding.record($0) },
+            isMissingOnServer: node["missingOnServer"]?.isTrue ?? false,
             editCounter: record["editCounter"]?.int64Value ?? 0
         )
     }

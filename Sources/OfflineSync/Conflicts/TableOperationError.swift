@@ -29,8 +29,11 @@ public struct TableOperationError: Error, Sendable, Identifiable {
     /// What was sent: the local row, or the row as it was when it was deleted.
     public let item: Record?
 
-    /// The server's row, possibly a tombstone; nil when the server has none or did not say.
+    /// The server's row, possibly a tombstone; nil when the server has none or does not show it.
     public let serverItem: Record?
+
+    /// Whether the server said that it has no such row, not even a tombstone.
+    public let isMissingOnServer: Bool
 
     /// The operation's edit counter when it was sent.
     let editCounter: Int64

@@ -13,7 +13,15 @@ struct PageApplication: Sendable {
     let table: TableDefinition
     let schema: StoreSchema
 
-    func apply(_ records: [Record], _ transaction: inout StoreTransaction) throws -> Counts {
+    /// Applies rows in their order.
+    ///
+    /// - Parameter replacesWholeRows: Whether a row takes the place of the local one even under the same version,
+    ///   because the local content is not the server's.
+    func apply(
+        _ records: [Record],
+        replacesWholeRows: Bool = false,
+        _ transaction: inout StoreTransaction
+    ) throws -> Counts {
         var counts = Counts()
         var upserts: [Record] = []
         var deletions: [RecordID] = []
@@ -29,6 +37,9 @@ struct PageApplication: Sendable {
             let stored = try transaction.record(record.id, in: table.name)
             if record.isDeleted {
                 if stored != nil { deletions.append(record.id) }
+            } else if replacesWholeRows {
+                try transaction.delete([record.id], from: table.name)
+                upserts.append(table.storable(record))
             } else if stored == nil || record.version == nil || stored?.version != record.version {
                 upserts.append(table.storable(record))
             }
@@ -44,10 +55,10 @@ struct PageApplication: Sendable {
         _ record: Record,
         _ transaction: inout StoreTransaction
     ) throws {
-        // The row the change is based on is no news.
-        guard record.version == nil || record.version != operation.baseVersion else { return }
+        // The row the change is based on is no news, and the newest: what was kept before it is out of date.
+        let isBase = record.version != nil && record.version == operation.baseVersion
         var operation = operation
-        operation.serverItem = record
+        operation.serverItem = isBase ? nil : record
         try OperationQueue.save(operation, table, &transaction)
     }
 }

@@ -11,6 +11,10 @@ public struct PullReport: Sendable {
     /// How many rows were left alone because a local change waits for them.
     public var skipped: Int { skippedIDs.count }
 
+    /// How many items, whose local state was given up by a resolution, the server did not hand over. The next pull asks
+    /// for them again.
+    public internal(set) var notFetched = 0
+
     /// How many requests the pull sent, those of ``push`` not included.
     public internal(set) var requests = 0
 

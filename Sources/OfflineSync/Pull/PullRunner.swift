@@ -50,13 +50,20 @@ struct PullRunner {
         return report
     }
 
-    /// Asks for the items by id whose local state was given up.
+    /// Asks for the items by id whose local state was given up. One that the server does not hand over is asked for
+    /// again by the next pull, and holds nothing up.
     private func refetch(_ report: inout PullReport) async throws {
         let name = table.name
         for itemID in try await store.read({ try Configuration.refetches(in: name, &$0) }) {
-            let record = try await fromServer { try await remote.record(itemID, in: table) }
-            let gone = Record(id: .string(itemID), ["deleted": true])
-            try await apply([record ?? gone], &report) { transaction in
+            let record: Record
+            do {
+                record = try await remote.record(itemID, in: table) ?? Record(id: .string(itemID), ["deleted": true])
+            } catch let error as RemoteError {
+                guard ![.unreachable, .throttled, .unauthorized].contains(error.code) else { throw Self.aborted(error) }
+                report.notFetched += 1
+                continue
+            }
+            try await apply([record], replacesWholeRows: true, &report) { transaction in
                 try Configuration.removeRefetch(of: itemID, in: name, &transaction)
             }
         }
@@ -64,29 +71,30 @@ struct PullRunner {
 
     private func fetch(_ query: Query) async throws -> RemotePage {
         try Task.checkCancellation()
-        return try await fromServer { try await remote.page(query, of: table) }
+        do {
+            return try await remote.page(query, of: table)
+        } catch let error as RemoteError {
+            throw Self.aborted(error)
+        }
     }
 
-    private func fromServer<Value>(_ request: () async throws -> Value) async throws -> Value {
-        do {
-            return try await request()
-        } catch let error as RemoteError {
-            throw SyncError(
-                .pullAborted,
-                "the pull stopped; what was applied stays, and the next pull goes on from there",
-                cause: error
-            )
-        }
+    private static func aborted(_ error: RemoteError) -> SyncError {
+        SyncError(
+            .pullAborted,
+            "the pull stopped; what was applied stays, and the next pull goes on from there",
+            cause: error
+        )
     }
 
     private func apply(
         _ records: [Record],
+        replacesWholeRows: Bool = false,
         _ report: inout PullReport,
         _ alongside: @escaping @Sendable (inout StoreTransaction) throws -> Void
     ) async throws {
         let application = application
         let counts = try await store.write { transaction in
-            let counts = try application.apply(records, &transaction)
+            let counts = try application.apply(records, replacesWholeRows: replacesWholeRows, &transaction)
             try alongside(&transaction)
             return counts
         }

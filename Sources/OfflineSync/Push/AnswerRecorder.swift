@@ -3,67 +3,92 @@ internal import SyncContract
 
 /// Records the answer to one operation: row, operation and error in one transaction.
 struct AnswerRecorder: Sendable {
-    let table: TableDefinition
+    private let table: TableDefinition
     /// The operation as it was sent.
-    let sent: TableOperation
+    private let sent: TableOperation
     /// The row that was sent.
-    let row: Record?
+    private let row: Record?
+
+    init(_ sending: Sending) {
+        table = sending.table
+        sent = sending.operation
+        row = sending.row
+    }
 
     func record(_ outcome: PushOutcome, _ transaction: inout StoreTransaction, _ schema: StoreSchema) throws {
-        // The operation may have been edited while it was on its way. If it is gone, a resolution dropped it meanwhile
-        // and asked for the row to be fetched again.
+        // If the operation is gone, a resolution dropped it while it was on its way, and asked for the row to be
+        // fetched again.
         guard var current = try OperationQueue.operation(sent.id, &transaction, schema) else { return }
         let wasEdited = current.editCounter != sent.editCounter
         switch outcome {
         case .aborted: break
         case .accepted(let serverItem):
-            if wasEdited {
-                try rebase(&current, on: serverItem, &transaction)
+            if wasEdited, !(sent.kind == .delete && current.kind == .delete) {
+                // The server has an older state of the item: the newer one will be sent as a change of that.
+                try rebase(&current, onto: serverItem, &transaction)
             } else {
                 try OperationQueue.remove(current, &transaction)
                 if let serverItem { try transaction.upsert([table.storable(serverItem)], into: table.name) }
             }
-        case .conflict(let serverItem, let status):
-            current.serverItem = serverItem ?? current.serverItem
-            // An edited operation is sent again by the next push, which will meet the same conflict.
+        case .sendAgain(let serverItem):
+            try rebase(&current, onto: serverItem, &transaction)
+        case .conflict(let side, let status):
+            if case .row(let serverItem) = side { current.serverItem = serverItem } else { current.serverItem = nil }
+            // An operation that was edited is sent again by the next push, which asks the server anew.
             if !wasEdited {
                 current.state = .conflicted
-                try store(serverItem, status, Self.describe(serverItem), isConflict: true, &transaction)
+                try store(conflict(side, status), &transaction)
             }
             try OperationQueue.save(current, table, &transaction)
         case .refused(let error):
-            if !wasEdited {
-                current.state = .failed
-                try store(nil, error.status, error.message, isConflict: false, &transaction)
-                try OperationQueue.save(current, table, &transaction)
-            }
+            guard !wasEdited else { break }
+            current.state = .failed
+            try store(refusal(error), &transaction)
+            try OperationQueue.save(current, table, &transaction)
         }
     }
 
-    /// The server has an older state of the item: the newer one will be sent as a change of that.
     private func rebase(
         _ operation: inout TableOperation,
-        on serverItem: Record?,
+        onto serverItem: Record?,
         _ transaction: inout StoreTransaction
     ) throws {
         if operation.kind == .insert { operation.kind = .update }
         operation.baseVersion = serverItem?.version
+        operation.serverItem = nil
+        operation.sentItem = nil
         operation.restores = false
         if let serverItem, operation.kind != .delete {
-            try transaction.upsert([table.systemColumns(of: serverItem)], into: table.name)
+            try transaction.upsert([table.beyondDeclaredColumns(of: serverItem)], into: table.name)
         }
         try OperationQueue.save(operation, table, &transaction)
     }
 
-    private func store(
-        _ serverItem: Record?,
-        _ status: Int?,
+    private func conflict(_ side: PushOutcome.ServerSide, _ status: Int?) -> TableOperationError {
+        switch side {
+        case .nothing: error("the server has no such item any more", status, isMissing: true)
+        case .unknown: error("the item was changed on the server, which does not show it", status)
+        case .row(let serverItem):
+            error(
+                serverItem.isDeleted ? "the item was deleted on the server" : "the item was changed on the server",
+                status,
+                serverItem: serverItem
+            )
+        }
+    }
+
+    private func refusal(_ refusal: RemoteError) -> TableOperationError {
+        error(refusal.message, refusal.status, isConflict: false)
+    }
+
+    private func error(
         _ message: String,
-        isConflict: Bool,
-        _ transaction: inout StoreTransaction
-    ) throws {
-        try OperationQueue.removeErrors(of: sent, &transaction)
-        let error = TableOperationError(
+        _ status: Int?,
+        isConflict: Bool = true,
+        isMissing: Bool = false,
+        serverItem: Record? = nil
+    ) -> TableOperationError {
+        TableOperationError(
             id: ItemID.make(),
             operationID: sent.id,
             table: table.name,
@@ -74,19 +99,16 @@ struct AnswerRecorder: Sendable {
             message: message,
             item: row ?? sent.deletedItem,
             serverItem: serverItem,
+            isMissingOnServer: isMissing,
             editCounter: sent.editCounter
         )
+    }
+
+    private func store(_ error: TableOperationError, _ transaction: inout StoreTransaction) throws {
+        try OperationQueue.removeErrors(of: sent, &transaction)
         try transaction.upsert(
             [OperationErrorCoding.record(error, table)],
             into: SystemTables.operationErrors.name
         )
-    }
-
-    private static func describe(_ serverItem: Record?) -> String {
-        switch serverItem?.isDeleted {
-        case nil: "the server has no such item any more"
-        case true?: "the item was deleted on the server"
-        case false?: "the item was changed on the server"
-        }
     }
 }

@@ -6,32 +6,34 @@ enum PushOutcome {
     /// The server has the change; its row, when it sent one.
     case accepted(Record?)
     /// The server has another version, or no such row.
-    case conflict(serverItem: Record?, status: Int?)
+    case conflict(ServerSide, status: Int?)
+    /// An earlier attempt, whose answer was lost, was carried out: the change is to be sent again, over this row.
+    case sendAgain(over: Record)
     /// The server refused this change; others may go on.
     case refused(RemoteError)
     /// Nothing more can be sent now.
     case aborted(SyncError)
 
+    /// What the server has of the item in a conflict.
+    enum ServerSide {
+        /// A row, possibly a tombstone.
+        case row(Record)
+        /// No row of that id.
+        case nothing
+        /// It could not be found out.
+        case unknown
+    }
+
     /// Judges an error of the remote.
     ///
     /// - Parameters:
     ///   - error: What the remote threw.
-    ///   - sent: The operation as it was sent.
-    ///   - row: The local row that was sent; nil for deletes.
-    ///   - table: The table.
-    init(_ error: RemoteError, sent: TableOperation, row: Record?, table: TableDefinition) {
+    ///   - sending: The operation as it was sent.
+    init(_ error: RemoteError, _ sending: Sending) {
         switch error.code {
-        case .conflict:
-            // A lost answer: the server already has exactly what was sent.
-            if let row, let serverItem = error.serverRecord, !serverItem.isDeleted,
-                table.hasSameContent(row, serverItem)
-            {
-                self = .accepted(serverItem)
-            } else {
-                self = .conflict(serverItem: error.serverRecord, status: error.status)
-            }
-        case .notFound where sent.kind == .update:
-            self = .conflict(serverItem: nil, status: error.status)
+        case .conflict: self = Self.judgeConflict(error, sending)
+        case .notFound where sending.operation.kind == .update:
+            self = .conflict(.nothing, status: error.status)
         case .unauthorized:
             self = .aborted(
                 SyncError(
@@ -51,4 +53,30 @@ enum PushOutcome {
         default: self = .refused(error)
         }
     }
+
+    private static func judgeConflict(_ error: RemoteError, _ sending: Sending) -> PushOutcome {
+        guard let serverItem = error.serverRecord else { return .conflict(.unknown, status: error.status) }
+        guard !serverItem.isDeleted else { return .conflict(.row(serverItem), status: error.status) }
+        let previous = sending.previouslySent
+        // Only a row that this device may have written itself can have a server's default in place of a null.
+        if let row = sending.row,
+            sending.table.hasSameContent(row, serverItem, defaultsCountAsNull: previous != nil)
+        {
+            return .accepted(serverItem)
+        }
+        if let previous, sending.table.hasSameContent(previous, serverItem, defaultsCountAsNull: true) {
+            return .sendAgain(over: serverItem)
+        }
+        return .conflict(.row(serverItem), status: error.status)
+    }
+}
+
+/// An operation and what it sends, as of one instant.
+struct Sending: Sendable {
+    var operation: TableOperation
+    var table: TableDefinition
+    /// The local row; nil for deletes, and when the row is missing.
+    var row: Record?
+    /// What an earlier attempt sent whose answer is not known.
+    var previouslySent: Record?
 }

@@ -9,14 +9,6 @@ struct PushRunner {
     let store: any SyncContextDataSource
     let remote: any SyncRemote
 
-    /// An operation and what it sends, as of one instant.
-    private struct Sending: Sendable {
-        var operation: TableOperation
-        var table: TableDefinition
-        /// The local row; nil for deletes, and when the row is missing.
-        var row: Record?
-    }
-
     /// Sends what is queued now. Operations queued meanwhile wait for the next push.
     func run() async throws -> PushReport {
         var report = PushReport()
@@ -26,23 +18,16 @@ struct PushRunner {
         var number: Int64 = 0
         while let sending = try await next(after: number, through: last, schema) {
             number = sending.operation.id
-            let outcome = try await send(sending)
-            if case .aborted(let error) = outcome { throw error }
-            if case .accepted = outcome { report.pushed += 1 }
-            try await record(outcome, of: sending, schema)
+            if try await process(sending, schema) { report.pushed += 1 }
         }
-        let errors = try await store.read { transaction in
-            try transaction.records(Query(SystemTables.operationErrors.name))
-                .map {
-                    try OperationErrorCoding.error($0, schema)
-                }
-        }
+        let errors = try await store.read { try OperationErrorCoding.all(&$0, schema) }
         report.conflicts = errors.filter(\.isConflict)
         report.failures = errors.filter { !$0.isConflict }
         report.requests = remote.requestCount - requests
         return report
     }
 
+    /// Marks the next operation as attempted and reads what it sends.
     private func next(after number: Int64, through last: Int64, _ schema: StoreSchema) async throws -> Sending? {
         try Task.checkCancellation()
         return try await store.write { transaction in
@@ -50,63 +35,114 @@ struct PushRunner {
                 var operation = try OperationQueue.next(after: number, through: last, &transaction, schema),
                 let table = schema.table(operation.table)
             else { return nil }
-            let row =
-                operation.kind == .delete
-                ? nil : try transaction.record(.string(operation.itemID), in: table.name)
-            if !operation.isAttempted {
+            let previouslySent = operation.sentItem
+            var row: Record?
+            if operation.kind != .delete {
+                row = try transaction.record(.string(operation.itemID), in: table.name)
+            }
+            // A delete keeps what an insert or update before it has sent: it says whether that one arrived.
+            let sentItem = row?.withoutSystemProperties() ?? operation.sentItem
+            if !operation.isAttempted || sentItem != operation.sentItem {
                 operation.isAttempted = true
+                operation.sentItem = sentItem
                 try OperationQueue.save(operation, table, &transaction)
             }
-            return Sending(operation: operation, table: table, row: row)
+            return Sending(operation: operation, table: table, row: row, previouslySent: previouslySent)
         }
     }
 
-    private func send(_ sending: Sending) async throws -> PushOutcome {
-        let operation = sending.operation
-        do {
-            switch operation.kind {
-            case .delete:
-                try await remote.delete(operation.itemID, from: sending.table, version: operation.baseVersion)
-                return .accepted(nil)
-            case .insert, .update:
-                guard let row = sending.row else {
-                    return .refused(
-                        RemoteError(
-                            .invalidRequest,
-                            "the item is no longer in the store; write it again or discard the change"
-                        )
-                    )
-                }
-                if operation.kind == .insert { return .accepted(try await remote.insert(row, into: sending.table)) }
-                guard !remote.replacesWholeRows || store.capabilities.contains(.unknownColumns) else {
-                    throw SyncError(
-                        .unsuitableStore,
-                        "this server replaces whole rows and the store drops columns it does not know; "
-                            + "use a store with the capability unknownColumns"
-                    )
-                }
-                return .accepted(
-                    try await remote.update(
-                        row,
-                        in: sending.table,
-                        version: operation.baseVersion,
-                        restoring: operation.restores
-                    )
-                )
-            }
-        } catch let error as RemoteError {
-            return PushOutcome(error, sent: operation, row: sending.row, table: sending.table)
+    /// Sends an operation and records the answer. Returns whether the server has the change.
+    private func process(_ sending: Sending, _ schema: StoreSchema) async throws -> Bool {
+        let outcome = try await send(sending)
+        switch outcome {
+        case .aborted(let error):
+            throw error
+        case .accepted:
+            try await record(outcome, of: sending, schema)
+            return true
+        case .conflict, .refused:
+            try await record(outcome, of: sending, schema)
+            return false
+        case .sendAgain:
+            try await record(outcome, of: sending, schema)
+            let number = sending.operation.id
+            guard var again = try await next(after: number - 1, through: number, schema) else { return false }
+            // This time every row but the one just seen is a conflict.
+            again.previouslySent = nil
+            return try await process(again, schema)
         }
     }
 
     private func record(_ outcome: PushOutcome, of sending: Sending, _ schema: StoreSchema) async throws {
         // What the server did must be recorded even when the task is being cancelled.
         try await uncancelled {
-            try await store.write { transaction in
-                try AnswerRecorder(table: sending.table, sent: sending.operation, row: sending.row)
-                    .record(outcome, &transaction, schema)
-            }
+            try await store.write { try AnswerRecorder(sending).record(outcome, &$0, schema) }
         }
+    }
+}
+
+/// One request, by the kind of operation.
+extension PushRunner {
+    private func send(_ sending: Sending) async throws -> PushOutcome {
+        do {
+            switch sending.operation.kind {
+            case .insert: return try await insert(sending)
+            case .update: return try await update(sending)
+            case .delete: return try await delete(sending)
+            }
+        } catch let error as RemoteError {
+            return PushOutcome(error, sending)
+        }
+    }
+
+    private func insert(_ sending: Sending) async throws -> PushOutcome {
+        guard let row = sending.row else { return Self.missingRow }
+        return .accepted(try await remote.insert(row, into: sending.table))
+    }
+
+    private func update(_ sending: Sending) async throws -> PushOutcome {
+        guard let row = sending.row else { return Self.missingRow }
+        guard !remote.replacesWholeRows || store.capabilities.contains(.unknownColumns) else {
+            return .refused(
+                RemoteError(
+                    .invalidRequest,
+                    "this server replaces whole rows, and the store drops columns that it does not know; use a store"
+                        + " with the capability unknownColumns"
+                )
+            )
+        }
+        let operation = sending.operation
+        return .accepted(
+            try await remote.update(
+                row,
+                in: sending.table,
+                version: operation.baseVersion,
+                restoring: operation.restores
+            )
+        )
+    }
+
+    private func delete(_ sending: Sending) async throws -> PushOutcome {
+        let operation = sending.operation
+        var version = operation.baseVersion
+        if version == nil, let sent = operation.sentItem {
+            // The insert may have arrived, its answer was lost: without a version, only the content tells whose row it
+            // is that would be deleted.
+            let serverItem = try await remote.record(operation.itemID, in: sending.table)
+            guard let serverItem, !serverItem.isDeleted else { return .accepted(nil) }
+            guard sending.table.hasSameContent(sent, serverItem, defaultsCountAsNull: true) else {
+                return .conflict(.row(serverItem), status: nil)
+            }
+            version = serverItem.version
+        }
+        try await remote.delete(operation.itemID, from: sending.table, version: version)
+        return .accepted(nil)
+    }
+
+    private static var missingRow: PushOutcome {
+        .refused(
+            RemoteError(.invalidRequest, "the item is no longer in the store; write it again or discard the change")
+        )
     }
 }
 

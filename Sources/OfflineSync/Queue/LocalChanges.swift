@@ -8,11 +8,11 @@ struct LocalChanges: Sendable {
     let writesItems: Bool
 
     func insert(_ item: Record, _ transaction: inout StoreTransaction) throws -> Record {
-        let id = try itemID(item)
+        let id = try itemID(item.id)
+        try ItemID.validate(id)
         let waiting = try OperationQueue.operation(for: id, in: table, &transaction, schema)
         try refuse(.insert, over: waiting)
-        // What only the server may set is not taken from the app.
-        let row = item.withoutSystemProperties()
+        let row = try writable(item, over: nil)
         if writesItems {
             guard try transaction.record(item.id, in: table.name) == nil else {
                 throw SyncError(.invalidAction, "table '\(table.name)' has an item with this id; update it instead")
@@ -24,51 +24,88 @@ struct LocalChanges: Sendable {
     }
 
     func update(_ item: Record, _ transaction: inout StoreTransaction) throws {
-        let id = try itemID(item)
-        var waiting = try OperationQueue.operation(for: id, in: table, &transaction, schema)
+        let waiting = try OperationQueue.operation(for: itemID(item.id), in: table, &transaction, schema)
         try refuse(.update, over: waiting)
-        let stored = try transaction.record(item.id, in: table.name)
-        if writesItems { try transaction.upsert([item.withoutSystemProperties()], into: table.name) }
-        if waiting != nil {
-            waiting?.itemID = id
-            try edit(&waiting, &transaction) { _ in }
+        guard let stored = try transaction.record(item.id, in: table.name) else {
+            // Sending it would blank every column that is not given, whatever the server has in it.
+            throw SyncError(.invalidAction, "the store has no such item in '\(table.name)'; insert it, or pull it first")
+        }
+        // The server may tell apart what this table does not: the casing it knows is the stored one.
+        var row = try writable(item, over: stored)
+        row.id = stored.id
+        if writesItems { try transaction.upsert([row], into: table.name) }
+        if let waiting {
+            try edit(waiting, &transaction) { $0.rebase(onto: item.version, seenInsteadOf: stored.version) }
         } else {
             // The version the app saw, when it says so: then a change made since by a pull is a conflict, not lost.
-            try add(.update, id, baseVersion: item.version ?? stored?.version, deletedItem: nil, &transaction)
-        }
-    }
-
-    func delete(_ id: RecordID, version: String?, _ transaction: inout StoreTransaction) throws {
-        let itemID = try itemID(Record(id: id))
-        var waiting = try OperationQueue.operation(for: itemID, in: table, &transaction, schema)
-        let change = try refuse(.delete, over: waiting)
-        let stored = try transaction.record(id, in: table.name)
-        if writesItems { try transaction.delete([id], from: table.name) }
-        switch change {
-        case .drop:
-            if let waiting { try OperationQueue.remove(waiting, &transaction) }
-        case .becomeDelete:
-            try edit(&waiting, &transaction) {
-                $0.kind = .delete
-                $0.deletedItem = stored ?? Record(id: id)
-            }
-        case .add, .keep, .refuse:
             try add(
-                .delete,
-                itemID,
-                baseVersion: version ?? stored?.version,
-                deletedItem: stored ?? Record(id: id),
+                .update,
+                itemID(stored.id),
+                baseVersion: item.version ?? stored.version,
+                deletedItem: nil,
                 &transaction
             )
         }
     }
 
-    private func itemID(_ item: Record) throws -> String {
-        guard let id = item.id.stringValue else {
+    func delete(_ id: RecordID, version: String?, _ transaction: inout StoreTransaction) throws {
+        let given = try itemID(id)
+        let waiting = try OperationQueue.operation(for: given, in: table, &transaction, schema)
+        let change = try refuse(.delete, over: waiting)
+        let stored = try transaction.record(id, in: table.name)
+        if stored == nil, waiting == nil { try ItemID.validate(given) }
+        if writesItems { try transaction.delete([id], from: table.name) }
+        guard let waiting else {
+            guard writesItems || version != nil || stored != nil else {
+                throw SyncError(
+                    .invalidParameter,
+                    "the row is not in the store any more; give the version it had, so that a change made elsewhere is"
+                        + " not deleted unseen"
+                )
+            }
+            return try add(
+                .delete,
+                itemID(stored?.id ?? id),
+                baseVersion: version ?? stored?.version,
+                deletedItem: stored ?? Record(id: id),
+                &transaction
+            )
+        }
+        if change == .drop || (waiting.kind == .insert && waiting.state == .conflicted) {
+            // The row that the server has under this id, if any, is somebody else's, and comes with the next pull.
+            if waiting.state == .conflicted || waiting.serverItem != nil {
+                try Configuration.requestRefetch(of: waiting.itemID, in: table.name, &transaction)
+            }
+            return try OperationQueue.remove(waiting, &transaction)
+        }
+        try edit(waiting, &transaction) {
+            $0.kind = .delete
+            $0.deletedItem = stored ?? Record(id: .string(waiting.itemID))
+            $0.rebase(onto: version, seenInsteadOf: stored?.version)
+        }
+    }
+
+    private func itemID(_ id: RecordID) throws -> String {
+        guard let id = id.stringValue else {
             throw SyncError(.invalidItemID, "items of sync tables have strings as ids; give a string")
         }
-        try ItemID.validate(id)
         return id
+    }
+
+    /// What of an item may be written here: declared columns. System properties belong to the server; undeclared
+    /// columns came from it and go back as they are.
+    private func writable(_ item: Record, over stored: Record?) throws -> Record {
+        var row = item.withoutSystemProperties()
+        for (name, value) in row.fields where table.type(of: name) == nil {
+            guard let stored, stored[name] == value else {
+                throw SyncError(
+                    .invalidItem,
+                    "table '\(table.name)' has no declared column '\(name)'; declare it to write it"
+                )
+            }
+            row[name] = nil
+        }
+        return row
     }
 
     @discardableResult
@@ -77,8 +114,10 @@ struct LocalChanges: Sendable {
         if change == .refuse, let waiting {
             throw SyncError(
                 .invalidAction,
-                "the item has \(waiting.kind == .delete ? "a delete" : "a change") waiting to be sent; "
-                    + (waiting.kind == .delete ? "push before using its id again" : "update it instead")
+                waiting.kind == .delete
+                    ? "the item has a delete waiting; push it, or resolve what the server said about it, before using"
+                        + " its id again"
+                    : "the item has a change waiting to be sent; update it instead"
             )
         }
         return change
@@ -86,17 +125,16 @@ struct LocalChanges: Sendable {
 
     /// An edit makes earlier answers of the server out of date: they are dropped and the operation waits again.
     private func edit(
-        _ waiting: inout TableOperation?,
+        _ waiting: TableOperation,
         _ transaction: inout StoreTransaction,
         _ change: (inout TableOperation) -> Void
     ) throws {
-        guard var operation = waiting else { return }
+        var operation = waiting
         change(&operation)
         operation.editCounter += 1
         operation.state = .pending
         try OperationQueue.removeErrors(of: operation, &transaction)
         try OperationQueue.save(operation, table, &transaction)
-        waiting = operation
     }
 
     private func add(
@@ -106,12 +144,18 @@ struct LocalChanges: Sendable {
         deletedItem: Record?,
         _ transaction: inout StoreTransaction
     ) throws {
-        // Numbers may be used again after the highest operation is gone: everything that refers to a number is removed
-        // with the operation, in the same transaction.
-        let number = try OperationQueue.highestNumber(&transaction) + 1
+        let number = try OperationQueue.newNumber(&transaction)
         var operation = TableOperation(id: number, table: table.name, itemID: itemID, kind: kind)
         operation.baseVersion = baseVersion
         operation.deletedItem = deletedItem
         try OperationQueue.save(operation, table, &transaction)
+    }
+}
+
+extension TableOperation {
+    /// Bases a waiting change on the version the app saw, when that is not the stored one: what was changed in between
+    /// must be found out as a conflict.
+    fileprivate mutating func rebase(onto seen: String?, seenInsteadOf stored: String?) {
+        if let seen, seen != stored { baseVersion = seen }
     }
 }

@@ -3,13 +3,14 @@ internal import SyncContract
 /// Operations as rows of `MS_TableOperations` and back.
 ///
 /// The column `properties` holds UTF-8 JSON: `{"type":N}`, and for deletes `{"type":2,"item":{…}}`, as in the original
-/// SDKs. `"restores":true` was added here.
+/// SDKs. `"sent":{…}` and `"restores":true` were added here.
 enum OperationCoding {
     static func record(_ operation: TableOperation, _ table: TableDefinition) throws -> Record {
         var properties = JSONWriter()
         properties.add("type", operation.kind.rawValue)
         let coding = RecordCoding(table)
         if let item = operation.deletedItem { properties.add("item", json: try coding.object(item)) }
+        if let item = operation.sentItem { properties.add("sent", json: try coding.object(item)) }
         if operation.restores { properties.add("restores", true) }
         return Record(
             id: .int64(operation.id),
@@ -32,7 +33,6 @@ enum OperationCoding {
         guard case .int64(let number) = record.id, let name = record["table"]?.stringValue,
             let itemID = record["itemId"]?.stringValue, let properties = record["properties"]?.bytesValue
         else { throw damaged("lacks a column") }
-        // An operation of a table that is no longer declared is kept, but cannot be read with its types.
         guard let table = schema.table(name) else { throw StoreError.tableNotFound(name) }
         let node = try JSONNode(parsing: properties)
         guard let kind = node["type"]?.int64Value.flatMap(TableOperation.Kind.init) else {
@@ -41,7 +41,8 @@ enum OperationCoding {
         var operation = TableOperation(id: number, table: name, itemID: itemID, kind: kind)
         let coding = RecordCoding(table)
         operation.deletedItem = try node["item"].map { try coding.record($0) }
-        if case .bool(true) = node["restores"] { operation.restores = true }
+        operation.sentItem = try node["sent"].map { try coding.record($0) }
+        operation.restores = node["restores"]?.isTrue ?? false
         operation.baseVersion = record["baseVersion"]?.stringValue
         operation.editCounter = record["editCounter"]?.int64Value ?? 0
         operation.state = record["state"]?.int64Value.flatMap(TableOperation.State.init) ?? .pending

@@ -32,6 +32,8 @@ enum OperationQueue {
     }
 
     /// The first operation after a number, at most another, that is not waiting for a resolution.
+    ///
+    /// Operations of tables that are not declared any more are left where they are: their rows have no types.
     static func next(
         after number: Int64,
         through last: Int64,
@@ -41,19 +43,21 @@ enum OperationQueue {
         let query = Query(operations)
             .filtered(
                 by: Column("id") > .int64(number) && Column("id") <= .int64(last)
-                    && Column("state") != .int64(TableOperation.State.conflicted.rawValue)
+                    && Column("state") != .int64(TableOperation.State.conflicted.rawValue) && isDeclared(schema)
             )
             .ordered(by: "id")
         return try transaction.first(query).map { try OperationCoding.operation($0, schema) }
     }
 
-    /// All operations in order, of one table or of all.
+    /// All operations of declared tables in order, of one table or of all.
     static func all(
         of table: String?,
         _ transaction: inout some StoreReading & ~Copyable,
         _ schema: StoreSchema
     ) throws -> [TableOperation] {
-        try transaction.records(query(table)).map { try OperationCoding.operation($0, schema) }
+        try transaction.records(query(table).filtered(by: isDeclared(schema))).map {
+            try OperationCoding.operation($0, schema)
+        }
     }
 
     /// How many operations there are, of one table or of all, in one state or in any.
@@ -67,9 +71,22 @@ enum OperationQueue {
         return try transaction.count(query)
     }
 
+    /// How many operations belong to tables that are not declared any more.
+    static func countUndeclared(
+        _ transaction: inout some StoreReading & ~Copyable,
+        _ schema: StoreSchema
+    ) throws -> Int {
+        try transaction.count(Query(operations).filtered(by: !isDeclared(schema)))
+    }
+
     /// The highest number in use, 0 when the queue is empty.
     static func highestNumber(_ transaction: inout some StoreReading & ~Copyable) throws -> Int64 {
         try transaction.first(Query(operations).ordered(by: "id", .descending))?.id.int64Value ?? 0
+    }
+
+    /// A number that no operation ever had.
+    static func newNumber(_ transaction: inout some StoreReading & ~Copyable) throws -> Int64 {
+        max(try highestNumber(&transaction), try Configuration.highestRemovedNumber(&transaction)) + 1
     }
 
     /// Writes an operation, new or changed.
@@ -84,12 +101,32 @@ enum OperationQueue {
     /// Removes an operation and what the server said about it.
     static func remove(_ operation: TableOperation, _ transaction: inout StoreTransaction) throws {
         try removeErrors(of: operation, &transaction)
+        try keepNumbersUnique(&transaction)
         try transaction.delete([.int64(operation.id)], from: operations)
+    }
+
+    /// Removes every operation of a table, declared or not, readable or not, and what the server said about them.
+    static func removeAll(of table: String, _ transaction: inout StoreTransaction) throws {
+        try keepNumbersUnique(&transaction)
+        for row in try transaction.records(query(table).selecting([])) {
+            try transaction.delete(Query(errors).filtered(by: Column("operationId") == row.id.fieldValue))
+        }
+        try transaction.delete(query(table))
     }
 
     /// Removes what the server said about an operation.
     static func removeErrors(of operation: TableOperation, _ transaction: inout StoreTransaction) throws {
         try transaction.delete(Query(errors).filtered(by: Column("operationId") == .int64(operation.id)))
+    }
+
+    /// Remembers the highest number before operations are removed. An answer that is still under way refers to a number:
+    /// it must not meet another operation.
+    private static func keepNumbersUnique(_ transaction: inout StoreTransaction) throws {
+        try Configuration.setHighestRemovedNumber(highestNumber(&transaction), &transaction)
+    }
+
+    private static func isDeclared(_ schema: StoreSchema) -> QueryPredicate {
+        Column("table").isAny(of: schema.tables.map { .string($0.name) })
     }
 
     private static func query(_ table: String?) -> Query {

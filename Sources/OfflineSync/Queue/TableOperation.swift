@@ -22,7 +22,7 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
         case failed = 2
     }
 
-    /// The number: operations are sent in ascending order over all tables.
+    /// The number: operations are sent in ascending order over all tables. A number is never used twice.
     public internal(set) var id: Int64
 
     /// The table.
@@ -51,6 +51,10 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
 
     /// The server's row that a pull or a conflict brought while the change was waiting.
     public internal(set) var serverItem: Record?
+
+    /// What the last attempt sent; nil when there was none, or when it was answered. A server that has exactly this has
+    /// carried that attempt out, although its answer was lost.
+    var sentItem: Record?
 
     /// Whether the row, deleted on the server, is to be brought back.
     var restores = false

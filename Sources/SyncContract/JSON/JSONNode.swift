@@ -28,6 +28,11 @@ package indirect enum JSONNode: Sendable {
         if case .string(let value) = self { value } else { nil }
     }
 
+    /// Whether this is the literal true.
+    package var isTrue: Bool {
+        if case .bool(true) = self { true } else { false }
+    }
+
     /// The elements when this is an array.
     package var elements: [JSONNode]? {
         if case .array(let elements, _) = self { elements } else { nil }

@@ -1,0 +1,80 @@
+import DatasyncEmulator
+import DatasyncHTTP
+import OfflineSync
+import ReferenceStore
+import SyncContract
+import Testing
+
+@Suite("Local changes on their way to a server", .serialized)
+struct LocalChangeSyncTests {
+    @Test("the version in an update counts also while another change waits")
+    func staleVersionWithWaiting() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            try await world.shareItem()
+            let (phone, laptop) = (world.phone, world.laptop)
+            var seen = try #require(try await laptop.table.read("a"))
+            try await phone.table.update(Record(id: "a", ["text": "theirs"]))
+            try await phone.context.push()
+            try await laptop.pull()
+            try await laptop.table.update(Record(id: "a", ["complete": true]))
+            seen["text"] = "mine"
+            try await laptop.table.update(seen)
+            try await laptop.context.push()
+            #expect(world.onServer() == ["a": "theirs"])
+        }
+    }
+
+    @Test("items written by the app: a delete without a version is refused, not sent blindly")
+    func appWritesItems() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            try await world.shareItem()
+            let store = try makeStore(handlesOperations: false)
+            let context = SyncContext(store: store, remote: world.laptop.server)
+            let table = try context.table("TodoItem")
+            try await table.pull(queryID: "all")
+            try await world.phone.table.update(Record(id: "a", ["text": "theirs"]))
+            try await world.phone.context.push()
+            try await store.write { _ = try $0.delete([.string("a")], from: "TodoItem") }
+            let version = try #require(try await world.laptop.table.read("a")?.version)
+            #expect(try await syncErrorCode { try await table.delete("a") } == .invalidParameter)
+            try await table.delete("a", version: version)
+            #expect(try await context.push().conflicts.count == 1)
+            #expect(world.onServer() == ["a": "theirs"])
+        }
+    }
+
+    @Test("an id in another casing reaches the row the server has", arguments: [true, false])
+    func casing(_ isUpdate: Bool) async throws {
+        try await SyncWorld.with(.azureMobileApps) { world in
+            try await world.shareItem("abc")
+            let laptop = world.laptop
+            if isUpdate { try await laptop.table.update(Record(id: "ABC", ["text": "mine"])) } else { try await laptop.table.delete("ABC") }
+            let report = try await laptop.context.push()
+            #expect(report.conflicts.isEmpty)
+            try await laptop.pull()
+            #expect(world.onServer() == (isUpdate ? ["abc": "mine"] : [:]))
+        }
+    }
+
+    @Test("a row with an id that only the server allows can be changed")
+    func oddID() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            try world.emulator.seed([["id": .string("a+b"), "text": .string("milk")]], in: "TodoItem")
+            try await world.laptop.pull()
+            #expect(try await world.laptop.text("a+b") == "milk")
+            #expect(try await syncErrorCode { try await world.laptop.table.update(Record(id: "a+b", ["text": "mine"])) } == nil)
+        }
+    }
+
+    @Test("an item that is not in the store cannot be updated, and so not blanked on the server", arguments: DatasyncDialect.allCases)
+    func updateOfAbsent(_ dialect: DatasyncDialect) async throws {
+        try await SyncWorld.with(dialect) { world in
+            try await world.phone.table.insert(["text": "milk", "complete": true], id: "a")
+            try await world.phone.context.push()
+            let update = Record(id: "a", ["text": "cream"])
+            #expect(try await syncErrorCode { try await world.laptop.table.update(update) } == .invalidAction)
+            try await world.laptop.context.push()
+            #expect(world.emulator.rows(in: "TodoItem")[0]["complete"] == .bool(true))
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import DatasyncEmulator
+import DatasyncHTTP
+import OfflineSync
+import ReferenceStore
+import SyncContract
+import Testing
+
+private let refuse = Fault.answer(EmulatorResponse(400)) { $0.method == "PUT" || $0.method == "PATCH" }
+
+@Suite("Changes that the server refused", .serialized)
+struct RefusedChangeTests {
+    @Test("a refused change, theirs taken: the local row becomes the server's", arguments: DatasyncDialect.allCases)
+    func refusedTakeServer(_ dialect: DatasyncDialect) async throws {
+        try await SyncWorld.with(dialect) { world in
+            try await world.shareItem()
+            let laptop = world.laptop
+            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
+            world.emulator.inject(refuse)
+            #expect(try await laptop.context.push().failures.count == 1)
+            try await laptop.context.resolve(try await laptop.onlyError(), with: .takeServer)
+            try await laptop.pull()
+            #expect(world.onServer() == ["a": "milk"])
+            #expect(try await laptop.text("a") == "milk")
+        }
+    }
+
+    @Test("a refused delete of an edited item, theirs taken: the local row becomes the server's", arguments: DatasyncDialect.allCases)
+    func refusedDelete(_ dialect: DatasyncDialect) async throws {
+        try await SyncWorld.with(dialect) { world in
+            try await world.shareItem()
+            let laptop = world.laptop
+            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
+            try await laptop.table.delete("a")
+            world.emulator.inject(.answer(EmulatorResponse(400)) { $0.method == "DELETE" })
+            try await laptop.context.push()
+            try await laptop.context.resolve(try await laptop.onlyError(), with: .takeServer)
+            try await laptop.pull()
+            #expect(try await laptop.text("a") == "milk")
+        }
+    }
+
+    @Test("a change made while a discarded one is still under way is not mistaken for it")
+    func reusedNumber() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            try await world.shareItem()
+            let laptop = world.laptop
+            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
+            world.emulator.inject(refuse)
+            try await laptop.context.push()
+            let error = try await laptop.onlyError()
+            laptop.server.intercept(.whileUnderWay {
+                try await laptop.context.resolve(error, with: .discard)
+                try await laptop.table.insert(["text": "new"], id: "b")
+            })
+            try await laptop.context.push()
+            #expect(try await laptop.context.operations().map(\.itemID) == ["b"])
+            try await laptop.context.push()
+            #expect(world.onServer()["b"] == "new")
+        }
+    }
+
+    @Test("a change of the same item, made while the given-up one is under way, is kept")
+    func discardInFlight() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            try await world.shareItem()
+            let laptop = world.laptop
+            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
+            world.emulator.inject(refuse)
+            try await laptop.context.push()
+            let error = try await laptop.onlyError()
+            laptop.server.intercept(.whileUnderWay {
+                try await laptop.context.resolve(error, with: .takeServer)
+                try await laptop.table.update(Record(id: "a", ["text": "mine 2"]))
+            })
+            try await laptop.context.push()
+            try await laptop.context.push()
+            try await laptop.pull()
+            let local = try await laptop.text("a")
+            let waiting = try await laptop.context.operations().count
+            #expect(local == "mine 2" && (waiting == 1 || world.onServer()["a"] == "mine 2"))
+        }
+    }
+
+    @Test("an item that the server does not hand over again does not hold up the others", arguments: [ConflictResolution.takeServer, .discard])
+    func refetchForbidden(_ resolution: ConflictResolution) async throws {
+        try await SyncWorld.with(.datasync) { world in
+            try await world.shareItem()
+            let laptop = world.laptop
+            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
+            world.emulator.inject(.answer(EmulatorResponse(403), times: 1) { $0.method == "PUT" })
+            try await laptop.context.push()
+            try await laptop.context.resolve(try await laptop.onlyError(), with: resolution)
+            try await world.phone.table.insert(["text": "bread"], id: "b")
+            try await world.phone.context.push()
+            world.emulator.inject(.answer(EmulatorResponse(403), times: 99) { $0.method == "GET" && $0.path.hasSuffix("/a") })
+            for _ in 0..<3 { _ = try? await laptop.pull() }
+            #expect(try await laptop.text("b") == "bread")
+        }
+    }
+
+    @Test("a merge of a refused delete that succeeds after all is kept")
+    func keepMergedInFlight() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            try await world.shareItem()
+            let laptop = world.laptop
+            try await laptop.table.delete("a")
+            world.emulator.inject(.answer(EmulatorResponse(400)) { $0.method == "DELETE" })
+            try await laptop.context.push()
+            let error = try await laptop.onlyError()
+            laptop.server.intercept(.whileUnderWay { try await laptop.context.resolve(error, with: .keepMerged(Record(id: "a", ["text": "merged"]))) })
+            try await laptop.context.push()
+            #expect(try await laptop.text("a") == "merged")
+            try await laptop.context.push()
+            try await laptop.context.resolve(try await laptop.onlyError(), with: .keepMine)
+            try await laptop.context.push()
+            #expect(world.onServer() == ["a": "merged"])
+        }
+    }
+
+    @Test("a refused insert is sent again after an edit") 
+    func refusedInsertEdited() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            world.emulator.inject(.answer(EmulatorResponse(400)) { $0.method == "POST" })
+            try await world.laptop.table.insert(["text": "bad"], id: "a")
+            #expect(try await world.laptop.context.push().failures.count == 1)
+            try await world.laptop.table.update(Record(id: "a", ["text": "good"]))
+            #expect(try await world.laptop.context.push().pushed == 1)
+            #expect(world.onServer() == ["a": "good"])
+        }
+    }
+
+    @Test("a discarded item does not come back after a purge")
+    func purgeRefetch() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            try await world.shareItem()
+            try await world.phone.table.insert(["text": "later"], id: "z")
+            try await world.phone.context.push()
+            let laptop = world.laptop
+            try await laptop.pull()
+            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
+            world.emulator.inject(refuse)
+            try await laptop.context.push()
+            try await laptop.context.resolve(try await laptop.onlyError(), with: .discard)
+            try await laptop.table.purge()
+            try await laptop.pull()
+            #expect(try await laptop.text("a") == nil)
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import DatasyncEmulator
+import DatasyncHTTP
+import OfflineSync
+import ReferenceStore
+import SyncContract
+import Testing
+
+@Suite("What stands in the way of a push", .serialized)
+struct UndeclaredTableTests {
+    @Test("a change of a table that is not declared any more does not block others, and can be given up")
+    func undeclared() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            try await laptop.store.write { try $0.upsert([Record(id: .int64(1), [
+                "table": "Gone", "tableKind": 0, "itemId": "x", "itemKey": "x", "properties": .bytes(Array(#"{"type":1}"#.utf8)),
+                "editCounter": 0, "state": 0, "attempted": false])], into: "MS_TableOperations") }
+            try await laptop.table.insert(["text": "milk"], id: "a")
+            do { try await laptop.context.push() } catch { Issue.record("push: \(error)") }
+            do { try await laptop.context.forcePurge("Gone") } catch { Issue.record("purge: \(error)") }
+            #expect(world.onServer() == ["a": "milk"])
+        }
+    }
+
+    @Test("a damaged operation can be given up, as its error says")
+    func damaged() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            try await laptop.store.write { try $0.upsert([Record(id: .int64(1), [
+                "table": "TodoItem", "tableKind": 0, "itemId": "x", "itemKey": "x", "properties": .bytes(Array(#"{"type":9}"#.utf8)),
+                "editCounter": 0, "state": 0, "attempted": false])], into: "MS_TableOperations") }
+            #expect(try await syncErrorCode { try await laptop.context.push() } == .damagedQueue)
+            #expect(try await syncErrorCode { try await laptop.context.forcePurge("TodoItem") } == nil)
+        }
+    }
+
+    @Test("an update that the store cannot keep safe does not block inserts behind it")
+    func unsuitable() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            try await world.shareItem()
+            let store = MemoryStore(try StoreSchema([todoTable]), keepsUnknownColumns: false)
+            let context = SyncContext(store: store, remote: world.laptop.server)
+            let table = try context.table("TodoItem")
+            try await table.pull(queryID: "all")
+            try await table.update(Record(id: "a", ["text": "mine"]))
+            try await table.insert(["text": "bread"], id: "b")
+            _ = try? await context.push()
+            #expect(world.onServer()["b"] == "bread")
+        }
+    }
+}
