@@ -32,6 +32,14 @@ struct ResponseTests {
         #expect(ResponseMapping(status: status) == meaning)
     }
 
+    @Test("a web page that says 404 or 410 says nothing about a row", arguments: [404, 410])
+    func pagesAreNoRows(_ status: Int) {
+        #expect(answer(status, "<!DOCTYPE html><p>Not found</p>").mapping == .failure(.invalidResponse))
+        #expect(answer(status, "x", fields: [.contentType: "text/html"]).mapping == .failure(.invalidResponse))
+        #expect(answer(status, #"{"error":"The item does not exist"}"#).mapping == ResponseMapping(status: status))
+        #expect(answer(status).mapping == ResponseMapping(status: status))
+    }
+
     @Test(
         "what the server says is found in its usual places",
         arguments: [

@@ -48,7 +48,11 @@ struct LocalChangeSyncTests {
         try await SyncWorld.with(.azureMobileApps) { world in
             try await world.shareItem("abc")
             let laptop = world.laptop
-            if isUpdate { try await laptop.table.update(Record(id: "ABC", ["text": "mine"])) } else { try await laptop.table.delete("ABC") }
+            if isUpdate {
+                try await laptop.table.update(Record(id: "ABC", ["text": "mine"]))
+            } else {
+                try await laptop.table.delete("ABC")
+            }
             let report = try await laptop.context.push()
             #expect(report.conflicts.isEmpty)
             try await laptop.pull()
@@ -62,11 +66,17 @@ struct LocalChangeSyncTests {
             try world.emulator.seed([["id": .string("a+b"), "text": .string("milk")]], in: "TodoItem")
             try await world.laptop.pull()
             #expect(try await world.laptop.text("a+b") == "milk")
-            #expect(try await syncErrorCode { try await world.laptop.table.update(Record(id: "a+b", ["text": "mine"])) } == nil)
+            #expect(
+                try await syncErrorCode { try await world.laptop.table.update(Record(id: "a+b", ["text": "mine"])) }
+                    == nil
+            )
         }
     }
 
-    @Test("an item that is not in the store cannot be updated, and so not blanked on the server", arguments: DatasyncDialect.allCases)
+    @Test(
+        "an item that is not in the store cannot be updated, and so not blanked on the server",
+        arguments: DatasyncDialect.allCases
+    )
     func updateOfAbsent(_ dialect: DatasyncDialect) async throws {
         try await SyncWorld.with(dialect) { world in
             try await world.phone.table.insert(["text": "milk", "complete": true], id: "a")

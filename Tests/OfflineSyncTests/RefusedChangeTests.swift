@@ -24,7 +24,10 @@ struct RefusedChangeTests {
         }
     }
 
-    @Test("a refused delete of an edited item, theirs taken: the local row becomes the server's", arguments: DatasyncDialect.allCases)
+    @Test(
+        "a refused delete of an edited item, theirs taken: the local row becomes the server's",
+        arguments: DatasyncDialect.allCases
+    )
     func refusedDelete(_ dialect: DatasyncDialect) async throws {
         try await SyncWorld.with(dialect) { world in
             try await world.shareItem()
@@ -48,10 +51,12 @@ struct RefusedChangeTests {
             world.emulator.inject(refuse)
             try await laptop.context.push()
             let error = try await laptop.onlyError()
-            laptop.server.intercept(.whileUnderWay {
-                try await laptop.context.resolve(error, with: .discard)
-                try await laptop.table.insert(["text": "new"], id: "b")
-            })
+            laptop.server.intercept(
+                .whileUnderWay {
+                    try await laptop.context.resolve(error, with: .discard)
+                    try await laptop.table.insert(["text": "new"], id: "b")
+                }
+            )
             try await laptop.context.push()
             #expect(try await laptop.context.operations().map(\.itemID) == ["b"])
             try await laptop.context.push()
@@ -68,10 +73,12 @@ struct RefusedChangeTests {
             world.emulator.inject(refuse)
             try await laptop.context.push()
             let error = try await laptop.onlyError()
-            laptop.server.intercept(.whileUnderWay {
-                try await laptop.context.resolve(error, with: .takeServer)
-                try await laptop.table.update(Record(id: "a", ["text": "mine 2"]))
-            })
+            laptop.server.intercept(
+                .whileUnderWay {
+                    try await laptop.context.resolve(error, with: .takeServer)
+                    try await laptop.table.update(Record(id: "a", ["text": "mine 2"]))
+                }
+            )
             try await laptop.context.push()
             try await laptop.context.push()
             try await laptop.pull()
@@ -81,7 +88,10 @@ struct RefusedChangeTests {
         }
     }
 
-    @Test("an item that the server does not hand over again does not hold up the others", arguments: [ConflictResolution.takeServer, .discard])
+    @Test(
+        "an item that the server does not hand over again does not hold up the others",
+        arguments: [ConflictResolution.takeServer, .discard]
+    )
     func refetchForbidden(_ resolution: ConflictResolution) async throws {
         try await SyncWorld.with(.datasync) { world in
             try await world.shareItem()
@@ -92,7 +102,9 @@ struct RefusedChangeTests {
             try await laptop.context.resolve(try await laptop.onlyError(), with: resolution)
             try await world.phone.table.insert(["text": "bread"], id: "b")
             try await world.phone.context.push()
-            world.emulator.inject(.answer(EmulatorResponse(403), times: 99) { $0.method == "GET" && $0.path.hasSuffix("/a") })
+            world.emulator.inject(
+                .answer(EmulatorResponse(403), times: 99) { $0.method == "GET" && $0.path.hasSuffix("/a") }
+            )
             for _ in 0..<3 { _ = try? await laptop.pull() }
             #expect(try await laptop.text("b") == "bread")
         }
@@ -107,7 +119,11 @@ struct RefusedChangeTests {
             world.emulator.inject(.answer(EmulatorResponse(400)) { $0.method == "DELETE" })
             try await laptop.context.push()
             let error = try await laptop.onlyError()
-            laptop.server.intercept(.whileUnderWay { try await laptop.context.resolve(error, with: .keepMerged(Record(id: "a", ["text": "merged"]))) })
+            laptop.server.intercept(
+                .whileUnderWay {
+                    try await laptop.context.resolve(error, with: .keepMerged(Record(id: "a", ["text": "merged"])))
+                }
+            )
             try await laptop.context.push()
             #expect(try await laptop.text("a") == "merged")
             try await laptop.context.push()
@@ -117,7 +133,7 @@ struct RefusedChangeTests {
         }
     }
 
-    @Test("a refused insert is sent again after an edit") 
+    @Test("a refused insert is sent again after an edit")
     func refusedInsertEdited() async throws {
         try await SyncWorld.with(.datasync) { world in
             world.emulator.inject(.answer(EmulatorResponse(400)) { $0.method == "POST" })
@@ -144,6 +160,18 @@ struct RefusedChangeTests {
             try await laptop.table.purge()
             try await laptop.pull()
             #expect(try await laptop.text("a") == nil)
+        }
+    }
+
+    @Test("a delete that a web page answered is not taken for done")
+    func deleteAnsweredByPage() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            try await world.shareItem()
+            try await world.laptop.table.delete("a")
+            world.emulator.inject(.answer(.html(404, "<html>Site not found</html>")) { $0.method == "DELETE" })
+            #expect(try await world.laptop.context.push().failures.count == 1)
+            try await world.laptop.context.push()
+            #expect(world.onServer().isEmpty)
         }
     }
 }

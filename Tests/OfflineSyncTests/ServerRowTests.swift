@@ -19,7 +19,9 @@ struct ServerRowTests {
             try await laptop.table.update(Record(id: "a", ["text": "mine"]))
             try await laptop.context.push()
             try await laptop.context.resolve(try await laptop.onlyError(), with: .keepMine)
-            laptop.server.intercept(.whileUnderWay { try await laptop.table.update(Record(id: "a", ["text": "mine 2"])) })
+            laptop.server.intercept(
+                .whileUnderWay { try await laptop.table.update(Record(id: "a", ["text": "mine 2"])) }
+            )
             try await laptop.context.push()
             #expect(world.onServer() == ["a": "mine"])
             world.emulator.inject(refuse)
@@ -59,7 +61,9 @@ struct ServerRowTests {
             try await laptop.table.update(Record(id: "a", ["text": "mine"]))
             try await laptop.context.push()
             try await laptop.context.resolve(try await laptop.onlyError(), with: .keepMine)
-            laptop.server.intercept(.whileUnderWay { try await laptop.table.update(Record(id: "a", ["text": "mine 2"])) })
+            laptop.server.intercept(
+                .whileUnderWay { try await laptop.table.update(Record(id: "a", ["text": "mine 2"])) }
+            )
             try await laptop.context.push()
             try await phone.table.insert(["text": "later"], id: "z")
             try await phone.context.push()
@@ -71,7 +75,9 @@ struct ServerRowTests {
         }
     }
 
-    @Test("theirs, when the server did not show its row: the next pull fetches it") func takeServerUnknown() async throws {
+    @Test("theirs, when the server did not show its row: the next pull fetches it") func takeServerUnknown()
+        async throws
+    {
         try await SyncWorld.with(.datasync) { world in
             try await world.shareItem()
             try await world.phone.table.insert(["text": "later"], id: "z")
@@ -94,7 +100,9 @@ struct ServerRowTests {
             try await world.shareItem()
             let laptop = world.laptop
             try await laptop.table.update(Record(id: "a", ["text": "mine"]))
-            world.emulator.inject(.answer(EmulatorResponse(412), times: 1) { $0.method == "PUT" || $0.method == "PATCH" })
+            world.emulator.inject(
+                .answer(EmulatorResponse(412), times: 1) { $0.method == "PUT" || $0.method == "PATCH" }
+            )
             world.emulator.inject(.answer(EmulatorResponse(403), times: 1) { $0.method == "GET" })
             try await laptop.context.push()
             try await laptop.context.resolve(try await laptop.onlyError(), with: .keepMine)
@@ -102,7 +110,9 @@ struct ServerRowTests {
         }
     }
 
-    @Test("an insert dropped by a delete does not hide the server's row of that id") func dropWithServerRow() async throws {
+    @Test("an insert dropped by a delete does not hide the server's row of that id") func dropWithServerRow()
+        async throws
+    {
         try await SyncWorld.with(.datasync) { world in
             let laptop = world.laptop
             try await world.phone.table.insert(["text": "theirs"], id: "a")
@@ -121,12 +131,18 @@ struct ServerRowTests {
     @Test("a merge does not set back a column that this device does not declare", arguments: [DatasyncDialect.datasync])
     func undeclaredKeepMine(_ dialect: DatasyncDialect) async throws {
         try await SyncWorld.with(dialect) { world in
-            try world.emulator.seed([["id": .string("a"), "text": .string("milk"), "extra": .string("old")]], in: "TodoItem")
+            try world.emulator.seed(
+                [["id": .string("a"), "text": .string("milk"), "extra": .string("old")]],
+                in: "TodoItem"
+            )
             let laptop = world.laptop
             try await laptop.pull()
             #expect(try await laptop.table.read("a")?["extra"] == "old")
             try await laptop.table.update(Record(id: "a", ["text": "mine"]))
-            try world.emulator.seed([["id": .string("a"), "text": .string("theirs"), "extra": .string("new")]], in: "TodoItem")
+            try world.emulator.seed(
+                [["id": .string("a"), "text": .string("theirs"), "extra": .string("new")]],
+                in: "TodoItem"
+            )
             try await laptop.context.push()
             let error = try await laptop.onlyError()
             #expect(error.serverItem?["extra"] == "new")

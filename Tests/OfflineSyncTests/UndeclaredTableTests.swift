@@ -11,9 +11,21 @@ struct UndeclaredTableTests {
     func undeclared() async throws {
         try await SyncWorld.with(.datasync) { world in
             let laptop = world.laptop
-            try await laptop.store.write { try $0.upsert([Record(id: .int64(1), [
-                "table": "Gone", "tableKind": 0, "itemId": "x", "itemKey": "x", "properties": .bytes(Array(#"{"type":1}"#.utf8)),
-                "editCounter": 0, "state": 0, "attempted": false])], into: "MS_TableOperations") }
+            try await laptop.store.write {
+                try $0.upsert(
+                    [
+                        Record(
+                            id: .int64(1),
+                            [
+                                "table": "Gone", "tableKind": 0, "itemId": "x", "itemKey": "x",
+                                "properties": .bytes(Array(#"{"type":1}"#.utf8)),
+                                "editCounter": 0, "state": 0, "attempted": false,
+                            ]
+                        )
+                    ],
+                    into: "MS_TableOperations"
+                )
+            }
             try await laptop.table.insert(["text": "milk"], id: "a")
             do { try await laptop.context.push() } catch { Issue.record("push: \(error)") }
             do { try await laptop.context.forcePurge("Gone") } catch { Issue.record("purge: \(error)") }
@@ -25,9 +37,21 @@ struct UndeclaredTableTests {
     func damaged() async throws {
         try await SyncWorld.with(.datasync) { world in
             let laptop = world.laptop
-            try await laptop.store.write { try $0.upsert([Record(id: .int64(1), [
-                "table": "TodoItem", "tableKind": 0, "itemId": "x", "itemKey": "x", "properties": .bytes(Array(#"{"type":9}"#.utf8)),
-                "editCounter": 0, "state": 0, "attempted": false])], into: "MS_TableOperations") }
+            try await laptop.store.write {
+                try $0.upsert(
+                    [
+                        Record(
+                            id: .int64(1),
+                            [
+                                "table": "TodoItem", "tableKind": 0, "itemId": "x", "itemKey": "x",
+                                "properties": .bytes(Array(#"{"type":9}"#.utf8)),
+                                "editCounter": 0, "state": 0, "attempted": false,
+                            ]
+                        )
+                    ],
+                    into: "MS_TableOperations"
+                )
+            }
             #expect(try await syncErrorCode { try await laptop.context.push() } == .damagedQueue)
             #expect(try await syncErrorCode { try await laptop.context.forcePurge("TodoItem") } == nil)
         }

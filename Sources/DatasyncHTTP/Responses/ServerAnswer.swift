@@ -11,7 +11,13 @@ struct ServerAnswer: Sendable {
     /// The server's host and port, for messages.
     var server: String
 
-    var mapping: ResponseMapping { ResponseMapping(status: status) }
+    /// What the answer means. A page of HTML that says 404 or 410 comes from something in front of the service, or from
+    /// a service that was stopped: it says nothing about the row, and must not pass for a deletion.
+    var mapping: ResponseMapping {
+        let mapping = ResponseMapping(status: status)
+        let isAboutTheRow = mapping == .gone || mapping == .failure(.notFound)
+        return isAboutTheRow && looksLikeHTML ? .failure(.invalidResponse) : mapping
+    }
 
     /// The body as JSON.
     func json() throws(RemoteError) -> JSONNode {
@@ -56,6 +62,8 @@ struct ServerAnswer: Sendable {
         case .invalidResponse where (300...399).contains(status):
             "\(server) redirects\(redirectionTarget), which is not followed, because it would take data and"
                 + " credentials elsewhere; use the final address"
+        case .invalidResponse where looksLikeHTML:
+            "\(server) has a web page where table '\(table)' should be; check the address and the table's name"
         default: "\(server) answered with a status that the protocol does not have"
         }
     }

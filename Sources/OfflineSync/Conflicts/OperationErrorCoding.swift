@@ -30,11 +30,12 @@ enum OperationErrorCoding {
     ) throws -> [TableOperationError] {
         let declared = Set(schema.tables.map(\.name))
         let query = Query(SystemTables.operationErrors.name).ordered(by: "operationId")
-        return try transaction.records(query).compactMap { record in
-            let properties = try JSONNode(parsing: record["properties"]?.bytesValue ?? [])
-            guard let table = properties["table"]?.stringValue, declared.contains(table) else { return nil }
-            return try error(record, schema)
-        }
+        return try transaction.records(query)
+            .compactMap { record in
+                let properties = try JSONNode(parsing: record["properties"]?.bytesValue ?? [])
+                guard let table = properties["table"]?.stringValue, declared.contains(table) else { return nil }
+                return try error(record, schema)
+            }
     }
 
     static func error(_ record: Record, _ schema: StoreSchema) throws -> TableOperationError {

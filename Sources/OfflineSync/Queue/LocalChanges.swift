@@ -28,7 +28,10 @@ struct LocalChanges: Sendable {
         try refuse(.update, over: waiting)
         guard let stored = try transaction.record(item.id, in: table.name) else {
             // Sending it would blank every column that is not given, whatever the server has in it.
-            throw SyncError(.invalidAction, "the store has no such item in '\(table.name)'; insert it, or pull it first")
+            throw SyncError(
+                .invalidAction,
+                "the store has no such item in '\(table.name)'; insert it, or pull it first"
+            )
         }
         // The server may tell apart what this table does not: the casing it knows is the stored one.
         var row = try writable(item, over: stored)

@@ -55,9 +55,10 @@ enum OperationQueue {
         _ transaction: inout some StoreReading & ~Copyable,
         _ schema: StoreSchema
     ) throws -> [TableOperation] {
-        try transaction.records(query(table).filtered(by: isDeclared(schema))).map {
-            try OperationCoding.operation($0, schema)
-        }
+        try transaction.records(query(table).filtered(by: isDeclared(schema)))
+            .map {
+                try OperationCoding.operation($0, schema)
+            }
     }
 
     /// How many operations there are, of one table or of all, in one state or in any.
