@@ -18,10 +18,8 @@ extension TableDefinition {
         return row
     }
 
-    /// Whether the server's row says in the declared columns what the local row says.
-    ///
-    /// - Parameter defaultsCountAsNull: Whether a local null also equals what servers may make of a column that is left
-    ///   out: false or 0.
+    /// Whether the server's row says in the declared columns what the local row says. With `defaultsCountAsNull` a local
+    /// null also equals what servers may make of a column that is left out: false or 0.
     func hasSameContent(_ local: Record, _ server: Record, defaultsCountAsNull: Bool) -> Bool {
         columns.allSatisfy { column in
             let mine = local[column.name] ?? .null

@@ -13,10 +13,8 @@ struct PageApplication: Sendable {
     let table: TableDefinition
     let schema: StoreSchema
 
-    /// Applies rows in their order.
-    ///
-    /// - Parameter replacesWholeRows: Whether a row takes the place of the local one even under the same version,
-    ///   because the local content is not the server's.
+    /// Applies rows in their order. With `replacesWholeRows` a row takes the place of the local one even under the same
+    /// version, because the local content is not the server's.
     func apply(
         _ records: [Record],
         replacesWholeRows: Bool = false,
