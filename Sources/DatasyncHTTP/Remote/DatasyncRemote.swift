@@ -23,7 +23,7 @@ public final class DatasyncRemote: SyncRemote {
     ///   - dialect: The protocol that the service speaks.
     ///   - options: Settings with defaults.
     ///   - authentication: What proves to the server who is asking; nil asks anonymously.
-    ///   - transport: What carries requests; `URLSession` by default.
+    ///   - transport: What carries requests.
     /// - Throws: ``RemoteContract/RemoteError`` with code `invalidAddress` for an address that is refused, and
     ///   `invalidRequest` for an installation id that no header can carry.
     public init(
@@ -31,7 +31,7 @@ public final class DatasyncRemote: SyncRemote {
         dialect: DatasyncDialect,
         options: DatasyncOptions = DatasyncOptions(),
         authentication: (any RequestAuthentication)? = nil,
-        transport: any HTTPTransport = URLSessionTransport()
+        transport: any HTTPTransport = DefaultTransport()
     ) throws(RemoteError) {
         endpoint = try DatasyncEndpoint(baseURL, options: options)
         wire = dialect.wireProtocol
