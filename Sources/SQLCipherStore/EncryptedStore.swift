@@ -1,6 +1,5 @@
 public import Foundation
 public import SecretMemory
-import Synchronization
 public import SyncContract
 
 /// A local store in one encrypted file.
@@ -33,10 +32,9 @@ public final class EncryptedStore: SyncContextDataSource {
 
     private let catalog: StoreCatalog
     // The order matters for a store that is dropped without being closed: readers end before the writer, which writes
-    // the log back, and the lock goes last.
+    // the log back and lifts the lock.
     private let readers: ReaderPool
     private let writer: Connection
-    private let lock: Mutex<LockFile?>
     private let gate = OperationGate()
     private let broadcaster = ChangeBroadcaster()
 
@@ -72,7 +70,11 @@ public final class EncryptedStore: SyncContextDataSource {
         guard url.isFileURL else { throw StoreError(.notFound, "a store lies in a file; use a file URL") }
         let files = StoreFiles(url.path)
         let opener = StoreOpener(files: files, key: key, schema: schema, mode: mode, options: options)
-        let writer = Connection(label: "SealedSync.writer", logPath: files.log)
+        let writer = Connection(
+            label: "SealedSync.writer",
+            files: files,
+            checkpointDelay: options.checkpointDelay
+        )
         let opened = try await writer.open { try opener.open() }
         return EncryptedStore(url, schema, files, writer, opened, options)
     }
@@ -90,12 +92,11 @@ public final class EncryptedStore: SyncContextDataSource {
         self.writer = writer
         catalog = opened.catalog
         engineVersion = opened.engine
-        lock = Mutex(opened.lock)
         let keying = opened.keying
         readers = ReaderPool(
             (0..<max(options.readerCount, 1))
                 .map { index in
-                    Connection(label: "SealedSync.reader.\(index)") {
+                    Connection(label: "SealedSync.reader.\(index)", files: files) {
                         try StoreOpener.openReader(files, keying: keying, options: options)
                     }
                 }
@@ -109,7 +110,7 @@ public final class EncryptedStore: SyncContextDataSource {
         do {
             return try Keying.engineVersion()
         } catch let failure as SQLiteFailure {
-            throw StoreError(failure)
+            throw StoreError(failure, at: nil)
         }
     }
 
@@ -158,7 +159,6 @@ public final class EncryptedStore: SyncContextDataSource {
         await gate.close {
             await readers.close()
             await writer.close(emptyingLog: true)
-            lock.withLock { $0 = nil }
             broadcaster.finish()
         }
     }

@@ -35,6 +35,13 @@ public struct EncryptedStoreOptions: Sendable, Hashable {
     /// ``StoreError/Code/wrongKey``, and the key is not tried on an untouched file first.
     public var keyIsVerified = false
 
+    /// How long after the last commit the log is written back and emptied; nil leaves that to the limits of its
+    /// length and to closing.
+    ///
+    /// Not public: a short time costs speed, and with a long one damage in the log costs more commits. Tests that look
+    /// at the log choose one that no load on the machine can overtake.
+    var checkpointDelay: Duration? = .milliseconds(500)
+
     /// The default options.
     public init() {}
 }

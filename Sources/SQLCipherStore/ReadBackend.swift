@@ -63,7 +63,7 @@ class ReadBackend: StoreReadBackend {
         do {
             return try body()
         } catch let failure as SQLiteFailure {
-            throw StoreError(failure)
+            throw StoreError(failure, at: openDatabase.path)
         }
     }
 }

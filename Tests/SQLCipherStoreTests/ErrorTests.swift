@@ -22,7 +22,7 @@ struct ErrorTests {
         ]
     )
     func codes(code: Int32, expected: StoreError.Code) {
-        let error = StoreError(SQLiteFailure(code: code))
+        let error = StoreError(SQLiteFailure(code: code), at: "/folder/store.db")
         #expect(error.code == expected)
         #expect((error.cause as? SQLiteFailure)?.code == code)
         // The message names a remedy behind the semicolon.
@@ -37,11 +37,11 @@ struct ErrorTests {
         ]
         for (number, expected) in rows {
             errno = number
-            #expect(StoreError(SystemCallFailure("open")).code == expected)
+            #expect(StoreError(SystemCallFailure("open"), at: "/folder/store.db").code == expected)
         }
     }
 
-    @Test("no message holds a value, an id, a name of the file or SQL")
+    @Test("no message about a record or a query holds a value, an id, a name of the file or SQL")
     func discretion() async throws {
         let folder = try TestFolder()
         let store = try await EncryptedStore.open(in: folder)
@@ -77,6 +77,46 @@ struct ErrorTests {
         await store.close()
     }
 
+    @Test("messages about a file name it, so that a person with several stores knows which")
+    func namesOfFiles() async throws {
+        let folder = try TestFolder()
+        // The folder for temporary files may be reached through a symbolic link, which the messages follow.
+        let path = StoreFiles(folder.database.path).database
+        func expectName(_ expected: StoreError.Code, _ body: () async throws -> Void) async throws {
+            do {
+                try await body()
+                Issue.record("nothing was thrown instead of \(expected)")
+            } catch let error as StoreError {
+                #expect(error.code == expected)
+                #expect(error.message.contains("'\(path)'"), "\(error)")
+            }
+        }
+        try await expectName(.notFound) { _ = try await EncryptedStore.open(in: folder, mode: .openExisting) }
+        let store = try await EncryptedStore.open(in: folder)
+        try await expectName(.inUse) { _ = try await EncryptedStore.open(in: folder) }
+        try await expectName(.alreadyExists) { _ = try await EncryptedStore.open(in: folder, mode: .createNew) }
+        let large = Record(id: "1", ["bytes": .bytes(Array(repeating: 1, count: 50_000))])
+        try await store.upsert([large], table: "items")
+        await store.close()
+        try await expectName(.wrongKey) { _ = try await EncryptedStore.open(in: folder, keyByte: 8) }
+        let intact = try #require(folder.contents()["store.db"])
+
+        try folder.write(intact.dropLast(4_096))
+        try await expectName(.damaged) { _ = try await EncryptedStore.open(in: folder) }
+        try folder.write(Array("%PDF-1.4 and more".utf8))
+        try await expectName(.damaged) { _ = try await EncryptedStore.open(in: folder) }
+        try folder.write(Array("SQLite format 3\0".utf8))
+        try await expectName(.unsupportedFormat) { _ = try await EncryptedStore.open(in: folder) }
+
+        // The last page belongs to the large value: opening does not read it, a transaction does.
+        var damaged = intact
+        damaged[damaged.count - 3_000] ^= 1
+        try folder.write(damaged)
+        let opened = try await EncryptedStore.open(in: folder)
+        try await expectName(.damaged) { _ = try await opened.read(table: "items", itemID: "1") }
+        await opened.close()
+    }
+
     @Test("a file that cannot be written is told from a damaged one")
     func unwritableFolder() async throws {
         guard geteuid() != 0 else {
@@ -93,8 +133,9 @@ struct ErrorTests {
         guard let disk = try SmallDisk(megabytes: 4) else { return }
         defer { disk.unmount() }
         try await disk.open().close()
-        try disk.remount("ro")
-        #expect(try await code { try await disk.open().close() } == .readOnly)
+        let view = try disk.readOnlyView()
+        defer { view.unmount() }
+        #expect(try await code { try await view.open().close() } == .readOnly)
     }
 }
 

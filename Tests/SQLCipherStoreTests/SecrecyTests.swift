@@ -16,7 +16,7 @@ struct SecrecyTests {
             ],
             indexes: [["MarkerColumn"]]
         )
-        let store = try await EncryptedStore.open(in: folder, [table])
+        let store = try await EncryptedStore.open(in: folder, [table], checkpointDelay: nil)
         let markers = [
             "MarkerTable", "MarkerColumn", "MarkerIdentifier", "MarkerText", "MarkerBlob", "MarkerJSON", "MarkerKey",
             "MarkerExtra", "MarkerQuery", "987654321987654321", "MS_TableOperations", "SQLite format", "CREATE TABLE",

@@ -249,20 +249,6 @@ struct TransactionTests {
         #expect(await changes.next() == nil)
     }
 
-    @Test("the log is emptied when no write follows")
-    func idleCheckpoint() async throws {
-        let folder = try TestFolder()
-        let store = try await EncryptedStore.open(in: folder)
-        try await store.upsert([Record(id: "1")], table: "items")
-        #expect(try folder.contents()["store.db-wal"]?.isEmpty == false)
-        let deadline = ContinuousClock.now + .seconds(20)
-        while try folder.contents()["store.db-wal"]?.isEmpty == false, ContinuousClock.now < deadline {
-            await Task.yield()
-        }
-        #expect(try folder.contents()["store.db-wal"]?.isEmpty == true)
-        await store.close()
-    }
-
     @Test("an error thrown while walking over rows ends the walk and comes out as it is")
     func throwingInForEach() async throws {
         let folder = try TestFolder()

@@ -5,8 +5,12 @@ import SyncContract
 actor Connection {
     private nonisolated let executor: ConnectionExecutor
     private let opener: (@Sendable () throws -> Database)?
-    private let logPath: String?
+    private let files: StoreFiles
+    private let checkpointDelay: Duration?
+
+    // The order matters for a connection that is dropped without being closed: the lock on the store goes last.
     private var database: Database?
+    private var lock: LockFile?
 
     /// How many write transactions were committed, and whether a look at the log is due.
     private var commits = 0
@@ -14,24 +18,33 @@ actor Connection {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-    /// The writer's connection, which keeps the log at the given path short. It is opened with ``open(_:)``.
-    init(label: String, logPath: String) {
+    /// The writer's connection, which holds the lock on the store and keeps the log short. It is opened with
+    /// ``open(_:)``.
+    ///
+    /// - Parameters:
+    ///   - label: The name of its queue.
+    ///   - files: The files of the store.
+    ///   - checkpointDelay: How long after the last commit the log is emptied; nil for not at all.
+    init(label: String, files: StoreFiles, checkpointDelay: Duration?) {
         executor = ConnectionExecutor(label: label)
         opener = nil
-        self.logPath = logPath
+        self.files = files
+        self.checkpointDelay = checkpointDelay
     }
 
     /// A reader's connection, which opens with its first transaction.
-    init(label: String, opener: @escaping @Sendable () throws -> Database) {
+    init(label: String, files: StoreFiles, opener: @escaping @Sendable () throws -> Database) {
         executor = ConnectionExecutor(label: label)
         self.opener = opener
-        logPath = nil
+        self.files = files
+        checkpointDelay = nil
     }
 
     /// Opens the connection on its queue and returns what else the opening found out.
-    func open<Value: Sendable>(_ body: @Sendable () throws -> (Database, Value)) throws -> Value {
-        let (database, value) = try body()
+    func open<Value: Sendable>(_ body: @Sendable () throws -> (Database, LockFile, Value)) throws -> Value {
+        let (database, lock, value) = try body()
         self.database = database
+        self.lock = lock
         return value
     }
 
@@ -47,14 +60,15 @@ actor Connection {
             noteCommit()
             return value
         } catch let failure as SQLiteFailure {
-            throw StoreError(failure)
+            throw StoreError(failure, at: files.database)
         }
     }
 
-    /// Closes the connection. The writer first empties the log, and must be the last to close.
+    /// Closes the connection. The writer first empties the log, and must be the last to close: it lifts the lock.
     func close(emptyingLog: Bool) {
         if emptyingLog { _ = emptyLog(.truncate, waiting: 5_000) }
         database = nil
+        lock = nil
     }
 
     private func openDatabase() throws -> Database {
@@ -68,11 +82,11 @@ actor Connection {
 
 /// Keeping the log short: whatever is damaged in it loses the commits after it.
 extension Connection {
-    /// Counts a commit; the log is emptied as soon as no other follows for half a second.
+    /// Counts a commit; the log is emptied as soon as no other follows for a while.
     private func noteCommit() {
-        guard let logPath else { return }
+        guard opener == nil else { return }
         commits += 1
-        if let size = FileSystem.size(of: logPath), size > LogLimits.hardLimit {
+        if let size = FileSystem.size(of: files.log), size > LogLimits.hardLimit {
             // SQLite's own checkpoints start the log anew only when no reader is in it: wait for that now.
             _ = emptyLog(.restart, waiting: 5_000)
         }
@@ -80,9 +94,10 @@ extension Connection {
     }
 
     private func scheduleCheckpoint() {
+        guard let checkpointDelay else { return }
         isCheckpointScheduled = true
         let seen = commits
-        executor.schedule(after: .milliseconds(500)) { [weak self] in
+        executor.schedule(after: checkpointDelay) { [weak self] in
             self?.assumeIsolated { $0.checkpointIfIdle(since: seen) }
         }
     }

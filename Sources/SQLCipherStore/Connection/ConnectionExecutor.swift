@@ -14,7 +14,7 @@ final class ConnectionExecutor: SerialExecutor {
     func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
 
     /// Runs a closure on the queue after a delay.
-    func schedule(after delay: DispatchTimeInterval, _ body: @escaping @Sendable () -> Void) {
-        queue.asyncAfter(deadline: .now() + delay, execute: body)
+    func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) {
+        queue.asyncAfter(deadline: .now() + delay / .seconds(1), execute: body)
     }
 }

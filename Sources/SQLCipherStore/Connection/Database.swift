@@ -2,11 +2,14 @@ import CSQLCipher
 
 /// A connection with its statement cache: what transactions work on. One thread at a time uses it.
 final class Database {
+    /// The file.
+    let path: String
     private let handle: ConnectionHandle
     private var cache = StatementCache(capacity: 64)
 
     /// Opens a file without a key.
     init(path: String, flags: Int32) throws(SQLiteFailure) {
+        self.path = path
         handle = try ConnectionHandle(path: path, flags: flags)
     }
 

@@ -35,29 +35,30 @@ struct FormatMark: Sendable {
         self.format = format
     }
 
-    /// Reads the first bytes of a file.
+    /// Reads the first bytes of the file at a path, which the errors name.
     ///
     /// - Throws: ``StoreError/Code/unsupportedFormat`` for an unencrypted SQLite database and for a format of a newer
     ///   version; ``StoreError/Code/damaged`` for anything else that is not the start of a store.
-    init(reading bytes: [UInt8]) throws(StoreError) {
-        guard bytes.count >= Self.count else { throw Self.wrongLength }
+    init(reading bytes: [UInt8], of path: String) throws(StoreError) {
+        guard bytes.count >= Self.count else { throw Self.wrongLength(of: path) }
         let bytes = Array(bytes.prefix(Self.count))
         guard bytes != Self.plainHeader else {
             throw StoreError(
                 .unsupportedFormat,
-                "the file is an SQLite database without encryption; open a new store and copy the rows into it"
+                "'\(path)' is an SQLite database without encryption; open a new store and copy the rows into it"
             )
         }
         guard bytes.starts(with: Self.magic) else {
             throw StoreError(
                 .damaged,
-                "the file is not a SealedSync database, or its first bytes are damaged; restore it from a backup"
+                "'\(path)' is not a SealedSync database, or its first bytes are damaged; restore it from a backup"
             )
         }
         guard let format = Format(rawValue: bytes[Self.magic.count]) else {
             throw StoreError(
                 .unsupportedFormat,
-                "the store has format \(bytes[Self.magic.count]), which this version does not know; use a newer version"
+                "the store at '\(path)' has format \(bytes[Self.magic.count]), which this version does not know; use a"
+                    + " newer version"
             )
         }
         self.bytes = bytes
@@ -65,7 +66,7 @@ struct FormatMark: Sendable {
     }
 
     /// The error for a file that has lost its end, or has gained something behind it.
-    static var wrongLength: StoreError {
-        StoreError(.damaged, "the file has lost its end or has grown from outside; restore it from a backup")
+    static func wrongLength(of path: String) -> StoreError {
+        StoreError(.damaged, "'\(path)' has lost its end or has grown from outside; restore it from a backup")
     }
 }

@@ -14,23 +14,29 @@ import Darwin
 /// the system lifts it when the process ends, however it ends. The file itself stays: removing it would let a third
 /// process lock a new file of the same name while a second one still waits on the old.
 final class LockFile: Sendable {
-    private let descriptor: FileDescriptor
+    /// Seen by tests only.
+    let descriptor: FileDescriptor
 
-    /// Takes the lock.
+    /// Takes the lock on a store.
     ///
     /// - Throws: ``StoreError/Code/inUse`` when somebody holds it; `SystemCallFailure` when the file cannot be opened.
-    init(_ path: String) throws {
-        descriptor = try FileDescriptor(path, O_RDWR | O_CREAT)
+    init(_ files: StoreFiles) throws {
+        descriptor = try FileDescriptor(files.lock, O_RDWR | O_CREAT)
         while flock(descriptor.number, LOCK_EX | LOCK_NB) != 0 {
             switch errno {
             case EINTR: continue
             case EWOULDBLOCK:
                 throw StoreError(
                     .inUse,
-                    "the store is open in this or another process; close it there first, or share one store object"
+                    "the store at '\(files.database)' is open in this or another process; close it there first, or share"
+                        + " one store object"
                 )
             default: throw SystemCallFailure("flock")
             }
         }
     }
+
+    /// Closing the descriptor alone would not do: a program that this process is just starting has a duplicate of it
+    /// until it runs, and the lock lasts as long as any. Unlocking lifts it for all of them.
+    deinit { _ = flock(descriptor.number, LOCK_UN) }
 }

@@ -14,8 +14,8 @@ struct StoreCreator {
             // A log left without its database would be played into the new one.
             throw StoreError(
                 .damaged,
-                "the database is missing but its log is there; put the database back, or delete the files that begin"
-                    + " with its name if the data is not wanted"
+                "the database '\(files.database)' is missing but its log is there; put the database back, or delete the"
+                    + " files that begin with its name if the data is not wanted"
             )
         }
         try removeLeftovers()

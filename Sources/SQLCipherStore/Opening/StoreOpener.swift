@@ -10,35 +10,42 @@ struct StoreOpener: Sendable {
     let mode: OpenMode
     let options: EncryptedStoreOptions
 
-    /// What an opened store consists of, beside the writer's connection.
+    /// What an opened store consists of, beside the writer's connection and the lock.
     struct Opened: Sendable {
         let catalog: StoreCatalog
-        let lock: LockFile
         let keying: Keying
         let engine: EngineVersion
     }
 
     /// Opens the store for writing.
-    func open() throws -> (Database, Opened) {
+    func open() throws -> (Database, LockFile, Opened) {
         do {
             return try openStore()
         } catch let failure as SQLiteFailure {
-            throw StoreError(failure)
+            throw StoreError(failure, at: files.database)
         } catch let failure as SystemCallFailure {
-            throw StoreError(failure)
+            throw StoreError(failure, at: files.database)
         }
     }
 
-    private func openStore() throws -> (Database, Opened) {
+    private func openStore() throws -> (Database, LockFile, Opened) {
         guard key.count == KeyText.keyCount else {
             throw StoreError(.wrongKey, "a key has \(KeyText.keyCount) bytes; this one has \(key.count)")
         }
         let engine = try Keying.engineVersion()
         guard FileSystem.isFolder(files.folder) else {
-            throw StoreError(.notFound, "the folder of the store does not exist; create it first")
+            throw StoreError(.notFound, "the folder '\(files.folder)' does not exist; create it first")
         }
         try checkMode()
-        let lock = try LockFile(files.lock)
+        let lock = try LockFile(files)
+        // An opening that fails has closed its connection before the lock is lifted.
+        return try withExtendedLifetime(lock) {
+            let (database, opened) = try openLocked(engine)
+            return (database, lock, opened)
+        }
+    }
+
+    private func openLocked(_ engine: EngineVersion) throws -> (Database, Opened) {
         // Another process may have created or removed the store before the lock was ours.
         try checkMode()
         guard let newestFormat = engine.newestFormat else { throw StoreError.notEncrypting }
@@ -53,31 +60,36 @@ struct StoreOpener: Sendable {
         if !hasLog { try checkSize(database) }
         try configure(database)
         let catalog = try SchemaMigrator(database: database, schema: schema).migrate()
-        return (database, Opened(catalog: catalog, lock: lock, keying: keying, engine: engine))
+        return (database, Opened(catalog: catalog, keying: keying, engine: engine))
     }
 
     private func checkMode() throws(StoreError) {
         let exists = FileSystem.exists(files.database)
         if exists, mode == .createNew {
-            throw StoreError(.alreadyExists, "there is a store at this place already; open it, or choose another place")
+            throw StoreError(
+                .alreadyExists,
+                "there is a store at '\(files.database)' already; open it, or choose another place"
+            )
         }
         if !exists, mode == .openExisting {
-            throw StoreError(.notFound, "there is no store at this place; check the path, or create the store")
+            throw StoreError(.notFound, "there is no store at '\(files.database)'; check the path, or create the store")
         }
     }
 
     /// Reads the format mark, and tries the key on a connection that touches no file.
     private func verifiedKeying(_ engine: EngineVersion, _ newest: FormatMark.Format) throws -> Keying {
         let start = try FileSystem.prefix(of: files.database, count: FormatMark.count)
-        let mark = try FormatMark(reading: start)
+        let mark = try FormatMark(reading: start, of: files.database)
         guard mark.format.rawValue <= newest.rawValue else {
             throw StoreError(
                 .unsupportedFormat,
-                "the store was written with a newer SQLCipher than the one linked here (\(engine.cipher)); link"
-                    + " SQLCipher 4 or later"
+                "the store at '\(files.database)' was written with a newer SQLCipher than the one linked here"
+                    + " (\(engine.cipher)); link SQLCipher 4 or later"
             )
         }
-        guard FileSystem.size(of: files.database) ?? 0 >= FormatMark.pageSize else { throw FormatMark.wrongLength }
+        guard FileSystem.size(of: files.database) ?? 0 >= FormatMark.pageSize else {
+            throw FormatMark.wrongLength(of: files.database)
+        }
         let keying = try Keying(key: key, mark: mark, engine: engine)
         if !options.keyIsVerified { try tryKey(keying) }
         return keying
@@ -95,8 +107,8 @@ struct StoreOpener: Sendable {
         } catch let failure as SQLiteFailure where failure.primaryCode == SQLITE_NOTADB {
             throw StoreError(
                 .wrongKey,
-                "the key does not open the store; use the key it was created with. If the key is certainly right, the"
-                    + " first page is damaged: open with 'keyIsVerified' to let the log repair it"
+                "the key does not open the store at '\(files.database)'; use the key it was created with. If the key is"
+                    + " certainly right, the first page is damaged: open with 'keyIsVerified' to let the log repair it"
             )
         } catch is SQLiteFailure {
             // The first page could be decrypted, or the code would be another; what is wrong with the others, or with
@@ -110,7 +122,7 @@ struct StoreOpener: Sendable {
         } catch let failure as SQLiteFailure where failure.primaryCode == SQLITE_NOTADB {
             throw StoreError(
                 .damaged,
-                "the first page of the database is damaged; restore the store from a backup",
+                "the first page of the database '\(files.database)' is damaged; restore the store from a backup",
                 cause: failure
             )
         }
@@ -118,7 +130,8 @@ struct StoreOpener: Sendable {
         guard version == SchemaMigrator.layoutVersion else {
             throw StoreError(
                 .unsupportedFormat,
-                "the tables have layout \(version), which this version does not know; use a newer version"
+                "the tables of '\(files.database)' have layout \(version), which this version does not know; use a newer"
+                    + " version"
             )
         }
     }
@@ -127,7 +140,7 @@ struct StoreOpener: Sendable {
     private func checkSize(_ database: Database) throws {
         let pages = try database.int64("PRAGMA page_count") ?? 0
         guard FileSystem.size(of: files.database) == Int(pages) * FormatMark.pageSize else {
-            throw FormatMark.wrongLength
+            throw FormatMark.wrongLength(of: files.database)
         }
     }
 

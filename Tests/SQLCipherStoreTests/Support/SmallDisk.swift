@@ -25,13 +25,23 @@ struct SmallDisk {
         return try await EncryptedStore.open(at: url, key: .testKey(), schema: StoreSchema([.items]))
     }
 
-    func remount(_ option: String) throws {
-        try #require(Self.run("mount", "-o", "remount,\(option)", folder.path) == 0)
+    private init(folder: URL) { self.folder = folder }
+
+    /// The same disk at a second place, where nothing can be written.
+    ///
+    /// Mounting the disk itself anew would be refused while a program that is just being started by another test has a
+    /// duplicate of a file that was open for writing.
+    func readOnlyView() throws -> SmallDisk {
+        let place = FileManager.default.temporaryDirectory.appending(path: "SealedSync-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        try #require(Self.run("mount", "-o", "bind,ro", folder.path, place.path) == 0)
+        return SmallDisk(folder: place)
     }
 
+    /// Takes the disk away at once; the system frees it with the last duplicate of a file on it.
     func unmount() {
         do {
-            _ = try Self.run("umount", folder.path)
+            try #require(Self.run("umount", "--lazy", folder.path) == 0)
             try FileManager.default.removeItem(at: folder)
         } catch {
             Issue.record("the small disk could not be removed: \(error)")

@@ -10,7 +10,7 @@ struct StoreLeftOpen {
 
     init(in folder: TestFolder, records: [Record] = []) async throws {
         let original = try TestFolder()
-        let store = try await EncryptedStore.open(in: original)
+        let store = try await EncryptedStore.open(in: original, checkpointDelay: nil)
         try await store.upsert([Record(id: "1", ["text": text])] + records, table: "items")
         for (name, bytes) in try original.contents() where !name.hasSuffix(".lock") {
             try Data(bytes).write(to: folder.url.appending(path: name))

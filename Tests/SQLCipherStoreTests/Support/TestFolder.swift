@@ -66,10 +66,12 @@ extension EncryptedStore {
         _ tables: [TableDefinition] = [.items],
         keyByte: UInt8 = 7,
         mode: OpenMode = .openOrCreate,
-        keyIsVerified: Bool = false
+        keyIsVerified: Bool = false,
+        checkpointDelay: Duration? = EncryptedStoreOptions().checkpointDelay
     ) async throws -> EncryptedStore {
         var options = EncryptedStoreOptions()
         options.keyIsVerified = keyIsVerified
+        options.checkpointDelay = checkpointDelay
         return try await open(
             at: folder.database,
             key: .testKey(keyByte),
@@ -107,7 +109,10 @@ extension TestFolder {
     /// Opens the database of a closed store without the store.
     func openDatabase() throws -> Database {
         let engine = try Keying.engineVersion()
-        let mark = try FormatMark(reading: FileSystem.prefix(of: database.path, count: FormatMark.count))
+        let mark = try FormatMark(
+            reading: FileSystem.prefix(of: database.path, count: FormatMark.count),
+            of: database.path
+        )
         let keying = try Keying(key: .testKey(), mark: mark, engine: engine)
         return try StoreOpener.openReader(StoreFiles(database.path), keying: keying, options: EncryptedStoreOptions())
     }
