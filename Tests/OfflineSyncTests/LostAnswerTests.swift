@@ -64,4 +64,22 @@ struct LostAnswerTests {
             #expect(try await world.laptop.context.push().conflicts.count == 1)
         }
     }
+
+    @Test("several attempts without an answer, each with other content: whichever arrived is one's own",
+        arguments: [true, false])
+    func severalAttempts(_ deletes: Bool) async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            try await laptop.table.insert(["text": "first"], id: "a")
+            laptop.server.intercept(.answerLost, .requestLost, .requestLost)
+            for text in ["second", "third", "fourth"] {
+                _ = try await syncErrorCode { try await laptop.context.push() }
+                try await laptop.table.update(Record(id: "a", ["text": .string(text)]))
+            }
+            if deletes { try await laptop.table.delete("a") }
+            let report = try await laptop.context.push()
+            #expect(report.conflicts.isEmpty && report.pushed == 1)
+            #expect(world.onServer() == (deletes ? [:] : ["a": "fourth"]))
+        }
+    }
 }

@@ -62,7 +62,7 @@ struct ConflictResolver: Sendable {
         operation.state = .pending
         operation.editCounter += 1
         operation.serverItem = nil
-        operation.sentItem = nil
+        operation.sentItems = []
         try OperationQueue.removeErrors(of: operation, &transaction)
         try OperationQueue.save(operation, table, &transaction)
     }

@@ -56,7 +56,7 @@ struct AnswerRecorder: Sendable {
         if operation.kind == .insert { operation.kind = .update }
         operation.baseVersion = serverItem?.version
         operation.serverItem = nil
-        operation.sentItem = nil
+        operation.sentItems = []
         operation.restores = false
         if let serverItem, operation.kind != .delete {
             try transaction.upsert([table.beyondDeclaredColumns(of: serverItem)], into: table.name)

@@ -57,17 +57,14 @@ enum PushOutcome {
     private static func judgeConflict(_ error: RemoteError, _ sending: Sending) -> PushOutcome {
         guard let serverItem = error.serverRecord else { return .conflict(.unknown, status: error.status) }
         guard !serverItem.isDeleted else { return .conflict(.row(serverItem), status: error.status) }
-        let previous = sending.previouslySent
         // Only a row that this device may have written itself can have a server's default in place of a null.
         if let row = sending.row,
-            sending.table.hasSameContent(row, serverItem, defaultsCountAsNull: previous != nil)
+            sending.table.hasSameContent(row, serverItem, defaultsCountAsNull: !sending.previouslySent.isEmpty)
         {
             return .accepted(serverItem)
         }
-        if let previous, sending.table.hasSameContent(previous, serverItem, defaultsCountAsNull: true) {
-            return .sendAgain(over: serverItem)
-        }
-        return .conflict(.row(serverItem), status: error.status)
+        return sending.wasSentBefore(serverItem)
+            ? .sendAgain(over: serverItem) : .conflict(.row(serverItem), status: error.status)
     }
 }
 
@@ -77,6 +74,11 @@ struct Sending: Sendable {
     var table: TableDefinition
     /// The local row; nil for deletes, and when the row is missing.
     var row: Record?
-    /// What an earlier attempt sent whose answer is not known.
-    var previouslySent: Record?
+    /// What earlier attempts sent whose answers are not known.
+    var previouslySent: [Record]
+
+    /// Whether the server's row is what an earlier attempt sent.
+    func wasSentBefore(_ serverItem: Record) -> Bool {
+        previouslySent.contains { table.hasSameContent($0, serverItem, defaultsCountAsNull: true) }
+    }
 }

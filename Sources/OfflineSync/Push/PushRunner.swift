@@ -35,18 +35,16 @@ struct PushRunner {
                 var operation = try OperationQueue.next(after: number, through: last, &transaction, schema),
                 let table = schema.table(operation.table)
             else { return nil }
-            let previouslySent = operation.sentItem
+            let before = operation
             var row: Record?
+            // A delete keeps what an insert or update before it has sent: it says whether that one arrived.
             if operation.kind != .delete {
                 row = try transaction.record(.string(operation.itemID), in: table.name)
+                if let row { operation.willSend(row.withoutSystemProperties()) }
             }
-            // A delete keeps what an insert or update before it has sent: it says whether that one arrived.
-            let sentItem = row?.withoutSystemProperties() ?? operation.sentItem
-            if !operation.isAttempted || sentItem != operation.sentItem {
-                operation.isAttempted = true
-                operation.sentItem = sentItem
-                try OperationQueue.save(operation, table, &transaction)
-            }
+            operation.isAttempted = true
+            if operation != before { try OperationQueue.save(operation, table, &transaction) }
+            let previouslySent = before.sentItems
             return Sending(operation: operation, table: table, row: row, previouslySent: previouslySent)
         }
     }
@@ -68,7 +66,7 @@ struct PushRunner {
             let number = sending.operation.id
             guard var again = try await next(after: number - 1, through: number, schema) else { return false }
             // This time every row but the one just seen is a conflict.
-            again.previouslySent = nil
+            again.previouslySent = []
             return try await process(again, schema)
         }
     }
@@ -125,14 +123,12 @@ extension PushRunner {
     private func delete(_ sending: Sending) async throws -> PushOutcome {
         let operation = sending.operation
         var version = operation.baseVersion
-        if version == nil, let sent = operation.sentItem {
+        if version == nil, !operation.sentItems.isEmpty {
             // The insert may have arrived, its answer was lost: without a version, only the content tells whose row it
             // is that would be deleted.
             let serverItem = try await remote.record(operation.itemID, in: sending.table)
             guard let serverItem, !serverItem.isDeleted else { return .accepted(nil) }
-            guard sending.table.hasSameContent(sent, serverItem, defaultsCountAsNull: true) else {
-                return .conflict(.row(serverItem), status: nil)
-            }
+            guard sending.wasSentBefore(serverItem) else { return .conflict(.row(serverItem), status: nil) }
             version = serverItem.version
         }
         try await remote.delete(operation.itemID, from: sending.table, version: version)

@@ -3,14 +3,17 @@ internal import SyncContract
 /// Operations as rows of `MS_TableOperations` and back.
 ///
 /// The column `properties` holds UTF-8 JSON: `{"type":N}`, and for deletes `{"type":2,"item":{…}}`, as in the original
-/// SDKs. `"sent":{…}` and `"restores":true` were added here.
+/// SDKs. `"sent":[…]` and `"restores":true` were added here.
 enum OperationCoding {
     static func record(_ operation: TableOperation, _ table: TableDefinition) throws -> Record {
         var properties = JSONWriter()
         properties.add("type", operation.kind.rawValue)
         let coding = RecordCoding(table)
         if let item = operation.deletedItem { properties.add("item", json: try coding.object(item)) }
-        if let item = operation.sentItem { properties.add("sent", json: try coding.object(item)) }
+        if !operation.sentItems.isEmpty {
+            let items = try operation.sentItems.map { try coding.object($0) }
+            properties.add("sent", json: "[" + items.joined(separator: ",") + "]")
+        }
         if operation.restores { properties.add("restores", true) }
         return Record(
             id: .int64(operation.id),
@@ -41,7 +44,7 @@ enum OperationCoding {
         var operation = TableOperation(id: number, table: name, itemID: itemID, kind: kind)
         let coding = RecordCoding(table)
         operation.deletedItem = try node["item"].map { try coding.record($0) }
-        operation.sentItem = try node["sent"].map { try coding.record($0) }
+        operation.sentItems = try node["sent"]?.elements?.map { try coding.record($0) } ?? []
         operation.restores = node["restores"]?.isTrue ?? false
         operation.baseVersion = record["baseVersion"]?.stringValue
         operation.editCounter = record["editCounter"]?.int64Value ?? 0

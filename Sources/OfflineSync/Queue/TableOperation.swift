@@ -52,12 +52,19 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
     /// The server's row that a pull or a conflict brought while the change was waiting.
     public internal(set) var serverItem: Record?
 
-    /// What the last attempt sent; nil when there was none, or when it was answered. A server that has exactly this has
-    /// carried that attempt out, although its answer was lost.
-    var sentItem: Record?
+    /// What attempts without an answer have sent, the latest last. A server that has exactly one of these has carried
+    /// that attempt out, although its answer was lost.
+    var sentItems: [Record] = []
 
     /// Whether the row, deleted on the server, is to be brought back.
     var restores = false
+
+    /// Remembers what is about to be sent, unless it is what was sent last.
+    mutating func willSend(_ item: Record) {
+        guard sentItems.last != item else { return }
+        // More attempts in a row with other content each, all without an answer, are not to be expected.
+        sentItems = sentItems.suffix(7) + [item]
+    }
 
     init(id: Int64, table: String, itemID: String, kind: Kind) {
         self.id = id
