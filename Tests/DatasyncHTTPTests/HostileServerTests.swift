@@ -171,22 +171,19 @@ struct HostileServerTests {
     func silence() async throws {
         let server = try ScriptedServer { _ in [.silence] }
         let remote = try remote(server, timeout: .milliseconds(200))
-        let start = ContinuousClock.now
         let error = try #require(
             await #expect(throws: RemoteError.self) { try await remote.insert(Self.row, into: Self.table) }
         )
         #expect(error.code == .unreachable)
         #expect(error.message.contains("127.0.0.1:\(server.port)"))
-        #expect(ContinuousClock.now - start < .seconds(10))
     }
 
     @Test("a server that drips runs out of time as well")
     func drip() async throws {
         let bytes = Array(response("200 OK", #"{"id":"a1"}"#).utf8)
-        let start = ContinuousClock.now
         let error = try await error(timeout: .milliseconds(500), [.drip(bytes, milliseconds: 100)])
         #expect(error.code == .unreachable)
-        #expect(ContinuousClock.now - start < .seconds(10))
+        #expect(error.message.contains("within 0.5 seconds"))
     }
 
     @Test("an answer beyond the limit is cut off while it arrives")

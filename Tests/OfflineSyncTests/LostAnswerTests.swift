@@ -65,8 +65,10 @@ struct LostAnswerTests {
         }
     }
 
-    @Test("several attempts without an answer, each with other content: whichever arrived is one's own",
-        arguments: [true, false])
+    @Test(
+        "several attempts without an answer, each with other content: whichever arrived is one's own",
+        arguments: [true, false]
+    )
     func severalAttempts(_ deletes: Bool) async throws {
         try await SyncWorld.with(.datasync) { world in
             let laptop = world.laptop

@@ -24,6 +24,9 @@ struct HTTPAnswerParser {
     /// The content of the chunks that were complete.
     private var content: [UInt8] = []
     private var sawLastChunk = false
+    /// How far the search for the end of the head has come, and whether nothing but its end followed the last line's.
+    private var scanned = 0
+    private var lineIsEmpty = false
 
     init(maximumBodySize: Int) { self.maximumBodySize = maximumBodySize }
 
@@ -56,7 +59,7 @@ struct HTTPAnswerParser {
     // MARK: Head
 
     private mutating func readHead() throws -> Bool {
-        while let end = Self.endOfHead(bytes[...]) {
+        while let end = endOfHead() {
             let (response, fields) = try Self.parseHead(bytes[..<end])
             bytes.removeFirst(end)
             // Interim answers are followed by the real one.
@@ -68,13 +71,18 @@ struct HTTPAnswerParser {
         return false
     }
 
-    /// The position after the empty line that ends a head.
-    private static func endOfHead(_ bytes: ArraySlice<UInt8>) -> Int? {
-        var lineIsEmpty = false
-        for (index, byte) in bytes.enumerated() {
+    /// The position after the empty line that ends a head; looks at every byte once.
+    private mutating func endOfHead() -> Int? {
+        while scanned < bytes.count {
+            let byte = bytes[scanned]
+            scanned += 1
             switch byte {
             case 10:
-                if lineIsEmpty { return index + 1 }
+                if lineIsEmpty {
+                    defer { scanned = 0 }
+                    lineIsEmpty = false
+                    return scanned
+                }
                 lineIsEmpty = true
             case 13: break
             default: lineIsEmpty = false

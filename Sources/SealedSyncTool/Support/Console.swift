@@ -4,12 +4,21 @@ internal import Foundation
 enum Console {
     /// One line for people on standard output.
     static func write(_ line: String) {
-        FileHandle.standardOutput.write(Data((line + "\n").utf8))
+        write(line, to: .standardOutput)
     }
 
     /// One line for people on standard error.
     static func writeError(_ line: String) {
-        FileHandle.standardError.write(Data((line + "\n").utf8))
+        write(line, to: .standardError)
+    }
+
+    /// A stream that cannot be written, such as a pipe whose reader has gone, must not end what is being done.
+    private static func write(_ line: String, to stream: FileHandle) {
+        do {
+            try stream.write(contentsOf: Data((line + "\n").utf8))
+        } catch {
+            // There is nobody left to tell.
+        }
     }
 
     /// One JSON object for programs on standard output.

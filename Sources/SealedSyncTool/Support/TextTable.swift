@@ -23,10 +23,17 @@ struct TextTable {
         return lines.map { line in String(line.reversed().drop { $0 == " " }.reversed()) }
     }
 
-    private func shortened(_ cell: String) -> String {
-        // A line break or another control character in a cell would break the table, or worse, drive the terminal.
+    private func shortened(_ cell: String) -> String { Self.printable(cell, atMost: widest) }
+
+    /// A text on one line and of bounded length, without what could break a table or drive the terminal: control
+    /// characters, and marks that turn the direction of writing.
+    static func printable(_ text: String, atMost widest: Int) -> String {
         let printable = String(
-            cell.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) }
+            text.unicodeScalars.prefix(4 * widest)
+                .map { scalar -> Character in
+                    let category = scalar.properties.generalCategory
+                    return category == .control || category == .format ? " " : Character(scalar)
+                }
         )
         return printable.count <= widest ? printable : printable.prefix(widest - 1) + "…"
     }

@@ -22,11 +22,13 @@ struct TodoConflicts: ToolCommand {
         if json { return try Console.write(json: answer) }
         if errors.isEmpty { return Console.write("no conflicts") }
         for conflict in answer.conflicts {
-            Console.write("\(conflict.id): \(conflict.message)")
+            Console.write("\(TextTable.printable(conflict.id, atMost: 60)): \(conflict.message)")
             Console.write("  mine    \(conflict.mine.summary)")
             Console.write("  server  \(conflict.server?.summary ?? "has no such to-do")")
         }
-        for refusal in answer.failures { Console.write("\(refusal.id): refused: \(refusal.message)") }
+        for refusal in answer.failures {
+            Console.write("\(TextTable.printable(refusal.id, atMost: 60)): refused: \(refusal.message)")
+        }
         Console.write("next: sealedsync todo resolve ID --keep-mine|--take-server|--discard --store \(options.store)")
     }
 

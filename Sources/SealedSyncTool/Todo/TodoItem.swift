@@ -29,6 +29,6 @@ struct TodoSide: Encodable, Sendable {
 
     /// For a person.
     var summary: String {
-        deleted ? "deleted" : "\(complete == true ? "[x]" : "[ ]") \(text ?? "")"
+        deleted ? "deleted" : "\(complete == true ? "[x]" : "[ ]") \(TextTable.printable(text ?? "", atMost: 60))"
     }
 }
