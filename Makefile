@@ -14,9 +14,10 @@ demo: prerequisites
 	@$(SWIFT) build --product sealedsync
 	@"$$($(SWIFT) build --show-bin-path)/sealedsync" demo
 
+# One test after the other: many block a thread or wait for real processes, and two cores have a pool of two threads.
 test: prerequisites
 	@$(SWIFT) build --build-tests
-	@$(SWIFT) test --skip-build
+	@$(SWIFT) test --skip-build --no-parallel
 
 build: prerequisites
 	@$(SWIFT) build

@@ -73,7 +73,8 @@ struct TodoInit: ToolCommand {
             if passphrase == nil {
                 Console.write("it is opened by \(options.secretFileURL.lastPathComponent) in the same folder")
             }
-            Console.write("next: sealedsync todo add \"Buy milk\" --store \(store)")
+            let secret = passphraseFile.map { " --passphrase-file '\($0)'" } ?? ""
+            Console.write("next: sealedsync todo add \"Buy milk\" --store '\(store)'\(secret)")
         }
     }
 
