@@ -56,7 +56,7 @@ final class DemoStory {
         step(
             "Two encrypted stores",
             true,
-            "SQLCipher \(phone.store.engineVersion.cipher), SQLite \(phone.store.engineVersion.sqlite)"
+            "SQLCipher \(phone.store.engineVersion.cipher)"
         )
 
         // Offline: nothing below touches the network until the first sync.
