@@ -117,6 +117,7 @@ var testTargets: [Target] {
                 "OfflineSync", "RemoteContract", "SyncContract", "ReferenceStore", "DatasyncHTTP", "DatasyncEmulator",
             ]
         ),
+        .testTarget(name: "SealedSyncTests", dependencies: ["SealedSync"]),
         .testTarget(
             name: "EndToEndTests",
             dependencies: ["SealedSyncTool", "DatasyncEmulator"]
