@@ -47,7 +47,11 @@ let package = Package(
             pkgConfig: "sqlcipher",
             providers: [.apt(["libsqlcipher-dev"]), .brew(["sqlcipher"])]
         ),
-        .target(name: "SQLCipherStore", dependencies: ["SyncContract", "SecretMemory", "CSQLCipher"]),
+        .target(
+            name: "SQLCipherStore",
+            dependencies: ["SyncContract", "SecretMemory", "CSQLCipher"],
+            exclude: ["README.md"]
+        ),
         .target(name: "ReferenceStore", dependencies: ["SyncContract"]),
 
         // The engine and its adapter.
