@@ -12,6 +12,9 @@ struct StoreFiles: Sendable {
     /// SQLite's log of what is not in the database yet.
     var log: String { database + "-wal" }
 
+    /// The index of the log, which the connections of a process share.
+    var index: String { database + "-shm" }
+
     /// SQLite's rollback journal, which this store never leaves behind.
     var journal: String { database + "-journal" }
 
@@ -35,5 +38,21 @@ struct StoreFiles: Sendable {
             let resolvedFolder = FileSystem.resolved(folder) ?? folder
             database = resolvedFolder + (resolvedFolder.hasSuffix("/") ? "" : "/") + name
         }
+    }
+}
+
+extension StoreFiles {
+    /// The database as SQLite opens it when nobody writes to it: the file alone, without locks and without its log.
+    var immutableURI: String {
+        var uri = "file:"
+        for byte in database.utf8 {
+            switch byte {
+            case UInt8(ascii: "/"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "a")...UInt8(ascii: "z"):
+                uri.unicodeScalars.append(Unicode.Scalar(byte))
+            default: uri += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+            }
+        }
+        return uri + "?immutable=1"
     }
 }

@@ -18,3 +18,8 @@ struct SQLiteFailure: Error, Sendable, CustomStringConvertible {
         return "SQLite \(code): \(text)"
     }
 }
+
+extension SQLiteFailure {
+    /// Whether it says that the file is not what was written, and not that something stands in the way.
+    var isDamage: Bool { StoreError(self, at: nil).code == .damaged }
+}

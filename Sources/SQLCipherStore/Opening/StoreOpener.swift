@@ -30,7 +30,7 @@ struct StoreOpener: Sendable {
 
     private func openStore() throws -> (Database, LockFile, Opened) {
         guard key.count == KeyText.keyCount else {
-            throw StoreError(.wrongKey, "a key has \(KeyText.keyCount) bytes; this one has \(key.count)")
+            throw StoreError.wrongKeyLength(key.count)
         }
         let engine = try Keying.engineVersion()
         guard FileSystem.isFolder(files.folder) else {
@@ -72,7 +72,7 @@ struct StoreOpener: Sendable {
             )
         }
         if !exists, mode == .openExisting {
-            throw StoreError(.notFound, "there is no store at '\(files.database)'; check the path, or create the store")
+            throw .noStore(at: files.database)
         }
     }
 
@@ -81,11 +81,7 @@ struct StoreOpener: Sendable {
         let start = try FileSystem.prefix(of: files.database, count: FormatMark.count)
         let mark = try FormatMark(reading: start, of: files.database)
         guard mark.format.rawValue <= newest.rawValue else {
-            throw StoreError(
-                .unsupportedFormat,
-                "the store at '\(files.database)' was written with a newer SQLCipher than the one linked here"
-                    + " (\(engine.cipher)); link SQLCipher 4 or later"
-            )
+            throw StoreError.needsNewerLibrary(files.database, engine)
         }
         guard FileSystem.size(of: files.database) ?? 0 >= FormatMark.pageSize else {
             throw FormatMark.wrongLength(of: files.database)
@@ -99,7 +95,7 @@ struct StoreOpener: Sendable {
     /// out that the key is wrong. An immutable one reads the database file and nothing else.
     private func tryKey(_ keying: Keying) throws {
         let database = try keying.open(
-            path: Self.immutableURI(files.database),
+            path: files.immutableURI,
             flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
         )
         do {
@@ -128,11 +124,7 @@ struct StoreOpener: Sendable {
         }
         let version = try database.int64("PRAGMA user_version") ?? 0
         guard version == SchemaMigrator.layoutVersion else {
-            throw StoreError(
-                .unsupportedFormat,
-                "the tables of '\(files.database)' have layout \(version), which this version does not know; use a newer"
-                    + " version"
-            )
+            throw StoreError.unknownLayout(version, files.database)
         }
     }
 
@@ -151,19 +143,6 @@ struct StoreOpener: Sendable {
         try database.configureSession(options)
         _ = try database.text("PRAGMA synchronous = \(options.durability == .full ? "FULL" : "NORMAL")")
         _ = try database.text("PRAGMA journal_size_limit = \(LogLimits.softLimit)")
-    }
-
-    private static func immutableURI(_ path: String) -> String {
-        var uri = "file:"
-        for byte in path.utf8 {
-            switch byte {
-            case UInt8(ascii: "/"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "a")...UInt8(ascii: "z"):
-                uri.unicodeScalars.append(Unicode.Scalar(byte))
-            default: uri += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
-            }
-        }
-        return uri + "?immutable=1"
     }
 }
 
