@@ -6,6 +6,10 @@ extension StoreError {
         StoreError(.wrongKey, "a key has \(KeyText.keyCount) bytes; this one has \(count)")
     }
 
+    static func wrongKey(at path: String) -> StoreError {
+        StoreError(.wrongKey, "the key does not open the store at '\(path)'; use the key it was created with")
+    }
+
     static func noStore(at path: String) -> StoreError {
         StoreError(.notFound, "there is no store at '\(path)'; check the path, or create the store")
     }

@@ -27,6 +27,9 @@ struct StoreFiles: Sendable {
     /// What a creation that was killed can leave behind.
     var leftovers: [String] { ["", "-journal", "-wal", "-shm"].map { unfinished + $0 } }
 
+    /// Every file a store can have, in the order in which they are removed: the lock goes last.
+    var all: [String] { [database, log, index, journal] + leftovers + [lock] }
+
     /// The files of the store at a path, with symbolic links followed, so that one store has one lock.
     init(_ path: String) {
         if let resolved = FileSystem.resolved(path) {

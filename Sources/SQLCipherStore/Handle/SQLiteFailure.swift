@@ -1,4 +1,5 @@
 import CSQLCipher
+import SyncContract
 
 /// A result code of SQLite that is not success, with its generic description.
 ///

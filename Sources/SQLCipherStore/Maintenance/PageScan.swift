@@ -76,7 +76,7 @@ struct PageScan {
 
     /// Reads the newest content of a page; nil when it is in neither file.
     private func withPage<Value>(_ number: Int, _ body: (UnsafeRawBufferPointer) throws -> Value) throws -> Value? {
-        unsafe try withUnsafeTemporaryAllocation(byteCount: FormatMark.pageSize, alignment: 16) { page in
+        try unsafe withUnsafeTemporaryAllocation(byteCount: FormatMark.pageSize, alignment: 16) { page in
             let count =
                 if let logFile, let frame = log.newestFrames[number] {
                     unsafe try logFile.descriptor.read(into: page, at: LogScan.pageOffset(ofFrame: frame))
@@ -88,7 +88,7 @@ struct PageScan {
     }
 
     private func state(of number: Int) throws -> State {
-        try withPage(number) { page in
+        try unsafe withPage(number) { page in
             if unsafe try cipher.isAuthentic(page, number: number) { return .authentic }
             return unsafe page.allSatisfy { $0 == 0 } ? .zeros : .altered
         } ?? .missing
@@ -101,7 +101,7 @@ struct PageScan {
         }
         func content(_ page: Int) throws -> [UInt8]? {
             guard (1...pageCount).contains(page), try state(of: page) == .authentic else { return nil }
-            return try withPage(page) { unsafe try cipher.decrypted($0, number: page) }
+            return try unsafe withPage(page) { unsafe try cipher.decrypted($0, number: page) }
         }
         // The list begins at byte 32 of the first page, whose first 16 bytes are not encrypted.
         guard let head = try content(1) else { return [] }

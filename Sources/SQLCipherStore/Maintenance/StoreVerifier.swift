@@ -1,5 +1,5 @@
 import SecretMemory
-import SyncContract
+package import SyncContract
 
 /// Looks for damage from the outside in: log, pages, structure, tables, rows. What is found in one place keeps nothing
 /// from being looked for in another.
@@ -14,10 +14,10 @@ final class StoreVerifier {
     /// Locks the store.
     init(
         _ files: StoreFiles,
-        key: SecretBytes,
+        _ key: SecretBytes,
         keyIsVerified: Bool,
-        work: CancellableWork,
-        progress: StoreProgressHandler?
+        _ work: CancellableWork,
+        _ progress: StoreProgressHandler?
     ) throws {
         store = try ClosedStore(files, key: key)
         self.key = key
@@ -33,13 +33,20 @@ final class StoreVerifier {
         let isReadable = try scan.findsAuthenticPage()
         guard isReadable || keyIsVerified else { throw StoreError.wrongKey(at: store.files.database) }
         checkLength(log)
-        try scanPages(scan)
+        // Every page is looked at, and then read for its rows.
+        let bytes = Int64(scan.pageCount * FormatMark.pageSize)
+        let meter = ProgressMeter(.verifying, total: 2 * bytes, progress)
+        defer { meter.finish() }
+        try scanPages(scan, meter)
         // Without one page that can be decrypted there is nothing that the database could say.
         guard isReadable else { return result }
         do {
             try checkStructure()
             let tables = try checkTables()
-            for layout in tables { try scanRows(layout) }
+            let rows = try tables.reduce(1) { try $0 + rowCount($1) }
+            for layout in tables {
+                try scanRows(layout) { meter.advance(to: bytes + Int64(Double(bytes) * Double(min($0, rows)) / Double(rows))) }
+            }
             if let queueCheck, tables.count >= SystemTables.all.count { try checkQueue(tables, queueCheck) }
         } catch let failure as SQLiteFailure where failure.isDamage {
             // Pages are named already when they are the reason.
@@ -88,9 +95,8 @@ final class StoreVerifier {
 
     // MARK: Pages
 
-    private func scanPages(_ scan: PageScan) throws {
+    private func scanPages(_ scan: PageScan, _ meter: ProgressMeter) throws {
         result.pages = scan.pageCount
-        let meter = ProgressMeter(.verifying, total: Int64(scan.pageCount * FormatMark.pageSize), progress)
         try scan.run(
             { page in
                 try work.checkCancellation()
@@ -98,7 +104,6 @@ final class StoreVerifier {
             },
             { result.add($0) }
         )
-        meter.finish()
     }
 
     // MARK: Structure
@@ -125,14 +130,12 @@ final class StoreVerifier {
     }
 
     private func texts(_ sql: String) throws -> [String] {
-        let database = try openDatabase()
-        return try work.cancelling {
-            try database.withStatement(sql) { row in
+        try openDatabase()
+            .withStatement(sql) { row in
                 var texts: [String] = []
                 while try row.step() { texts.append(row.text(0)) }
                 return texts
             }
-        }
     }
 
     /// SQLite heads its list with the name of the database.
@@ -144,7 +147,7 @@ final class StoreVerifier {
 
     private func openDatabase() throws -> Database {
         let database = try store.openDatabase()
-        work.interrupts(database)
+        database.configure { $0.end(with: work) }
         return database
     }
 
@@ -154,12 +157,22 @@ final class StoreVerifier {
         return try TableCheck(database: database).soundTables(remembered) { result.add($0) }
     }
 
-    private func scanRows(_ layout: TableLayout) throws {
+    /// How many rows a table has, for the progress; 0 when it cannot be told.
+    private func rowCount(_ layout: TableLayout) throws -> Int64 {
+        do {
+            return try openDatabase().int64("SELECT COUNT(*) FROM \(layout.sqlName)") ?? 0
+        } catch let failure as SQLiteFailure where failure.isDamage {
+            return 0
+        }
+    }
+
+    private func scanRows(_ layout: TableLayout, _ progress: (Int64) -> Void) throws {
         try RowScan(layout: layout, open: openDatabase)
             .run(
                 {
                     try work.checkCancellation()
                     result.rows += 1
+                    progress(Int64(result.rows))
                 },
                 { result.add($0) }
             )
