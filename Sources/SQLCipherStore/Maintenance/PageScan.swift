@@ -94,25 +94,32 @@ struct PageScan {
         } ?? .missing
     }
 
+    /// How many pages the database has by its own account; nil when its first page cannot be decrypted.
+    func statedPageCount() throws -> Int? { try content(of: 1).map { Self.number($0, 28 - FormatMark.count) } }
+
     /// The pages that hold nothing: the leaves of SQLite's list of free pages.
     private func freePages() throws -> Set<Int> {
-        func number(_ bytes: [UInt8], _ offset: Int) -> Int {
-            bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) }
-        }
-        func content(_ page: Int) throws -> [UInt8]? {
-            guard (1...pageCount).contains(page), try state(of: page) == .authentic else { return nil }
-            return try unsafe withPage(page) { unsafe try cipher.decrypted($0, number: page) }
-        }
-        // The list begins at byte 32 of the first page, whose first 16 bytes are not encrypted.
-        guard let head = try content(1) else { return [] }
+        guard let head = try content(of: 1) else { return [] }
         var leaves: Set<Int> = []
         var trunks: Set<Int> = []
-        var next = number(head, 32 - FormatMark.count)
-        while next != 0, trunks.insert(next).inserted, let trunk = try content(next) {
-            for index in 0..<min(number(trunk, 4), trunk.count / 4 - 2) { leaves.insert(number(trunk, 8 + 4 * index)) }
-            next = number(trunk, 0)
+        var next = Self.number(head, 32 - FormatMark.count)
+        while next != 0, trunks.insert(next).inserted, let trunk = try content(of: next) {
+            for index in 0..<min(Self.number(trunk, 4), trunk.count / 4 - 2) {
+                leaves.insert(Self.number(trunk, 8 + 4 * index))
+            }
+            next = Self.number(trunk, 0)
         }
         return leaves
+    }
+
+    /// The decrypted content of a page, which in the first page begins with the 17th byte; nil for a damaged one.
+    private func content(of number: Int) throws -> [UInt8]? {
+        guard (1...max(1, pageCount)).contains(number), try state(of: number) == .authentic else { return nil }
+        return try unsafe withPage(number) { unsafe try cipher.decrypted($0, number: number) }
+    }
+
+    private static func number(_ bytes: [UInt8], _ offset: Int) -> Int {
+        bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) }
     }
 }
 

@@ -60,14 +60,16 @@ extension StoreFile {
         return try await CancellableWork.run(at: files.database) { work in
             let store = try ClosedStore(files, key: key)
             return try withExtendedLifetime(store) {
-                let database = try store.openDatabase()
-                database.configure { $0.end(with: work) }
                 do {
+                    let database = try store.openDatabase()
+                    database.configure { $0.end(with: work) }
                     return try database.transaction(.reading) { try body(database, store.engine) }
-                } catch let failure as SQLiteFailure where failure.isDamage && !keyIsVerified {
+                } catch let failure as SQLiteFailure where failure.isDamage {
+                    guard !keyIsVerified else { throw StoreError.damaged(files.database, cause: failure) }
                     let cipher = try PageCipher(key: key, mark: store.mark)
                     let scan = try PageScan(files, cipher: cipher, log: LogScan(files.log))
-                    throw try scan.findsAuthenticPage() ? failure : StoreError.wrongKey(at: files.database)
+                    guard try scan.findsAuthenticPage() else { throw StoreError.wrongKey(at: files.database) }
+                    throw StoreError.damaged(files.database, cause: failure)
                 }
             }
         }

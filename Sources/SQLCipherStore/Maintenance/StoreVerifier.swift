@@ -32,7 +32,7 @@ final class StoreVerifier {
         let scan = try PageScan(store.files, cipher: PageCipher(key: key, mark: store.mark), log: log)
         let isReadable = try scan.findsAuthenticPage()
         guard isReadable || keyIsVerified else { throw StoreError.wrongKey(at: store.files.database) }
-        checkLength(log)
+        try checkLength(log, scan)
         // Every page is looked at, and then read for its rows.
         let bytes = Int64(scan.pageCount * FormatMark.pageSize)
         let meter = ProgressMeter(.verifying, total: 2 * bytes, progress)
@@ -59,12 +59,13 @@ final class StoreVerifier {
 
     // MARK: Files
 
-    private func checkLength(_ log: LogScan) {
+    private func checkLength(_ log: LogScan, _ scan: PageScan) throws {
         // With a log, the file may lack pages that are in there, and have ones that are no longer in use.
-        guard log.committedFrames == 0 else { return }
-        guard let size = FileSystem.size(of: store.files.database), size % FormatMark.pageSize != 0 else { return }
+        guard log.committedFrames == 0, let size = FileSystem.size(of: store.files.database) else { return }
+        let isWhole = try scan.statedPageCount().map { $0 == scan.pageCount } ?? true
+        guard !isWhole || size != scan.pageCount * FormatMark.pageSize else { return }
         result.add(
-            StoreFinding(.damagedFile, .store, "the database file does not end with a whole page: its end is lost")
+            StoreFinding(.damagedFile, .store, "the database file has lost its end, or has grown from outside")
         )
     }
 
