@@ -1,4 +1,5 @@
 import CSQLCipher
+import SyncContract
 
 /// A result code of SQLite that is not success, with its generic description.
 ///
@@ -17,4 +18,9 @@ struct SQLiteFailure: Error, Sendable, CustomStringConvertible {
         let text = unsafe sqlite3_errstr(code).map { unsafe String(cString: $0) } ?? "unknown"
         return "SQLite \(code): \(text)"
     }
+}
+
+extension SQLiteFailure {
+    /// Whether it says that the file is not what was written, and not that something stands in the way.
+    var isDamage: Bool { StoreError(self, at: nil).code == .damaged }
 }
