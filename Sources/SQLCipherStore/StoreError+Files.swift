@@ -18,6 +18,10 @@ extension StoreError {
         StoreError(.notFound, "there is no store at '\(path)'; check the path, or create the store")
     }
 
+    static func alreadyExists(at path: String) -> StoreError {
+        StoreError(.alreadyExists, "there is a file at '\(path)' already; choose another place, or move it away")
+    }
+
     static func needsNewerLibrary(_ path: String, _ engine: EngineVersion) -> StoreError {
         StoreError(
             .unsupportedFormat,

@@ -71,6 +71,21 @@ enum FileSystem {
         guard unsafe unlink(path) == 0 || errno == ENOENT else { throw SystemCallFailure("unlink") }
     }
 
+    /// Gives a file a name that nothing has yet.
+    ///
+    /// - Throws: `SystemCallFailure` with number `EEXIST` when something has the name.
+    static func renameExclusively(_ path: String, to newPath: String) throws {
+        // Unlike `rename`, `link` never replaces: it decides who was first.
+        if unsafe link(path, newPath) == 0 { return try remove(path) }
+        // File systems without such links, as on memory sticks, leave a moment between looking and renaming.
+        guard [EPERM, ENOTSUP, EOPNOTSUPP].contains(errno) else { throw SystemCallFailure("link") }
+        if exists(newPath) {
+            errno = EEXIST
+            throw SystemCallFailure("link")
+        }
+        try rename(path, to: newPath)
+    }
+
     /// Gives a file another name, in place of what had that name.
     static func rename(_ path: String, to newPath: String) throws {
         #if canImport(Darwin)

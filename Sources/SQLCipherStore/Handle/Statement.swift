@@ -113,6 +113,9 @@ extension Statement {
         }
     }
 
+    /// The number of columns.
+    var columnCount: Int { Int(unsafe sqlite3_column_count(pointer)) }
+
     func isNull(_ column: Int) -> Bool { unsafe sqlite3_column_type(pointer, Int32(column)) == SQLITE_NULL }
 
     func int64(_ column: Int) -> Int64 { unsafe sqlite3_column_int64(pointer, Int32(column)) }

@@ -1,3 +1,4 @@
+import CSQLCipher
 public import Foundation
 import SyncContract
 
@@ -22,6 +23,39 @@ extension EncryptedStore {
     ///   ``StoreError/Code/full``, ``StoreError/Code/readOnly`` and ``StoreError/Code/closed``. `CancellationError` when
     ///   the task was cancelled, after which there is no file.
     public func backUp(to url: URL, progress: StoreProgressHandler? = nil) async throws {
-        throw StoreError(.internal, "this is not there yet")
+        try await backUp(to: url, progress: progress) { _ in }
+    }
+
+    /// The same; tests end their process at a step.
+    func backUp(
+        to url: URL,
+        progress: StoreProgressHandler?,
+        onStep: @escaping @Sendable (MaintenanceStep) -> Void
+    ) async throws {
+        let (files, keying, target) = try (files, keying, StoreFiles(url))
+        try await duringLongRead {
+            try await CancellableWork.run(at: target.database) { work in
+                guard !FileSystem.exists(target.database) else { throw StoreError.alreadyExists(at: target.database) }
+                try target.refuseOrphanedLog()
+                try DatabaseBuilder(files: target, keying: keying, work: work, progress: progress, onStep: onStep)
+                    .build(.free) { path in
+                        let source = try Self.openSource(files, keying)
+                        return try DatabaseCopy(source: source, size: source.contentSize, work: work, progress: progress)
+                            .run(to: path, keying)
+                    }
+            }
+        }
+    }
+
+    /// A connection that reads the store, and may write to what is attached to it.
+    private static func openSource(_ files: StoreFiles, _ keying: Keying) throws -> Database {
+        let source = try keying.open(
+            path: StoreFiles.uri(files.database, "mode=ro"),
+            flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI
+        )
+        try source.configureSession(EncryptedStoreOptions())
+        // Two connections that write the log back at one instant can corrupt it in every SQLite before 3.51.3.
+        _ = try source.text("PRAGMA wal_autocheckpoint = 0")
+        return source
     }
 }

@@ -24,7 +24,16 @@ extension StoreFile {
         key: SecretBytes,
         progress: StoreProgressHandler? = nil
     ) async throws {
-        throw StoreError(.internal, "this is not there yet")
+        let (target, onStep) = try (StoreFiles(url), onStep)
+        try await CancellableWork.run(at: target.database) { work in
+            let store = try LockedStore(self, key: key)
+            guard !FileSystem.exists(target.database) else { throw StoreError.alreadyExists(at: target.database) }
+            try target.refuseOrphanedLog()
+            try withExtendedLifetime(store) {
+                try DatabaseBuilder(files: target, keying: nil, work: work, progress: progress, onStep: onStep)
+                    .build(.free) { path in try store.copy(to: path, nil, work, progress) }
+            }
+        }
     }
 
     /// Makes a store of a plain SQLite file.

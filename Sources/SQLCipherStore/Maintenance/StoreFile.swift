@@ -27,6 +27,9 @@ public struct StoreFile: Sendable {
     /// the log.
     public let keyIsVerified: Bool
 
+    /// Is told each durable step. Not public: tests end their process there.
+    var onStep: @Sendable (MaintenanceStep) -> Void = { _ in }
+
     /// Names a database file. Nothing is read or created.
     public init(_ url: URL, keyIsVerified: Bool = false) {
         self.url = url
@@ -44,7 +47,7 @@ public struct StoreFile: Sendable {
         key: SecretBytes,
         progress: StoreProgressHandler? = nil
     ) async throws -> StoreRewriteResult {
-        throw StoreError(.internal, "this is not there yet")
+        try await StoreRewriter(file: self, key: key, change: .none, progress: progress).run()
     }
 
     /// Moves the store to the newest format of the linked library, under the same key. Older libraries can then no
@@ -62,7 +65,7 @@ public struct StoreFile: Sendable {
         key: SecretBytes,
         progress: StoreProgressHandler? = nil
     ) async throws -> StoreRewriteResult {
-        throw StoreError(.internal, "this is not there yet")
+        try await StoreRewriter(file: self, key: key, change: .newestFormat, progress: progress).run()
     }
 
     /// Encrypts the store under another key, in the same format.
@@ -81,6 +84,6 @@ public struct StoreFile: Sendable {
         to newKey: SecretBytes,
         progress: StoreProgressHandler? = nil
     ) async throws -> StoreRewriteResult {
-        throw StoreError(.internal, "this is not there yet")
+        try await StoreRewriter(file: self, key: oldKey, change: .key(newKey), progress: progress).run()
     }
 }

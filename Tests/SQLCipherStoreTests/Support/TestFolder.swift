@@ -42,6 +42,12 @@ final class TestFolder: Sendable {
     /// Writes the database file.
     func write(_ bytes: [UInt8]) throws { try Data(bytes).write(to: database) }
 
+    /// Creates a store in a format that need not be the newest.
+    func createStore(_ format: FormatMark.Format, _ tables: [TableDefinition] = [.items]) throws {
+        try StoreCreator(files: StoreFiles(database.path), engine: Keying.engineVersion(), format: format)
+            .create(.testKey(), StoreSchema(tables))
+    }
+
     /// Changes the database file.
     func edit(_ name: String = "store.db", _ body: (inout Data) -> Void) throws {
         let file = url.appending(path: name)
