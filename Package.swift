@@ -119,7 +119,7 @@ var testTargets: [Target] {
         ),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["SealedSyncTool", "DatasyncEmulator"]
+            dependencies: ["SealedSyncTool", "SealedSync", "DatasyncEmulator"]
         ),
     ]
 }
