@@ -47,7 +47,7 @@ let package = Package(
             pkgConfig: "sqlcipher",
             providers: [.apt(["libsqlcipher-dev"]), .brew(["sqlcipher"])]
         ),
-        .target(name: "SQLCipherStore", dependencies: ["SyncContract", "SecretMemory", "CSQLCipher"]),
+        .target(name: "SQLCipherStore", dependencies: ["SyncContract", "SecretMemory", "CSQLCipher", "CLibCrypto"]),
         .target(name: "ReferenceStore", dependencies: ["SyncContract"]),
 
         // The engine and its adapter.

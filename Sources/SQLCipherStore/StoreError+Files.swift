@@ -10,6 +10,10 @@ extension StoreError {
         StoreError(.wrongKey, "the key does not open the store at '\(path)'; use the key it was created with")
     }
 
+    static func damaged(_ path: String, cause: any Error) -> StoreError {
+        StoreError(.damaged, "the database '\(path)' is damaged; restore the store from a backup", cause: cause)
+    }
+
     static func noStore(at path: String) -> StoreError {
         StoreError(.notFound, "there is no store at '\(path)'; check the path, or create the store")
     }

@@ -120,4 +120,15 @@ struct FileDescriptor: ~Copyable {
     }
 
     deinit { _ = close(number) }
+
+    /// Whether the open file is the one that is at a path now.
+    func isOpen(at path: String) throws -> Bool {
+        var (open, there) = (stat(), stat())
+        guard unsafe fstat(number, &open) == 0 else { throw SystemCallFailure("fstat") }
+        guard unsafe stat(path, &there) == 0 else {
+            guard errno == ENOENT else { throw SystemCallFailure("stat") }
+            return false
+        }
+        return open.st_dev == there.st_dev && open.st_ino == there.st_ino
+    }
 }

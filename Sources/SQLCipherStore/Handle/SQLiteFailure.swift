@@ -21,6 +21,7 @@ struct SQLiteFailure: Error, Sendable, CustomStringConvertible {
 }
 
 extension SQLiteFailure {
-    /// Whether it says that the file is not what was written, and not that something stands in the way.
-    var isDamage: Bool { StoreError(self, at: nil).code == .damaged }
+    /// Whether a statement that is certainly right failed because the file is not what was written, and not because
+    /// something stands in the way: after a damaged page the library calls every statement wrong.
+    var isDamage: Bool { primaryCode == SQLITE_ERROR || StoreError(self, at: nil).code == .damaged }
 }

@@ -8,14 +8,19 @@ enum Console {
     }
 
     /// One line for people on standard error.
-    static func writeError(_ line: String) {
-        write(line, to: .standardError)
+    static func writeError(_ line: String, terminator: String = "\n") {
+        write(line, to: .standardError, terminator: terminator)
+    }
+
+    /// A sentence for people, broken into lines that fit 80 columns.
+    static func write(sentence: String, indentation: Int = 0) {
+        for line in Terminal.lines(sentence, indentation: indentation) { write(line) }
     }
 
     /// A stream that cannot be written, such as a pipe whose reader has gone, must not end what is being done.
-    private static func write(_ line: String, to stream: FileHandle) {
+    private static func write(_ line: String, to stream: FileHandle, terminator: String = "\n") {
         do {
-            try stream.write(contentsOf: Data((line + "\n").utf8))
+            try stream.write(contentsOf: Data((line + terminator).utf8))
         } catch {
             // There is nobody left to tell.
         }
