@@ -66,6 +66,11 @@ enum FileSystem {
     /// Creates an empty file that only its owner may use; one that is there already is an error.
     static func createPrivateFile(_ path: String) throws { _ = try FileDescriptor(path, O_RDWR | O_CREAT | O_EXCL) }
 
+    /// Throws when no file can be created in a folder.
+    static func checkWritable(_ folder: String) throws {
+        guard unsafe access(folder, W_OK | X_OK) == 0 else { throw SystemCallFailure("access") }
+    }
+
     /// Deletes a file if it exists.
     static func remove(_ path: String) throws {
         guard unsafe unlink(path) == 0 || errno == ENOENT else { throw SystemCallFailure("unlink") }

@@ -97,7 +97,7 @@ extension ConnectionHandle {
     fileprivate func report(to watch: CopyWatch) {
         unsafe sqlite3_progress_handler(
             pointer,
-            10_000,
+            1_000,
             { watch in
                 guard let watch = unsafe watch else { return 0 }
                 return unsafe Unmanaged<CopyWatch>.fromOpaque(watch).takeUnretainedValue().look() ? 1 : 0

@@ -40,8 +40,13 @@ extension EncryptedStore {
                 try DatabaseBuilder(files: target, keying: keying, work: work, progress: progress, onStep: onStep)
                     .build(.free) { path in
                         let source = try Self.openSource(files, keying)
-                        return try DatabaseCopy(source: source, size: source.contentSize, work: work, progress: progress)
-                            .run(to: path, keying)
+                        return try DatabaseCopy(
+                            source: source,
+                            size: source.contentSize,
+                            work: work,
+                            progress: progress
+                        )
+                        .run(to: path, keying)
                     }
             }
         }

@@ -11,13 +11,18 @@ struct MaintenanceKillTests {
     /// The places to be killed at: the durable steps, and in the middle of the copy.
     static let places = MaintenanceStep.allCases.indices.map { $0 } + [-1]
 
-    @Test("leaves the old store or the new one, whole, and what is left over goes with the next opening", arguments: Rewrite.possible, places)
+    @Test(
+        "leaves the old store or the new one, whole, and what is left over goes with the next opening",
+        arguments: Rewrite.possible,
+        places
+    )
     func rewriting(rewrite: Rewrite, place: Int) async throws {
         let folder = try TestFolder()
         try await SampleStore.make(in: folder, format: rewrite.format, rows: 20_000)
         let content = try DatabaseDump(folder)
         let (path, name) = (folder.url.path, rewrite.rawValue)
-        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, name = name as String, place = place as Int] in
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [path = path as String, name = name as String, place = place as Int] in
             let database = URL(filePath: path).appending(path: "store.db")
             let killer = Killer(place)
             try await Rewrite(rawValue: name)?.run(on: database, progress: killer.progress, onStep: killer.onStep)
@@ -27,7 +32,9 @@ struct MaintenanceKillTests {
         try expectSecrecy(in: folder)
         #expect(try DatabaseDump(folder, keyByte: keyByte) == content)
         if rewrite == .rekey {
-            #expect(try await code { _ = try await EncryptedStore.open(in: folder, keyByte: isDone ? 7 : 9) } == .wrongKey)
+            #expect(
+                try await code { _ = try await EncryptedStore.open(in: folder, keyByte: isDone ? 7 : 9) } == .wrongKey
+            )
         }
         let store = try await EncryptedStore.open(in: folder, SampleStore.tables.dropLast(), keyByte: keyByte)
         #expect(try await store.read(table: "items", itemID: "1")?["undeclared"] == .double(0.1))
@@ -99,7 +106,9 @@ struct Killer: Sendable {
     }
 
     var progress: StoreProgressHandler {
-        { [step] in if step == nil, $0.phase == .copying, $0.completed > 0 { kill(getpid(), SIGKILL) } }
+        { [step] in
+            if step == nil, $0.phase == .copying, (1..<$0.total).contains($0.completed) { kill(getpid(), SIGKILL) }
+        }
     }
 }
 #endif
