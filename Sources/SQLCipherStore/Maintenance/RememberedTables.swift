@@ -5,13 +5,13 @@ struct RememberedTables: Sendable {
     /// The tables, system tables included, in the order in which they were made.
     let layouts: [TableLayout]
 
-    /// Reads what a database remembers.
+    /// Reads what the database of the store at a path remembers.
     ///
     /// - Throws: `StoreError` with code `unsupportedFormat` for what only a newer version can have written.
-    init(_ database: Database) throws {
+    init(_ database: Database, of path: String) throws {
         let version = try database.int64("PRAGMA user_version") ?? 0
         guard version == SchemaMigrator.layoutVersion else {
-            throw StoreError.unknownLayout(version, database.path)
+            throw StoreError.unknownLayout(version, path)
         }
         var names: [String] = []
         var kinds: [String: IDKind] = [:]
