@@ -30,7 +30,7 @@ struct DatabaseCopy {
         _ = try source.text("PRAGMA \(target).journal_mode = MEMORY")
         _ = try source.text("PRAGMA \(target).synchronous = OFF")
         // In their order, rows and index entries need no page again that is full.
-        _ = try source.text("PRAGMA \(target).cache_size = -2048")
+        _ = try source.text("PRAGMA \(target).cache_size = -1024")
         let watch = CopyWatch(path, work, ProgressMeter(.copying, total: size, progress))
         source.configure { $0.report(to: watch) }
         defer {

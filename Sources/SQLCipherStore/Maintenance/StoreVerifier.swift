@@ -130,7 +130,8 @@ final class StoreVerifier {
     /// What SQLCipher's own check of the pages says, from 4.2 on: texts that end with the number of the page.
     private func pagesTheCipherRefuses() throws -> [Int] {
         guard store.engine.majorCipherVersion >= 4 else { return [] }
-        return try texts("PRAGMA cipher_integrity_check").compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }
+        return try texts("PRAGMA cipher_integrity_check")
+            .compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }
     }
 
     private func texts(_ sql: String) throws -> [String] {

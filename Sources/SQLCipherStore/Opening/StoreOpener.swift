@@ -36,7 +36,7 @@ struct StoreOpener: Sendable {
         }
         let engine = try Keying.engineVersion()
         guard FileSystem.isFolder(files.folder) else {
-            throw StoreError(.notFound, "the folder '\(files.folder)' does not exist; create it first")
+            throw StoreError.noFolder(files.folder)
         }
         try checkMode()
         let lock = try LockFile(files)
