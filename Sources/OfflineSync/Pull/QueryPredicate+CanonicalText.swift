@@ -1,7 +1,8 @@
 internal import SyncContract
 
 extension QueryPredicate {
-    /// A text that is the same for equal predicates and differs for different ones: a delta token belongs to it.
+    /// A text that is the same for equal predicates and differs for different ones: a delta token belongs to it. The
+    /// predicate must be normalized.
     var canonicalText: String {
         switch self {
         case .constant(let value): "(\(value))"
@@ -22,8 +23,10 @@ extension QueryExpression {
         switch self {
         case .column(let name): name
         case .value(let value): value.canonicalText
-        case .lowercased(let operand): "(lower \(operand.canonicalText))"
-        case .uppercased(let operand): "(upper \(operand.canonicalText))"
+        case .function(let function, let operand): "(\(function) \(operand.canonicalText))"
+        case .operation(let left, let symbol, let right): "(\(symbol) \(left.canonicalText) \(right.canonicalText))"
+        case .substring(let text, let start, let count):
+            "(substring \(text.canonicalText) \(start.canonicalText)" + (count.map { " " + $0.canonicalText } ?? "") + ")"
         }
     }
 }

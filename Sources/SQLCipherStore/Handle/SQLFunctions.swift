@@ -6,8 +6,10 @@ import SyncContract
 /// The database file does not depend on them: they are used in queries only, except for NOCASE, which orders ids as
 /// SQLite's own does but for ids that hold a U+0000, where SQLite's stops comparing.
 enum SQLFunctions {
-    static let lower = "sealed_lower"
-    static let upper = "sealed_upper"
+    /// Whether a condition that is kept in ``RowCondition`` holds for the values of its columns.
+    static let holds = "sealed_holds"
+    /// Any number of values as one packed list.
+    static let pack = "sealed_pack"
     /// Whether text contains (0), starts with (1) or ends with (2) other text.
     static let match = "sealed_match"
     /// Compares numbers of any two types; decimals are texts.
@@ -21,8 +23,8 @@ enum SQLFunctions {
 
     /// Makes the functions and collations known to a connection.
     static func register(on handle: borrowing ConnectionHandle) throws(SQLiteFailure) {
-        unsafe try register(lower, 1, lowerFunction, on: handle)
-        unsafe try register(upper, 1, upperFunction, on: handle)
+        unsafe try register(holds, anyCount, holdsFunction, on: handle)
+        unsafe try register(pack, anyCount, packFunction, on: handle)
         unsafe try register(match, 3, matchFunction, on: handle)
         unsafe try register(compare, 2, compareFunction, on: handle)
         unsafe try register(item, 2, itemFunction, on: handle)
@@ -30,6 +32,8 @@ enum SQLFunctions {
         unsafe try registerCollation(decimalCollation, compareDecimals, on: handle)
         unsafe try registerCollation("NOCASE", compareIgnoringCase, on: handle)
     }
+
+    private static let anyCount: Int32 = -1
 
     private typealias Function =
         @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
@@ -68,16 +72,16 @@ enum SQLFunctions {
 
 private typealias Arguments = UnsafeMutablePointer<OpaquePointer?>
 
-private func lowerFunction(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
-    unsafe FunctionCall(context, values).lower()
+private func holdsFunction(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
+    unsafe FunctionCall(context, values, count: count).holds()
 }
 
-private func upperFunction(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
-    unsafe FunctionCall(context, values).upper()
+private func packFunction(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
+    unsafe FunctionCall(context, values, count: count).pack()
 }
 
 private func matchFunction(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
-    unsafe FunctionCall(context, values).match()
+    unsafe FunctionCall(context, values, count: count).match()
 }
 
 private func compareFunction(
@@ -85,15 +89,15 @@ private func compareFunction(
     _ count: Int32,
     _ values: Arguments?
 ) {
-    unsafe FunctionCall(context, values).compare()
+    unsafe FunctionCall(context, values, count: count).compare()
 }
 
 private func itemFunction(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
-    unsafe FunctionCall(context, values).item()
+    unsafe FunctionCall(context, values, count: count).item()
 }
 
 private func mergeFunction(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
-    unsafe FunctionCall(context, values).merge()
+    unsafe FunctionCall(context, values, count: count).merge()
 }
 
 private func compareDecimals(

@@ -8,6 +8,8 @@
 /// - Strings compare by their UTF-8 bytes, false comes before true, nulls come first in every order, and rows that
 ///   compare equal are ordered by id, ascending. Without an order, rows come by id.
 /// - A limit of 0 gives no rows.
+///
+/// What expressions compute is said at ``QueryExpression``, how large a predicate may be at ``QueryPredicate``.
 public struct Query: Sendable, Hashable {
     /// The table to read.
     public var table: String
