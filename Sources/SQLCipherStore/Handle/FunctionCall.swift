@@ -72,6 +72,23 @@ struct FunctionCall {
         set(value)
     }
 
+    /// Text as it is searched and ordered.
+    func fold() {
+        if let text = text(0) { set(.text(TextFolding.fold(text))) }
+    }
+
+    /// The words of a text.
+    func words() {
+        guard let words = text(0).map(TextWords.words), !words.isEmpty else { return }
+        set(.blob(PackedValues.pack(words.map(SQLValue.text))))
+    }
+
+    /// A word of a list.
+    func word() {
+        guard type(0) == SQLITE_BLOB else { return }
+        if let word = unsafe PackedValues.value(at: Int(sqlite3_value_int64(value(1))), of: rawBytes(0)) { set(word) }
+    }
+
     /// Extra values merged over others.
     func merge() {
         guard let old = text(0), let patch = text(1) else { return fail() }

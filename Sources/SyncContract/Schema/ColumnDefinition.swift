@@ -6,10 +6,17 @@ public struct ColumnDefinition: Sendable, Hashable {
     /// The type of every value that is not null.
     public let type: ColumnType
 
-    /// Declares a column. Names are checked when the schema is made.
-    public init(_ name: String, _ type: ColumnType) {
+    /// Whether the store keeps an index of the column's words and of its folded text.
+    ///
+    /// With it, ``QueryPredicate/matches(words:in:_:)``, comparisons of the folded text, its beginnings, and an order by
+    /// it are looked up; without it they mean the same and go through all rows. Writing such a column takes longer.
+    public let isSearchable: Bool
+
+    /// Declares a column. Names are checked when the schema is made, and that only text is searchable.
+    public init(_ name: String, _ type: ColumnType, isSearchable: Bool = false) {
         self.name = name
         self.type = type
+        self.isSearchable = isSearchable
     }
 }
 
