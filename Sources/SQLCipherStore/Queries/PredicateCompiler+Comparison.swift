@@ -109,8 +109,8 @@ extension PredicateCompiler {
         case (.column(let column), .value(.string(let prefix))) where column.kind == .string && match == .startsWith:
             sql = self.prefix(prefix, of: column)
         case (let text, let pattern):
-            guard let text = textSQL(text), let pattern = textSQL(pattern) else { return .constant(false) }
-            sql = "\(SQLFunctions.match)(\(text), \(pattern), \(match.sqlNumber))"
+            guard text.isText, pattern.isText else { return .constant(false) }
+            sql = "\(SQLFunctions.match)(\(self.sql(text)), \(self.sql(pattern)), \(match.sqlNumber))"
         }
         return SQLCondition(isNegated ? "ifnull(\(sql), 0)" : "(\(sql))")
     }
@@ -122,11 +122,12 @@ extension PredicateCompiler {
         return "\(start) AND \(column.sql) < \(parameter(.text(end))) COLLATE BINARY"
     }
 
-    private mutating func textSQL(_ operand: QueryOperand) -> String? {
+    private mutating func sql(_ operand: QueryOperand) -> String {
         switch operand {
-        case .column(let column) where column.kind == .string: column.sql
-        case .value(.string(let text)): parameter(.text(text))
-        default: nil
+        case .column(let column): column.sql
+        case .value(let value): parameter(SQLValue(value))
+        // Never asked for: a condition is computed as a whole.
+        case .computed: "NULL"
         }
     }
 

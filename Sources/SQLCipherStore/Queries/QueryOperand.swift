@@ -9,6 +9,15 @@ enum QueryOperand {
     /// What is computed from columns: SQL hands it to a ``RowCondition``.
     case computed
 
+    /// Whether it is a column or value whose values that are not null are texts.
+    var isText: Bool {
+        switch self {
+        case .value(.string): true
+        case .column(let column): column.kind == .string
+        default: false
+        }
+    }
+
     /// A column: its name, the kind of its values that are not null, and whether their folded form is meant.
     struct Column: Sendable, Hashable {
         let name: String
