@@ -28,7 +28,8 @@ extension QueryExpression {
         case .function(let function, let operand): "(\(function) \(operand.canonicalText))"
         case .operation(let left, let symbol, let right): "(\(symbol) \(left.canonicalText) \(right.canonicalText))"
         case .substring(let text, let start, let count):
-            "(substring \(text.canonicalText) \(start.canonicalText)" + (count.map { " " + $0.canonicalText } ?? "") + ")"
+            "(substring \(text.canonicalText) \(start.canonicalText)" + (count.map { " " + $0.canonicalText } ?? "")
+                + ")"
         }
     }
 }

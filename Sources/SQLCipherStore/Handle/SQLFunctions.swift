@@ -21,9 +21,9 @@ enum SQLFunctions {
     static let merge = "sealed_merge"
     /// Folded text. The stored indexes hold what it gives, so its name changes with its version.
     static let fold = "sealed_fold\(TextFolding.version)"
-    /// The words of a text as a packed list; null when it has none.
+    /// The words of a text as a packed list of packed lists; null when it has none.
     static let words = "sealed_words\(TextFolding.version)"
-    /// The text at an index of a packed list; null behind its end.
+    /// What is at an index of a packed list; null behind its end.
     static let word = "sealed_word"
     /// Compares decimal texts as numbers.
     static let decimalCollation = "sealed_decimal"

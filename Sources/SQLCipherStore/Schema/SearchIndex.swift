@@ -83,14 +83,18 @@ struct SearchIndex: Sendable, Hashable {
         "DELETE FROM \(words) WHERE \"row\" = old.\"id\" AND \"word\" IN (\(wordList("old")));"
     }
 
-    /// The words of a row's text. The list of them is made once: a query in parentheses that depends on no row of the
-    /// statement is.
+    /// The words of a row's text. They come in parts, because SQLite copies a value for each call that takes it. The
+    /// list of the parts is made once, as every query in parentheses is that depends on no row of the statement: so it
+    /// stands in one place only.
     private func wordList(_ row: String) -> String {
         let list = "(SELECT \(SQLFunctions.words)(\(row).\(column.sqlIdentifier)))"
+        let item = SQLFunctions.word
         return """
-            WITH RECURSIVE n(i, word) AS (SELECT 0, \(SQLFunctions.word)(\(list), 0) \
-            UNION ALL SELECT i + 1, \(SQLFunctions.word)(\(list), i + 1) FROM n WHERE word IS NOT NULL) \
-            SELECT word FROM n WHERE word IS NOT NULL
+            WITH RECURSIVE p(i, part) AS (SELECT -1, x'' \
+            UNION ALL SELECT i + 1, \(item)(\(list), i + 1) FROM p WHERE part IS NOT NULL), \
+            w(part, i, word) AS (SELECT part, 0, \(item)(part, 0) FROM p WHERE i >= 0 AND part IS NOT NULL \
+            UNION ALL SELECT part, i + 1, \(item)(part, i + 1) FROM w WHERE word IS NOT NULL) \
+            SELECT word FROM w WHERE word IS NOT NULL
             """
     }
 }

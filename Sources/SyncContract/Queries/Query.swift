@@ -49,6 +49,7 @@ public struct Query: Sendable, Hashable {
     ///   - direction: Whether small values come first.
     ///   - folded: Whether text is ordered as ``TextFolding`` folds it, so that neither case nor accents count. Texts
     ///     that fold to the same are equal for this entry. Works in the local store only.
+    /// - Returns: The query with the entry behind those it has.
     public func ordered(
         by column: String,
         _ direction: QueryOrder.Direction = .ascending,

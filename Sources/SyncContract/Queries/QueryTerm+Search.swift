@@ -30,6 +30,7 @@ extension QueryPredicate {
     ///   - columns: The columns to look in. Each word may be in another of them. When all are declared as searchable,
     ///     the words are looked up; otherwise the search goes through all rows.
     ///   - match: Whether each word begins a word of the row, or is one.
+    /// - Returns: The condition.
     public static func matches(
         words text: String,
         in columns: [String],

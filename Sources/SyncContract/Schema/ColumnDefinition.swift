@@ -8,8 +8,9 @@ public struct ColumnDefinition: Sendable, Hashable {
 
     /// Whether the store keeps an index of the column's words and of its folded text.
     ///
-    /// With it, ``QueryPredicate/matches(words:in:_:)``, comparisons of the folded text, its beginnings, and an order by
-    /// it are looked up; without it they mean the same and go through all rows. Writing such a column takes longer.
+    /// With it, ``QueryPredicate/matches(words:in:_:)``, the folded text and its beginnings are looked up, and rows come
+    /// in its order without sorting; without it all this means the same and goes through all rows. The index is made
+    /// when the store is opened, takes about the space of the text, and makes writing the column slower.
     public let isSearchable: Bool
 
     /// Declares a column. Names are checked when the schema is made, and that only text is searchable.
