@@ -136,6 +136,24 @@ struct VerificationTests {
         #expect(result.omittedFindings == 0)
     }
 
+    @Test("what a check of the queue meets does not hide what was found before")
+    func queueCheckOfDamagedStore() async throws {
+        try await makeStore()
+        let intact = Data(try #require(folder.contents()["store.db"]))
+        for page in 2...intact.count / 4_096 {
+            try folder.edit { data in
+                data = intact
+                data[(page - 1) * 4_096 + 60] ^= 1
+            }
+            let result = try await StoreFile(folder.database, keyIsVerified: true)
+                .verify(key: .testKey(), progress: nil) { reader, schema in
+                    for table in schema.allTables { try reader.forEach(Query(table.name)) { _ in } }
+                    return []
+                }
+            #expect(result.findings.contains { $0.place == .page(page) }, "page \(page): \(result.findings)")
+        }
+    }
+
     @Test("names a page in use that holds nothing but zeros, which the library takes for an empty one")
     func zeroedPages() async throws {
         try await makeStore()

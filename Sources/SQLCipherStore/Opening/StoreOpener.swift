@@ -69,7 +69,7 @@ struct StoreOpener: Sendable {
 
     private func tables(of database: Database) throws -> (StoreSchema, StoreCatalog) {
         if let schema { return (schema, try SchemaMigrator(database: database, schema: schema).migrate()) }
-        let remembered = try RememberedTables(database)
+        let remembered = try RememberedTables(database, of: files.database)
         return (try remembered.schema, StoreCatalog(remembered.layouts))
     }
 
