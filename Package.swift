@@ -47,7 +47,11 @@ let package = Package(
             pkgConfig: "sqlcipher",
             providers: [.apt(["libsqlcipher-dev"]), .brew(["sqlcipher"])]
         ),
-        .target(name: "SQLCipherStore", dependencies: ["SyncContract", "SecretMemory", "CSQLCipher", "CLibCrypto"]),
+        .target(
+            name: "SQLCipherStore",
+            dependencies: ["SyncContract", "SecretMemory", "CSQLCipher", "CLibCrypto"],
+            exclude: ["README.md"]
+        ),
         .target(name: "ReferenceStore", dependencies: ["SyncContract"]),
 
         // The engine and its adapter.
@@ -99,14 +103,16 @@ var testTargets: [Target] {
         ),
         .testTarget(name: "SyncContractTests", dependencies: ["SyncContract"]),
         .testTarget(name: "ReferenceStoreTests", dependencies: ["ReferenceStore", "SyncContract"]),
+        // Random rows and queries, for every test that holds two meanings of a query against each other.
+        .target(name: "QueryGenerator", dependencies: ["SyncContract"], path: "Tests/QueryGenerator"),
         .testTarget(
             name: "SQLCipherStoreTests",
-            dependencies: ["SQLCipherStore", "ReferenceStore", "SyncContract", "SecretMemory"]
+            dependencies: ["SQLCipherStore", "ReferenceStore", "SyncContract", "SecretMemory", "QueryGenerator"]
         ),
         .testTarget(
             name: "DatasyncHTTPTests",
             dependencies: [
-                "DatasyncHTTP", "RemoteContract", "SyncContract", "DatasyncEmulator",
+                "DatasyncHTTP", "RemoteContract", "SyncContract", "DatasyncEmulator", "QueryGenerator",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             resources: [.copy("Fixtures")]
@@ -117,6 +123,7 @@ var testTargets: [Target] {
                 "OfflineSync", "RemoteContract", "SyncContract", "ReferenceStore", "DatasyncHTTP", "DatasyncEmulator",
             ]
         ),
+        .testTarget(name: "SealedSyncTests", dependencies: ["SealedSync"]),
         .testTarget(
             name: "EndToEndTests",
             dependencies: ["SealedSyncTool", "SealedSync", "DatasyncEmulator"]

@@ -7,9 +7,19 @@ enum Console {
         write(line, to: .standardOutput)
     }
 
+    /// `1 request`, `2 requests`.
+    static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+
     /// One line for people on standard error.
     static func writeError(_ line: String, terminator: String = "\n") {
         write(line, to: .standardError, terminator: terminator)
+    }
+
+    /// A sentence for people on standard error. A terminal gets it broken into lines that fit 80 columns; a file or a
+    /// program, which may search in it, gets one line.
+    static func writeError(sentence: String) {
+        let lines = Terminal.isStandardErrorTerminal ? Terminal.lines(sentence) : [sentence]
+        for line in lines { writeError(line) }
     }
 
     /// A sentence for people, broken into lines that fit 80 columns.
