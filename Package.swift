@@ -49,7 +49,7 @@ let package = Package(
         ),
         .target(
             name: "SQLCipherStore",
-            dependencies: ["SyncContract", "SecretMemory", "CSQLCipher"],
+            dependencies: ["SyncContract", "SecretMemory", "CSQLCipher", "CLibCrypto"],
             exclude: ["README.md"]
         ),
         .target(name: "ReferenceStore", dependencies: ["SyncContract"]),
@@ -126,7 +126,7 @@ var testTargets: [Target] {
         .testTarget(name: "SealedSyncTests", dependencies: ["SealedSync"]),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["SealedSyncTool", "DatasyncEmulator"]
+            dependencies: ["SealedSyncTool", "SealedSync", "DatasyncEmulator"]
         ),
     ]
 }

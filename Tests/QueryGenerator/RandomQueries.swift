@@ -9,6 +9,9 @@ package struct RandomQueries {
     private let types: [ColumnType]
     private let columns: [String]
 
+    /// The rows that queries are made for: what an expression has for one of them is a value worth comparing it with.
+    package var rows: [Record] = []
+
     package init(_ table: TableDefinition, _ pool: ValuePool, seed: UInt64) {
         self.table = table
         self.pool = pool
@@ -90,13 +93,25 @@ package struct RandomQueries {
                 chance(70) ? .value(.string(text())) : expression(.text, depth: 2)
             )
         case 20..<40:
-            return .isAnyOf(left, (0..<Int.random(in: 0...5, using: &generator)).map { _ in literal(kind) })
+            let values = (0..<Int.random(in: 0...5, using: &generator))
+                .map { _ -> FieldValue in
+                    if case .value(let value) = counterpart(of: left, kind) { value } else { literal(kind) }
+                }
+            return .isAnyOf(left, values)
         default:
-            let right = chance(60) ? .value(literal(kind)) : expression(kind, depth: chance(50) ? 0 : 2)
+            let right = counterpart(of: left, kind)
             return chance(80)
                 ? .comparison(left, pick(QueryComparison.allCases), right)
                 : .comparison(right, pick(QueryComparison.allCases), left)
         }
+    }
+
+    /// What to compare an expression with.
+    private mutating func counterpart(of left: QueryExpression, _ kind: Kind) -> QueryExpression {
+        if chance(40), let row = rows.randomElement(using: &generator) {
+            return .value(left.value { row[$0] ?? .null })
+        }
+        return chance(60) ? .value(literal(kind)) : expression(kind, depth: chance(50) ? 0 : 2)
     }
 
     // MARK: Expressions

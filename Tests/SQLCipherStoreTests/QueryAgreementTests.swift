@@ -15,6 +15,7 @@ struct QueryAgreementTests {
         let store = try await EncryptedStore.open(in: folder, [.items, .folding])
         let records = Self.records(60, table, &random)
         try await store.upsert(records, table: table.name)
+        random.rows = records
         let evaluator = QueryEvaluator(table)
 
         for index in 0..<3_000 {
@@ -50,6 +51,7 @@ struct QueryAgreementTests {
 
         for index in 0..<200 {
             let records = Self.records(30, table, &random)
+            random.rows = records
             let query = random.query()
             let doomed = Set(try QueryEvaluator(table).evaluate(query, over: records).map(\.id))
             let left = try await store.write { transaction in
