@@ -47,7 +47,11 @@ let package = Package(
             pkgConfig: "sqlcipher",
             providers: [.apt(["libsqlcipher-dev"]), .brew(["sqlcipher"])]
         ),
-        .target(name: "SQLCipherStore", dependencies: ["SyncContract", "SecretMemory", "CSQLCipher"]),
+        .target(
+            name: "SQLCipherStore",
+            dependencies: ["SyncContract", "SecretMemory", "CSQLCipher", "CLibCrypto"],
+            exclude: ["README.md"]
+        ),
         .target(name: "ReferenceStore", dependencies: ["SyncContract"]),
 
         // The engine and its adapter.
@@ -119,9 +123,10 @@ var testTargets: [Target] {
                 "OfflineSync", "RemoteContract", "SyncContract", "ReferenceStore", "DatasyncHTTP", "DatasyncEmulator",
             ]
         ),
+        .testTarget(name: "SealedSyncTests", dependencies: ["SealedSync"]),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["SealedSyncTool", "DatasyncEmulator"]
+            dependencies: ["SealedSyncTool", "SealedSync", "DatasyncEmulator"]
         ),
     ]
 }

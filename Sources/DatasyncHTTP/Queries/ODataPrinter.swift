@@ -24,7 +24,8 @@ struct ODataPrinter: Sendable {
     /// The value of `$orderby`; nil without an order. Ascending is not written: it is what a bare name means.
     func order(_ query: Query) throws(RemoteError) -> String? {
         let entries = try query.order.map { (entry) throws(RemoteError) in
-            try name(entry.column) + (entry.direction == .descending ? " desc" : "")
+            guard !entry.isFolded else { throw Self.localOnly("an order by folded text") }
+            return try name(entry.column) + (entry.direction == .descending ? " desc" : "")
         }
         return entries.isEmpty ? nil : entries.joined(separator: ",")
     }
@@ -59,6 +60,7 @@ struct ODataPrinter: Sendable {
         case .not(let part): return "not(\(try text(part)))"
         case .isAnyOf(let expression, let values): return try text(expression, isAnyOf: values)
         case .match(let subject, let match, let pattern): return try text(subject, match, pattern)
+        case .words: throw Self.localOnly("a search for words")
         case .comparison(let left, let comparison, let right):
             // Never true, but servers disagree about it once it is negated.
             if comparison.isOrdering, left.kind == .null || right.kind == .null { return Self.constant(false) }
@@ -110,7 +112,9 @@ struct ODataPrinter: Sendable {
         switch expression {
         case .column(let column): return try name(column)
         case .value(let value): return try ODataLiteral.text(value, in: dialect)
-        case .function(let function, let operand): return "\(function.word)(\(try text(operand)))"
+        case .function(let function, let operand):
+            guard let word = function.word else { throw Self.localOnly("folded text") }
+            return "\(word)(\(try text(operand)))"
         case .operation(let left, let symbol, let right):
             let (left, right) = (try text(left), try text(right))
             return symbol.isFunction ? "\(symbol.word)(\(left),\(right))" : "(\(left) \(symbol.word) \(right))"
@@ -118,6 +122,12 @@ struct ODataPrinter: Sendable {
             let arguments = [subject, start] + (count.map { [$0] } ?? [])
             return "substring(\(try arguments.map(text).joined(separator: ",")))"
         }
+    }
+
+    private static func localOnly(_ what: String) -> RemoteError {
+        .invalidRequest(
+            "\(what) is known to the local store only; read without it from the server, then search locally"
+        )
     }
 
     /// A column's name. It stands in the query unquoted, so it must not be able to say anything else.

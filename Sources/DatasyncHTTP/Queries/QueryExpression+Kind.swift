@@ -47,9 +47,10 @@ extension FieldValue {
 }
 
 extension QueryFunction {
-    /// The function's name, which both dialects share.
-    var word: String {
+    /// The function's name, which both dialects share; nil for one that no server has.
+    var word: String? {
         switch self {
+        case .folded: nil
         case .lowercased: "tolower"
         case .uppercased: "toupper"
         case .trimmed: "trim"
@@ -68,7 +69,7 @@ extension QueryFunction {
 
     fileprivate var operandKind: QueryExpression.Kind {
         switch self {
-        case .lowercased, .uppercased, .trimmed, .length: .text
+        case .lowercased, .uppercased, .folded, .trimmed, .length: .text
         case .rounded, .floor, .ceiling: .number
         case .year, .month, .day, .hour, .minute, .second: .date
         }
@@ -76,7 +77,7 @@ extension QueryFunction {
 
     fileprivate var kind: QueryExpression.Kind {
         switch self {
-        case .lowercased, .uppercased, .trimmed: .text
+        case .lowercased, .uppercased, .folded, .trimmed: .text
         default: .number
         }
     }

@@ -12,6 +12,8 @@ extension QueryPredicate {
         case .comparison(let left, let comparison, let right):
             "(\(comparison) \(left.canonicalText) \(right.canonicalText))"
         case .match(let text, let match, let pattern): "(\(match) \(text.canonicalText) \(pattern.canonicalText))"
+        case .words(let text, let match, let columns):
+            "(words \(JSONWriter.quoted(text)) \(match) " + columns.joined(separator: " ") + ")"
         case .isAnyOf(let expression, let values):
             "(in \(expression.canonicalText) " + values.map(\.canonicalText).joined(separator: " ") + ")"
         }
@@ -26,7 +28,8 @@ extension QueryExpression {
         case .function(let function, let operand): "(\(function) \(operand.canonicalText))"
         case .operation(let left, let symbol, let right): "(\(symbol) \(left.canonicalText) \(right.canonicalText))"
         case .substring(let text, let start, let count):
-            "(substring \(text.canonicalText) \(start.canonicalText)" + (count.map { " " + $0.canonicalText } ?? "") + ")"
+            "(substring \(text.canonicalText) \(start.canonicalText)" + (count.map { " " + $0.canonicalText } ?? "")
+                + ")"
         }
     }
 }

@@ -72,6 +72,29 @@ struct FunctionCall {
         set(value)
     }
 
+    /// Text as it is searched and ordered.
+    func fold() {
+        if let text = text(0) { set(.text(TextFolding.fold(text))) }
+    }
+
+    /// The words of a text, as a packed list of packed lists.
+    func words() {
+        guard let words = text(0).map(TextWords.words), !words.isEmpty else { return }
+        let width = 64
+        let parts = stride(from: 0, to: words.count, by: width)
+            .map { start in
+                let part = words[start..<min(start + width, words.count)]
+                return SQLValue.blob(PackedValues.pack(part.map(SQLValue.text)))
+            }
+        set(.blob(PackedValues.pack(parts)))
+    }
+
+    /// An item of a list, or nothing behind its end.
+    func word() {
+        guard type(0) == SQLITE_BLOB else { return }
+        if let word = unsafe PackedValues.value(at: Int(sqlite3_value_int64(value(1))), of: rawBytes(0)) { set(word) }
+    }
+
     /// Extra values merged over others.
     func merge() {
         guard let old = text(0), let patch = text(1) else { return fail() }

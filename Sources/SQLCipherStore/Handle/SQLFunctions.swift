@@ -4,7 +4,8 @@ import SyncContract
 /// The functions and collations that give SQL the meaning of `QueryEvaluator` where SQLite's own differ.
 ///
 /// The database file does not depend on them: they are used in queries only, except for NOCASE, which orders ids as
-/// SQLite's own does but for ids that hold a U+0000, where SQLite's stops comparing.
+/// SQLite's own does but for ids that hold a U+0000, where SQLite's stops comparing, and for searchable columns: other
+/// programs can read tables with them and cannot write them.
 enum SQLFunctions {
     /// Whether a condition that is kept in ``RowCondition`` holds for the values of its columns.
     static let holds = "sealed_holds"
@@ -18,6 +19,12 @@ enum SQLFunctions {
     static let item = "sealed_item"
     /// The extra values of a row with others merged over them.
     static let merge = "sealed_merge"
+    /// Folded text. The stored indexes hold what it gives, so its name changes with its version.
+    static let fold = "sealed_fold\(TextFolding.version)"
+    /// The words of a text as a packed list of packed lists; null when it has none.
+    static let words = "sealed_words\(TextFolding.version)"
+    /// What is at an index of a packed list; null behind its end.
+    static let word = "sealed_word"
     /// Compares decimal texts as numbers.
     static let decimalCollation = "sealed_decimal"
 
@@ -29,6 +36,9 @@ enum SQLFunctions {
         unsafe try register(compare, 2, compareFunction, on: handle)
         unsafe try register(item, 2, itemFunction, on: handle)
         unsafe try register(merge, 2, mergeFunction, on: handle)
+        unsafe try register(fold, 1, foldFunction, on: handle)
+        unsafe try register(words, 1, wordsFunction, on: handle)
+        unsafe try register(word, 2, wordFunction, on: handle)
         unsafe try registerCollation(decimalCollation, compareDecimals, on: handle)
         unsafe try registerCollation("NOCASE", compareIgnoringCase, on: handle)
     }
@@ -98,6 +108,18 @@ private func itemFunction(_ context: OpaquePointer?, _ count: Int32, _ values: A
 
 private func mergeFunction(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
     unsafe FunctionCall(context, values, count: count).merge()
+}
+
+private func foldFunction(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
+    unsafe FunctionCall(context, values, count: count).fold()
+}
+
+private func wordsFunction(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
+    unsafe FunctionCall(context, values, count: count).words()
+}
+
+private func wordFunction(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
+    unsafe FunctionCall(context, values, count: count).word()
 }
 
 private func compareDecimals(

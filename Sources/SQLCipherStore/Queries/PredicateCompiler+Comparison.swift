@@ -174,7 +174,7 @@ extension QueryMatch {
 
 extension String {
     /// The first text in the order of bytes that follows every text with this prefix; nil when none does.
-    fileprivate var firstTextBehindPrefix: String? {
+    var firstTextBehindPrefix: String? {
         var scalars = Array(unicodeScalars)
         while let last = scalars.popLast() {
             // Between U+D7FF and U+E000 lie the surrogates, which are no scalars.

@@ -56,6 +56,7 @@ struct PredicateCompiler {
             return self.match(text, match, pattern, isNegated: isNegated)
         case .isAnyOf(let expression, let values):
             return isAnyOf(expression, values, isNegated: isNegated)
+        case .words(let text, let match, let columns): return words(text, match, columns)
         }
     }
 

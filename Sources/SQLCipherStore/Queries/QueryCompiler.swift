@@ -74,14 +74,16 @@ enum QueryCompiler {
     private static func orderClause(_ query: Query, _ layout: TableLayout) -> String {
         var terms: [String] = []
         var seen: Set<String> = []
-        for entry in query.order + [QueryOrder(column: "id")] where seen.insert(entry.column).inserted {
+        for entry in query.order + [QueryOrder(column: "id")] {
+            let sql = entry.isFolded ? SearchIndex.folded(entry.column) : entry.column.sqlIdentifier
+            guard seen.insert(sql).inserted else { continue }
             let isDecimal = layout.definition.type(of: entry.column) == .decimal && entry.column != "id"
             terms.append(
-                entry.column.sqlIdentifier + (isDecimal ? " COLLATE \(SQLFunctions.decimalCollation)" : "")
+                sql + (isDecimal ? " COLLATE \(SQLFunctions.decimalCollation)" : "")
                     + (entry.direction == .descending ? " DESC" : "")
             )
             // No two rows have one id: nothing after it decides anything.
-            if entry.column == "id" { break }
+            if entry.column == "id", !entry.isFolded { break }
         }
         return " ORDER BY " + terms.joined(separator: ", ")
     }

@@ -18,12 +18,13 @@ enum QueryOperand {
         }
     }
 
-    /// A column: its name, and the kind of its values that are not null.
+    /// A column: its name, the kind of its values that are not null, and whether their folded form is meant.
     struct Column: Sendable, Hashable {
         let name: String
         let kind: ColumnType
+        var isFolded = false
 
-        var sql: String { name.sqlIdentifier }
+        var sql: String { isFolded ? SearchIndex.folded(name) : name.sqlIdentifier }
     }
 }
 
@@ -33,6 +34,9 @@ extension PredicateCompiler {
         switch expression {
         case .value(let value): return .value(value)
         case .column(let name): return column(name).map(QueryOperand.column) ?? .value(.null)
+        case .function(.folded, .column(let name)):
+            guard let column = column(name), column.kind == .string else { return .value(.null) }
+            return .column(QueryOperand.Column(name: name, kind: .string, isFolded: true))
         case .function, .operation, .substring:
             var columns: [String] = []
             expression.collectColumns(into: &columns)

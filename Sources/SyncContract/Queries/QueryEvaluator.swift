@@ -31,8 +31,8 @@ public struct QueryEvaluator: Sendable {
     /// Whether one row comes before another in an order that ends with the id.
     public func precedes(_ left: Record, _ right: Record, in order: [QueryOrder]) -> Bool {
         for entry in order + [QueryOrder(column: "id")] {
-            let a = value(of: entry.column, left)
-            let b = value(of: entry.column, right)
+            let a = value(of: entry, left)
+            let b = value(of: entry, right)
             let sign = a.isNull || b.isNull ? (a.isNull ? 0 : 1) - (b.isNull ? 0 : 1) : a.compare(with: b) ?? 0
             if sign != 0 { return entry.direction == .ascending ? sign < 0 : sign > 0 }
         }
@@ -59,6 +59,10 @@ public struct QueryEvaluator: Sendable {
         for column in columns where column != "id" && table.type(of: column) == nil {
             throw .invalidQuery("table '\(table.name)' has no declared column '\(column)'; declare it to query it")
         }
+        for entry in query.order where entry.isFolded && entry.column != "id" && table.type(of: entry.column) != .string
+        {
+            throw .invalidQuery("column '\(entry.column)' of '\(table.name)' is no text and cannot be ordered folded")
+        }
         return checked
     }
 
@@ -78,6 +82,9 @@ public struct QueryEvaluator: Sendable {
                 return false
             }
             return text.matchesBytes(match, pattern)
+        case .words(let text, let match, let columns):
+            let words = columns.flatMap { row($0).stringValue.map(TextWords.words) ?? [] }
+            return TextWords.terms(of: text, match).allSatisfy { words.contains(where: $0.matches) }
         case .comparison(let left, let comparison, let right):
             let foldsIDs = left == .column("id") || right == .column("id")
             return compare(left.value(row), comparison, right.value(row), foldsIDs: foldsIDs)
@@ -103,8 +110,9 @@ public struct QueryEvaluator: Sendable {
         }
     }
 
-    private func value(of column: String, _ record: Record) -> FieldValue {
-        column == "id" ? folded(record.id.fieldValue) : record[column] ?? .null
+    private func value(of entry: QueryOrder, _ record: Record) -> FieldValue {
+        if entry.isFolded { return QueryExpression.folded(.column(entry.column)).value { record[$0] ?? .null } }
+        return entry.column == "id" ? folded(record.id.fieldValue) : record[entry.column] ?? .null
     }
 
     private func folded(_ value: FieldValue) -> FieldValue {

@@ -24,6 +24,7 @@ extension QueryFunction {
         switch self {
         case .lowercased: operand.mapText { .string($0.asciiLowercased()) }
         case .uppercased: operand.mapText { .string($0.asciiUppercased()) }
+        case .folded: operand.mapText { .string(TextFolding.fold($0)) }
         case .trimmed: operand.mapText { .string($0.withoutOuterSpaces()) }
         case .length: operand.mapText { .int64($0.scalarCount) }
         case .rounded: operand.withoutFraction(.toNearestOrAwayFromZero)

@@ -40,6 +40,9 @@ public indirect enum QueryExpression: Sendable, Hashable {
 
     /// Text with a to z made upper-case; null when the operand is no string.
     public static func uppercased(_ operand: QueryExpression) -> QueryExpression { .function(.uppercased, operand) }
+
+    /// Text folded as ``TextFolding`` says; null when the operand is no string.
+    public static func folded(_ operand: QueryExpression) -> QueryExpression { .function(.folded, operand) }
 }
 
 /// A function of one operand; null for a null and for an operand of another kind.
@@ -48,6 +51,9 @@ public enum QueryFunction: Sendable, Hashable, CaseIterable {
     case lowercased
     /// Text with a to z made upper-case.
     case uppercased
+    /// Text without differences of case, accents and the like: see ``TextFolding``. For the local store only: no server
+    /// has it.
+    case folded
     /// Text without the spaces (U+0020) at its start and end. Other white space stays.
     case trimmed
     /// The number of Unicode scalars of a text.

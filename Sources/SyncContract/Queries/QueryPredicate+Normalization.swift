@@ -29,7 +29,7 @@ extension QueryPredicate {
             for part in try chain(size: &size) { parts.append(try part.normalized(depth: depth + 1, size: &size)) }
             return isConjunction ? .all(parts) : .any(parts)
         case .not(let part): return .not(try part.normalized(depth: depth + 1, size: &size))
-        case .constant: return self
+        case .constant, .words: return self
         case .isAnyOf(let expression, _): try Self.check([expression])
         case .comparison(let left, _, let right), .match(let left, _, let right): try Self.check([left, right])
         }
@@ -80,6 +80,7 @@ extension QueryPredicate {
     package func collectColumns(into columns: inout [String]) {
         switch self {
         case .constant: break
+        case .words(_, _, let names): columns += names
         case .all(let parts), .any(let parts): for part in parts { part.collectColumns(into: &columns) }
         case .not(let part): part.collectColumns(into: &columns)
         case .isAnyOf(let expression, _): expression.collectColumns(into: &columns)

@@ -19,6 +19,8 @@ public indirect enum QueryPredicate: Sendable, Hashable {
     case match(QueryExpression, QueryMatch, QueryExpression)
     /// Whether an expression equals one of the values. False for an empty list.
     case isAnyOf(QueryExpression, [FieldValue])
+    /// Whether all words of a text are found in the named columns: see ``matches(words:in:_:)``.
+    case words(String, WordMatch, in: [String])
     /// Whether all hold; true for an empty list.
     case all([QueryPredicate])
     /// Whether one holds at least; false for an empty list.

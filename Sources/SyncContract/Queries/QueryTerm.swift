@@ -74,10 +74,12 @@ extension QueryTerm {
     }
 
     /// Whether the term has one of the values.
-    public func isAny(of values: [FieldValue]) -> QueryPredicate { .isAnyOf(expression, values) }
+    public func isAny(of values: [FieldValue]) -> QueryPredicate {
+        .isAnyOf(expression, values.map { expression.alike(.value($0)).value { _ in .null } })
+    }
 
     private func compared(_ comparison: QueryComparison, _ other: QueryExpression) -> QueryPredicate {
-        .comparison(expression, comparison, other)
+        .comparison(expression, comparison, expression.alike(other))
     }
 }
 
@@ -98,6 +100,6 @@ extension QueryTerm {
     }
 
     private func matches(_ match: QueryMatch, _ text: String) -> QueryPredicate {
-        .match(expression, match, .value(.string(text)))
+        .match(expression, match, expression.alike(.value(.string(text))))
     }
 }
