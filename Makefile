@@ -8,7 +8,7 @@ BREW_PKGCONFIG := $(shell command -v brew >/dev/null 2>&1 && \
 	printf '%s/lib/pkgconfig:%s/lib/pkgconfig' "$$(brew --prefix openssl)" "$$(brew --prefix sqlcipher)")
 export PKG_CONFIG_PATH := $(BREW_PKGCONFIG)$(if $(PKG_CONFIG_PATH),:$(PKG_CONFIG_PATH))
 
-.PHONY: demo test build lint format clean prerequisites swift-version libraries
+.PHONY: demo test bench build lint format clean prerequisites swift-version libraries
 
 demo: prerequisites
 	@$(SWIFT) build --product sealedsync
@@ -18,6 +18,12 @@ demo: prerequisites
 test: prerequisites
 	@$(SWIFT) build --build-tests
 	@$(SWIFT) test --skip-build --no-parallel
+
+# The encrypted store against the same work in C on the same library. Measures: leave the machine alone meanwhile.
+bench: prerequisites
+	@$(SWIFT) build -c release --product sealedsync-bench
+	@"$$($(SWIFT) build -c release --show-bin-path)/sealedsync-bench" store
+	@"$$($(SWIFT) build -c release --show-bin-path)/sealedsync-bench" growth
 
 build: prerequisites
 	@$(SWIFT) build

@@ -20,6 +20,8 @@ class ReadBackend: StoreReadBackend {
     /// Marks the transaction as ended.
     func finish() { isFinished = true }
 
+    func definition(of table: String) throws -> TableDefinition { try catalog.layout(of: table).definition }
+
     func record(_ id: RecordID, in table: String) throws -> Record? {
         try reportingFailures {
             let layout = try catalog.layout(of: table)

@@ -20,13 +20,13 @@ public struct SyncItemTable<Item: Codable & Identifiable & Sendable>: Sendable w
     ///   cannot be encoded.
     @discardableResult
     public func insert(_ item: Item) async throws -> Item {
-        let record = try RecordEncoder(table.definition).encode(item)
+        let record = try encode(item)
         return try decode(try await table.insert(record.fields, id: item.id.isEmpty ? nil : item.id))
     }
 
     /// Writes all properties of an item. See ``SyncTable/update(_:)``.
     public func update(_ item: Item) async throws {
-        try await table.update(RecordEncoder(table.definition).encode(item))
+        try await table.update(encode(item))
     }
 
     /// Deletes an item. See ``SyncTable/delete(_:version:)``.
@@ -42,7 +42,20 @@ public struct SyncItemTable<Item: Codable & Identifiable & Sendable>: Sendable w
         return try await table.read(query).records.map(decode)
     }
 
+    private func encode(_ item: Item) throws -> Record {
+        try reportingUnfitItems { try RecordEncoder(table.definition).encode(item) }
+    }
+
     private func decode(_ record: Record) throws -> Item {
-        try RecordDecoder(table.definition).decode(Item.self, from: record)
+        try reportingUnfitItems { try RecordDecoder(table.definition).decode(Item.self, from: record) }
+    }
+
+    /// Items are the engine's matter here: what does not fit is its error, not the store's.
+    private func reportingUnfitItems<Value>(_ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch let error as StoreError where error.code == .invalidItem {
+            throw SyncError(.invalidItem, error.message, cause: error.cause)
+        }
     }
 }

@@ -1,17 +1,16 @@
 internal import Foundation
-internal import SyncContract
 
 /// Decodes an item from a record: one property per value at the top level, and the id under `id`.
-struct RecordDecoder {
+package struct RecordDecoder {
     private let table: TableDefinition
 
-    init(_ table: TableDefinition) { self.table = table }
+    package init(_ table: TableDefinition) { self.table = table }
 
-    func decode<Item: Decodable>(_ type: Item.Type, from record: Record) throws -> Item {
+    package func decode<Item: Decodable>(_ type: Item.Type, from record: Record) throws -> Item {
         do {
             return try Item(from: ItemDecoder(record: record))
         } catch let error as DecodingError {
-            throw SyncError(
+            throw StoreError(
                 .invalidItem,
                 "a row of '\(table.name)' does not fit \(type): \(Self.describe(error)); make the property optional or"
                     + " give it the column's type"
@@ -47,8 +46,8 @@ private struct ItemDecoder: Decoder {
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw Self.notNamed }
     func singleValueContainer() throws -> any SingleValueDecodingContainer { throw Self.notNamed }
 
-    static var notNamed: SyncError {
-        SyncError(.invalidItem, "items must decode from named properties, without nested containers of their own")
+    static var notNamed: StoreError {
+        StoreError(.invalidItem, "items must decode from named properties, without nested containers of their own")
     }
 }
 

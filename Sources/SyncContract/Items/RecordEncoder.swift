@@ -1,24 +1,23 @@
 internal import Foundation
-internal import SyncContract
 
 /// Encodes an item as a record: one value per property at the top level.
-struct RecordEncoder {
+package struct RecordEncoder {
     private let coding: RecordCoding
     private let table: TableDefinition
 
-    init(_ table: TableDefinition) {
+    package init(_ table: TableDefinition) {
         self.coding = RecordCoding(table)
         self.table = table
     }
 
-    func encode<Item: Encodable & Identifiable>(_ item: Item) throws -> Record where Item.ID == String {
+    package func encode<Item: Encodable & Identifiable>(_ item: Item) throws -> Record where Item.ID == String {
         let encoder = ItemEncoder(coding: coding, table: table)
         do {
             try item.encode(to: encoder)
         } catch let error as EncodingError {
-            throw SyncError(.invalidItem, "an item of '\(table.name)' cannot be encoded", cause: error)
+            throw StoreError(.invalidItem, "an item of '\(table.name)' cannot be encoded", cause: error)
         }
-        if let reason = encoder.refusal { throw SyncError(.invalidItem, reason) }
+        if let reason = encoder.refusal { throw StoreError(.invalidItem, reason) }
         return Record(id: .string(item.id), encoder.fields)
     }
 }
@@ -106,8 +105,8 @@ private struct ItemEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProt
         }
     }
 
-    private func unfit(_ key: Key, _ reason: String) -> SyncError {
-        SyncError(.invalidItem, "property '\(key.stringValue)' of '\(encoder.table.name)' cannot be stored: \(reason)")
+    private func unfit(_ key: Key, _ reason: String) -> StoreError {
+        StoreError(.invalidItem, "property '\(key.stringValue)' of '\(encoder.table.name)' cannot be stored: \(reason)")
     }
 
     func nestedContainer<Nested: CodingKey>(

@@ -1,0 +1,5 @@
+internal import ArgumentParser
+
+struct GrowthCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "growth", abstract: "Measures what must not grow.")
+}
