@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import SQLCipherStore
+internal import Synchronization
 
 /// Measures the store against its twin in C.
 struct StoreCommand: AsyncParsableCommand {
@@ -23,6 +24,9 @@ struct StoreCommand: AsyncParsableCommand {
     @Option(name: .customLong("case"), help: "Measure only the cases whose names begin so; can be repeated.")
     var cases: [String] = []
 
+    @Flag(help: "Measure processor time, all threads together: for a machine that does other work meanwhile.")
+    var processorTime = false
+
     @Flag(help: "Print one JSON object.")
     var json = false
 
@@ -32,6 +36,7 @@ struct StoreCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        Stopwatch.measuresProcessorTime.store(processorTime, ordering: .relaxed)
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let workload = Workload(rows: rows)

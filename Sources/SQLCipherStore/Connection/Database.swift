@@ -7,6 +7,9 @@ final class Database {
     private let handle: ConnectionHandle
     private var cache = StatementCache(capacity: 64)
 
+    /// What is kept ready for the tables that were used, by their names.
+    var tableAccess: [String: TableAccess] = [:]
+
     /// Opens a file without a key.
     init(path: String, flags: Int32) throws(SQLiteFailure) {
         self.path = path
@@ -47,6 +50,9 @@ final class Database {
             throw explained(failure)
         }
     }
+
+    /// Prepares a statement for somebody who keeps it, and drops it when it fails. See ``explained(_:)``.
+    func prepare(_ sql: String) throws(SQLiteFailure) -> Statement { try Statement(sql, in: handle) }
 
     /// Runs a statement that gives no rows, and returns how many rows it changed.
     @discardableResult
@@ -97,7 +103,7 @@ final class Database {
 
     /// After a damaged page every call fails with the code for wrong SQL: what tells the two apart is whether a
     /// statement that is certainly right fails as well.
-    private func explained(_ failure: SQLiteFailure) -> SQLiteFailure {
+    func explained(_ failure: SQLiteFailure) -> SQLiteFailure {
         guard failure.primaryCode == SQLITE_ERROR else { return failure }
         do throws(SQLiteFailure) {
             let probe = try Statement("SELECT COUNT(*) FROM sqlite_master", in: handle)

@@ -17,6 +17,9 @@ struct TableLayout: Sendable {
     /// The index of each column by its name.
     let slots: [String: Int]
 
+    /// The indexes of the declared columns that hold dates.
+    let dateSlots: [Int]
+
     /// The name, ready for SQL.
     let sqlName: String
 
@@ -28,16 +31,16 @@ struct TableLayout: Sendable {
         columns = definition.allColumns + undeclared
         declaredCount = definition.allColumns.count
         slots = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
+        dateSlots = definition.allColumns.indices.filter { definition.allColumns[$0].type == .date }
         sqlName = definition.name.sqlIdentifier
     }
 
-    /// The id as SQLite stores it.
+    /// The id as it is given.
     ///
     /// - Throws: ``StoreError/Code/invalidRecord`` for an id of the wrong kind.
-    func sqlValue(of id: RecordID) throws(StoreError) -> SQLValue {
+    func checked(_ id: RecordID) throws(StoreError) -> RecordID {
         switch (definition.idKind, id) {
-        case (.string, .string(let value)): return .text(value)
-        case (.int64, .int64(let value)): return .int64(value)
+        case (.string, .string), (.int64, .int64): return id
         case (.string, .int64):
             throw StoreError(.invalidRecord, "table '\(definition.name)' has strings as ids; this id is a number")
         case (.int64, .string):

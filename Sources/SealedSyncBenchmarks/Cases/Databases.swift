@@ -84,14 +84,6 @@ actor Databases {
     }
 }
 
-/// How long a closure takes.
-func timed(_ body: () async throws -> Void) async throws -> Duration {
-    let clock = ContinuousClock()
-    let start = clock.now
-    try await body()
-    return clock.now - start
-}
-
 /// Stops a case that did not do its work.
 func expect(_ condition: Bool, _ what: String) throws {
     guard condition else { throw BenchmarkFailure("\(what): the work was not done") }

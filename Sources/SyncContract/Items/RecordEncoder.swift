@@ -1,39 +1,64 @@
 internal import Foundation
 
-/// Encodes an item as a record: one value per property at the top level.
+/// Encodes items as records of one table: one value per property at the top level.
 package struct RecordEncoder {
-    private let coding: RecordCoding
-    private let table: TableDefinition
+    private let encoder: ItemEncoder
 
-    package init(_ table: TableDefinition) {
-        self.coding = RecordCoding(table)
-        self.table = table
-    }
+    package init(_ table: TableDefinition) { encoder = ItemEncoder(table) }
 
+    /// The record of an item.
+    ///
+    /// - Throws: ``StoreError/Code/invalidItem``.
     package func encode<Item: Encodable & Identifiable>(_ item: Item) throws -> Record where Item.ID == String {
-        let encoder = ItemEncoder(coding: coding, table: table)
+        encoder.begin()
         do {
             try item.encode(to: encoder)
         } catch let error as EncodingError {
-            throw StoreError(.invalidItem, "an item of '\(table.name)' cannot be encoded", cause: error)
+            throw StoreError(.invalidItem, "an item of '\(encoder.table.name)' cannot be encoded", cause: error)
         }
-        if let reason = encoder.refusal { throw StoreError(.invalidItem, reason) }
-        return Record(id: .string(item.id), encoder.fields)
+        return try encoder.record(.string(item.id))
     }
 }
 
+/// Takes the values of one item after the other.
 private final class ItemEncoder: Encoder {
-    let coding: RecordCoding
     let table: TableDefinition
-    var fields: [String: FieldValue] = [:]
-    /// Why the item has no form as a record; the protocol leaves no way to throw where this is noticed.
-    var refusal: String?
+    let coding: RecordCoding
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
 
-    init(coding: RecordCoding, table: TableDefinition) {
-        self.coding = coding
+    /// Why the item has no form as a record; the protocol leaves no way to throw where this is noticed.
+    private var refusal: String?
+    private var slots: PropertySlots
+    private var values: [FieldValue?] = []
+    private var noValues: [FieldValue?]
+
+    init(_ table: TableDefinition) {
         self.table = table
+        coding = RecordCoding(table)
+        slots = PropertySlots(table.allColumns.map(\.name))
+        noValues = Array(repeating: nil, count: slots.names.count)
+    }
+
+    func begin() {
+        refusal = nil
+        values = noValues
+        slots.begin()
+    }
+
+    func record(_ id: RecordID) throws -> Record {
+        if let refusal { throw StoreError(.invalidItem, refusal) }
+        defer { values = [] }
+        return Record(id: id, names: slots.names, values: values)
+    }
+
+    func set(_ value: FieldValue, _ key: some CodingKey) {
+        guard let slot = slots.slot(of: key.stringValue, appending: true) else { return }
+        while slot >= values.count {
+            values.append(nil)
+            noValues.append(nil)
+        }
+        values[slot] = value
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
@@ -53,17 +78,31 @@ private struct ItemEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProt
     let encoder: ItemEncoder
     var codingPath: [any CodingKey] { [] }
 
-    func encodeNil(forKey key: Key) { encoder.fields[key.stringValue] = .null }
+    func encodeNil(forKey key: Key) { encoder.set(.null, key) }
 
-    func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
-        encoder.fields[key.stringValue] = try field(value, key)
-    }
+    func encode(_ value: Bool, forKey key: Key) { encoder.set(.bool(value), key) }
+    func encode(_ value: String, forKey key: Key) { encoder.set(.string(value), key) }
+    func encode(_ value: Double, forKey key: Key) { encoder.set(.double(value), key) }
+    func encode(_ value: Float, forKey key: Key) { encoder.set(.double(Double(value)), key) }
+    func encode(_ value: Int, forKey key: Key) throws { try set(value, key) }
+    func encode(_ value: Int8, forKey key: Key) throws { try set(value, key) }
+    func encode(_ value: Int16, forKey key: Key) throws { try set(value, key) }
+    func encode(_ value: Int32, forKey key: Key) throws { try set(value, key) }
+    func encode(_ value: Int64, forKey key: Key) throws { try set(value, key) }
+    func encode(_ value: UInt, forKey key: Key) throws { try set(value, key) }
+    func encode(_ value: UInt8, forKey key: Key) throws { try set(value, key) }
+    func encode(_ value: UInt16, forKey key: Key) throws { try set(value, key) }
+    func encode(_ value: UInt32, forKey key: Key) throws { try set(value, key) }
+    func encode(_ value: UInt64, forKey key: Key) throws { try set(value, key) }
+    func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws { encoder.set(try field(value, key), key) }
 
     // A property that is nil clears its column. The default implementations, one per type, would leave the key out.
-    func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try set(value, key) }
-    func encodeIfPresent(_ value: String?, forKey key: Key) throws { try set(value, key) }
-    func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try set(value, key) }
-    func encodeIfPresent(_ value: Float?, forKey key: Key) throws { try set(value, key) }
+    func encodeIfPresent(_ value: Bool?, forKey key: Key) { encoder.set(value.map(FieldValue.bool) ?? .null, key) }
+    func encodeIfPresent(_ value: String?, forKey key: Key) { encoder.set(value.map(FieldValue.string) ?? .null, key) }
+    func encodeIfPresent(_ value: Double?, forKey key: Key) { encoder.set(value.map(FieldValue.double) ?? .null, key) }
+    func encodeIfPresent(_ value: Float?, forKey key: Key) {
+        encoder.set(value.map { .double(Double($0)) } ?? .null, key)
+    }
     func encodeIfPresent(_ value: Int?, forKey key: Key) throws { try set(value, key) }
     func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try set(value, key) }
     func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try set(value, key) }
@@ -74,21 +113,18 @@ private struct ItemEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProt
     func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws { try set(value, key) }
     func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try set(value, key) }
     func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try set(value, key) }
-    func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws { try set(value, key) }
+    func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
+        encoder.set(try value.map { try field($0, key) } ?? .null, key)
+    }
 
-    private func set(_ value: (some Encodable)?, _ key: Key) throws {
-        encoder.fields[key.stringValue] = try value.map { try field($0, key) } ?? .null
+    private func set(_ value: (some FixedWidthInteger)?, _ key: Key) throws {
+        guard let value else { return encoder.set(.null, key) }
+        guard let number = Int64(exactly: value) else { throw unfit(key, "it is above 2^63 - 1") }
+        encoder.set(.int64(number), key)
     }
 
     private func field(_ value: some Encodable, _ key: Key) throws -> FieldValue {
         switch value {
-        case let value as String: return .string(value)
-        case let value as Bool: return .bool(value)
-        case let value as Double: return .double(value)
-        case let value as Float: return .double(Double(value))
-        case let value as any FixedWidthInteger:
-            guard let number = Int64(exactly: value) else { throw unfit(key, "it is above 2^63 - 1") }
-            return .int64(number)
         case let value as Date: return .date(Timestamp(value))
         case let value as Data: return .bytes(Array(value))
         case let value as UUID: return .string(value.uuidString)
