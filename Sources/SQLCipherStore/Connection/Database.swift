@@ -4,6 +4,7 @@ import CSQLCipher
 final class Database {
     /// The file.
     let path: String
+    private let log = LogLength()
     private let handle: ConnectionHandle
     private var cache = StatementCache(capacity: 64)
 
@@ -23,6 +24,12 @@ final class Database {
 
     /// The number of rows that the last statement inserted, updated or deleted.
     var changes: Int { handle.changes }
+
+    /// The size of the log in bytes after the last commit here. Known once ``watchLog()`` was called.
+    var logSize: Int { log.pages * LogLimits.frameSize }
+
+    /// Makes this the connection that keeps the log short.
+    func watchLog() { handle.watchLog(log) }
 
     /// Whether a transaction is open.
     var isInTransaction: Bool { !handle.isInAutocommit }
@@ -64,6 +71,11 @@ final class Database {
         }
     }
 
+    /// Runs SQL once, such as a setting, and drops the rows it gives.
+    func execute(_ sql: String) throws {
+        try describingFailure { () throws(SQLiteFailure) in try handle.execute(sql) }
+    }
+
     /// The first column of the first row, or nil when there is no row.
     func text(_ sql: String) throws -> String? {
         try withStatement(sql) { try $0.step() ? $0.text(0) : nil }
@@ -87,7 +99,7 @@ final class Database {
     /// value whose last page was damaged would otherwise come back with zeros at its end.
     func verifyPagesRead() throws {
         do {
-            _ = try int64("SELECT COUNT(*) FROM sqlite_master")
+            _ = try int64("SELECT 1 FROM sqlite_master LIMIT 1")
         } catch let failure as SQLiteFailure where failure.primaryCode == SQLITE_ERROR {
             throw SQLiteFailure(code: SQLITE_CORRUPT)
         }

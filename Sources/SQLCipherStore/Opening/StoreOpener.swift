@@ -10,15 +10,16 @@ struct StoreOpener: Sendable {
     let mode: OpenMode
     let options: EncryptedStoreOptions
 
-    /// What an opened store consists of, beside the writer's connection and the lock.
+    /// What an opened store consists of, beside its first connection.
     struct Opened: Sendable {
+        let lock: LockFile
         let catalog: StoreCatalog
         let keying: Keying
         let engine: EngineVersion
     }
 
-    /// Opens the store for writing.
-    func open() throws -> (Database, LockFile, Opened) {
+    /// Opens the store and brings its tables to the declared ones. The connection is good for reading from then on.
+    func open() throws -> (Database, Opened) {
         do {
             return try openStore()
         } catch let failure as SQLiteFailure {
@@ -28,7 +29,7 @@ struct StoreOpener: Sendable {
         }
     }
 
-    private func openStore() throws -> (Database, LockFile, Opened) {
+    private func openStore() throws -> (Database, Opened) {
         guard key.count == KeyText.keyCount else {
             throw StoreError(.wrongKey, "a key has \(KeyText.keyCount) bytes; this one has \(key.count)")
         }
@@ -39,13 +40,10 @@ struct StoreOpener: Sendable {
         try checkMode()
         let lock = try LockFile(files)
         // An opening that fails has closed its connection before the lock is lifted.
-        return try withExtendedLifetime(lock) {
-            let (database, opened) = try openLocked(engine)
-            return (database, lock, opened)
-        }
+        return try withExtendedLifetime(lock) { try openLocked(lock, engine) }
     }
 
-    private func openLocked(_ engine: EngineVersion) throws -> (Database, Opened) {
+    private func openLocked(_ lock: LockFile, _ engine: EngineVersion) throws -> (Database, Opened) {
         // Another process may have created or removed the store before the lock was ours.
         try checkMode()
         guard let newestFormat = engine.newestFormat else { throw StoreError.notEncrypting }
@@ -53,14 +51,18 @@ struct StoreOpener: Sendable {
             try StoreCreator(files: files, engine: engine, format: newestFormat).create(key, schema)
         }
 
-        let keying = try verifiedKeying(engine, newestFormat)
-        let hasLog = FileSystem.size(of: files.log) ?? 0 > 0
+        let keying = try keying(engine, newestFormat)
+        let hasLog = FileSystem.exists(files.log)
+        // Only what is left behind makes an ordinary connection write before it finds out that the key is wrong.
+        let mustTryKey = !options.keyIsVerified && (hasLog || FileSystem.exists(files.journal))
+        if mustTryKey { try tryKey(keying) }
         let database = try keying.open(path: files.database, flags: SQLITE_OPEN_READWRITE)
-        try readFirstPage(of: database)
+        try readFirstPage(of: database, keyIsVerified: options.keyIsVerified || mustTryKey)
         if !hasLog { try checkSize(database) }
         try configure(database)
         let catalog = try SchemaMigrator(database: database, schema: schema).migrate()
-        return (database, Opened(catalog: catalog, keying: keying, engine: engine))
+        try database.refuseWrites()
+        return (database, Opened(lock: lock, catalog: catalog, keying: keying, engine: engine))
     }
 
     private func checkMode() throws(StoreError) {
@@ -76,8 +78,8 @@ struct StoreOpener: Sendable {
         }
     }
 
-    /// Reads the format mark, and tries the key on a connection that touches no file.
-    private func verifiedKeying(_ engine: EngineVersion, _ newest: FormatMark.Format) throws -> Keying {
+    /// Reads the format mark.
+    private func keying(_ engine: EngineVersion, _ newest: FormatMark.Format) throws -> Keying {
         let start = try FileSystem.prefix(of: files.database, count: FormatMark.count)
         let mark = try FormatMark(reading: start, of: files.database)
         guard mark.format.rawValue <= newest.rawValue else {
@@ -90,9 +92,7 @@ struct StoreOpener: Sendable {
         guard FileSystem.size(of: files.database) ?? 0 >= FormatMark.pageSize else {
             throw FormatMark.wrongLength(of: files.database)
         }
-        let keying = try Keying(key: key, mark: mark, engine: engine)
-        if !options.keyIsVerified { try tryKey(keying) }
-        return keying
+        return try Keying(key: key, mark: mark, engine: engine)
     }
 
     /// An ordinary connection would first recover a log that was left behind, and write to the files, before it finds
@@ -105,21 +105,26 @@ struct StoreOpener: Sendable {
         do {
             _ = try database.int64("SELECT COUNT(*) FROM sqlite_master")
         } catch let failure as SQLiteFailure where failure.primaryCode == SQLITE_NOTADB {
-            throw StoreError(
-                .wrongKey,
-                "the key does not open the store at '\(files.database)'; use the key it was created with. If the key is"
-                    + " certainly right, the first page is damaged: open with 'keyIsVerified' to let the log repair it"
-            )
+            throw wrongKey
         } catch is SQLiteFailure {
             // The first page could be decrypted, or the code would be another; what is wrong with the others, or with
             // opening a database that has a log in this way, is for the real connection to say.
         }
     }
 
-    private func readFirstPage(of database: Database) throws {
+    private var wrongKey: StoreError {
+        StoreError(
+            .wrongKey,
+            "the key does not open the store at '\(files.database)'; use the key it was created with. If the key is"
+                + " certainly right, the first page is damaged: open with 'keyIsVerified' to let the log repair it"
+        )
+    }
+
+    private func readFirstPage(of database: Database, keyIsVerified: Bool) throws {
         do {
             _ = try database.int64("SELECT COUNT(*) FROM sqlite_master")
         } catch let failure as SQLiteFailure where failure.primaryCode == SQLITE_NOTADB {
+            guard keyIsVerified else { throw wrongKey }
             throw StoreError(
                 .damaged,
                 "the first page of the database '\(files.database)' is damaged; restore the store from a backup",
@@ -149,8 +154,6 @@ struct StoreOpener: Sendable {
             throw StoreError(.internal, "the file system does not support the store's log; use a local disk")
         }
         try database.configureSession(options)
-        _ = try database.text("PRAGMA synchronous = \(options.durability == .full ? "FULL" : "NORMAL")")
-        _ = try database.text("PRAGMA journal_size_limit = \(LogLimits.softLimit)")
     }
 
     private static func immutableURI(_ path: String) -> String {
@@ -172,11 +175,17 @@ extension Database {
     func configureSession(_ options: EncryptedStoreOptions) throws {
         try configure { (handle) throws(SQLiteFailure) in try SQLFunctions.register(on: handle) }
         // Sorting and temporary tables would otherwise write to files, without the cipher.
-        _ = try text("PRAGMA temp_store = MEMORY")
-        _ = try text("PRAGMA cache_size = -\(max(options.cacheKibibytes, 64))")
-        _ = try text("PRAGMA foreign_keys = OFF")
+        try execute("PRAGMA temp_store = MEMORY")
+        try execute("PRAGMA cache_size = -\(max(options.cacheKibibytes, 64))")
         // Damage that the cipher's check cannot see, such as a page from an older state, is noticed when it is read.
-        _ = try text("PRAGMA cell_size_check = ON")
+        try execute("PRAGMA cell_size_check = ON")
+    }
+
+    /// Makes a connection that can write one that reads only.
+    func refuseWrites() throws {
+        try execute("PRAGMA query_only = ON")
+        // Two connections that write the log back at one instant can corrupt it in every SQLite before 3.51.3.
+        try execute("PRAGMA wal_autocheckpoint = 0")
     }
 }
 
@@ -189,8 +198,21 @@ extension StoreOpener {
     ) throws -> Database {
         let database = try keying.open(path: files.database, flags: SQLITE_OPEN_READONLY)
         try database.configureSession(options)
-        // Two connections that write the log back at one instant can corrupt it in every SQLite before 3.51.3.
-        _ = try database.text("PRAGMA wal_autocheckpoint = 0")
+        try database.refuseWrites()
+        return database
+    }
+
+    /// Opens the connection for writing, of a store that is open.
+    static func openWriter(
+        _ files: StoreFiles,
+        keying: Keying,
+        options: EncryptedStoreOptions
+    ) throws -> Database {
+        let database = try keying.open(path: files.database, flags: SQLITE_OPEN_READWRITE)
+        try database.configureSession(options)
+        try database.execute("PRAGMA synchronous = \(options.durability == .full ? "FULL" : "NORMAL")")
+        try database.execute("PRAGMA journal_size_limit = \(LogLimits.softLimit)")
+        database.watchLog()
         return database
     }
 }

@@ -20,6 +20,7 @@ struct EncodedRow {
     }
 
     private let layout: TableLayout
+    private let types: [ColumnType]
     private(set) var id = BoundValue.null
     private(set) var shape: Shape
     private(set) var values: [BoundValue]
@@ -32,6 +33,7 @@ struct EncodedRow {
 
     init(_ layout: TableLayout) {
         self.layout = layout
+        types = layout.definition.allColumns.map(\.type)
         shape = Shape(writesSlot: Array(repeating: false, count: layout.declaredCount))
         values = Array(repeating: .null, count: layout.declaredCount)
     }
@@ -65,7 +67,8 @@ struct EncodedRow {
 
     private mutating func encode(_ value: FieldValue, into slot: Int) throws(StoreError) {
         shape.writesSlot[slot] = true
-        switch (layout.columns[slot].type, value) {
+        let type = types[slot]
+        switch (type, value) {
         case (_, .null): values[slot] = .null
         case (.bool, .bool(let value)): values[slot] = .int64(value ? 1 : 0)
         case (.int64, .int64(let value)): values[slot] = .int64(value)
@@ -83,7 +86,7 @@ struct EncodedRow {
         default: try encode(converting: value, into: slot)
         }
         // Also without a finer text: the one of an earlier value must go.
-        if layout.columns[slot].type == .date, shape.extra == .none { shape.extra = .clearsFinerTexts }
+        if type == .date, shape.extra == .none { shape.extra = .clearsFinerTexts }
     }
 
     /// A value of another type than its column's.

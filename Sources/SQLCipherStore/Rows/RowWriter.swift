@@ -26,34 +26,53 @@ final class RowWriter {
     ///
     /// - Parameter hasWritten: Becomes true with the first row that was written, also when a later one fails.
     func upsert(_ records: [Record], in database: Database, hasWritten: inout Bool) throws {
+        // Worked on as local values: every use of a property of a class is checked at run time.
+        var row = self.row
+        var current = statements
+        defer {
+            self.row = row
+            statements = current
+        }
         do {
             for record in records {
                 try row.encode(record)
-                try write(with: statements(in: database), in: database)
+                let statements: Statements
+                if let current, current.shape == row.shape {
+                    statements = current
+                } else {
+                    statements = try makeStatements(for: row.shape, in: database)
+                    current = statements
+                }
+                try write(row, with: statements, in: database)
                 hasWritten = true
             }
         } catch let failure as SQLiteFailure {
             // A statement that failed is not used again.
-            statements = nil
+            current = nil
             throw database.explained(failure)
         }
     }
 
-    private func write(with statements: Statements, in database: Database) throws {
-        try bind(to: statements.update, statements, patching: true)
+    private func write(_ row: EncodedRow, with statements: Statements, in database: Database) throws {
+        try bind(row, to: statements.update, statements.slots, patching: true)
         try statements.update.run()
         guard database.changes == 0 else {
-            if layout.foldsIDs { try storeNewestCasing(in: database) }
+            if layout.foldsIDs { try storeNewestCasing(row, in: database) }
             return
         }
-        try bind(to: statements.insert, statements, patching: false)
+        try bind(row, to: statements.insert, statements.slots, patching: false)
         try statements.insert.run()
     }
 
-    private func bind(to statement: Statement, _ statements: Statements, patching: Bool) throws(SQLiteFailure) {
+    private func bind(
+        _ row: EncodedRow,
+        to statement: Statement,
+        _ slots: [Int],
+        patching: Bool
+    ) throws(SQLiteFailure) {
         try statement.bind(row.id, in: row.buffer, at: 1)
         var index = 2
-        for slot in statements.slots {
+        for slot in slots {
             try statement.bind(row.values[slot], in: row.buffer, at: index)
             index += 1
         }
@@ -63,9 +82,10 @@ final class RowWriter {
         if patching { try statement.bind(.text(row.patch.text), at: index + 1) }
     }
 
-    private func statements(in database: Database) throws(SQLiteFailure) -> Statements {
-        if let statements, statements.shape == row.shape { return statements }
-        let shape = row.shape
+    private func makeStatements(
+        for shape: EncodedRow.Shape,
+        in database: Database
+    ) throws(SQLiteFailure) -> Statements {
         let made = Statements(
             shape: shape,
             slots: shape.slots,
@@ -80,11 +100,10 @@ final class RowWriter {
             }
             try made.update.bind(.text(patch.text), at: made.slots.count + 3)
         }
-        statements = made
         return made
     }
 
-    private func storeNewestCasing(in database: Database) throws {
+    private func storeNewestCasing(_ row: EncodedRow, in database: Database) throws {
         let statement = try database.prepare(
             "UPDATE \(layout.sqlName) SET \"id\" = ?1 WHERE \"id\" = ?1 AND \"id\" COLLATE BINARY <> ?1"
         )

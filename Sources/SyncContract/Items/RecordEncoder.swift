@@ -29,37 +29,25 @@ private final class ItemEncoder: Encoder {
 
     /// Why the item has no form as a record; the protocol leaves no way to throw where this is noticed.
     private var refusal: String?
-    private var slots: PropertySlots
-    private var values: [FieldValue?] = []
-    private var noValues: [FieldValue?]
+    private var properties: PropertyValues
 
     init(_ table: TableDefinition) {
         self.table = table
         coding = RecordCoding(table)
-        slots = PropertySlots(table.allColumns.map(\.name))
-        noValues = Array(repeating: nil, count: slots.names.count)
+        properties = PropertyValues(table.allColumns.map(\.name))
     }
 
     func begin() {
         refusal = nil
-        values = noValues
-        slots.begin()
+        properties.begin()
     }
 
     func record(_ id: RecordID) throws -> Record {
         if let refusal { throw StoreError(.invalidItem, refusal) }
-        defer { values = [] }
-        return Record(id: id, names: slots.names, values: values)
+        return properties.takeRecord(id)
     }
 
-    func set(_ value: FieldValue, _ key: some CodingKey) {
-        guard let slot = slots.slot(of: key.stringValue, appending: true) else { return }
-        while slot >= values.count {
-            values.append(nil)
-            noValues.append(nil)
-        }
-        values[slot] = value
-    }
+    func set(_ value: FieldValue, _ key: some CodingKey) { properties.set(value, key.stringValue) }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         KeyedEncodingContainer(ItemEncodingContainer<Key>(encoder: self))
@@ -71,6 +59,38 @@ private final class ItemEncoder: Encoder {
     func refuse() -> DiscardingContainer {
         refusal = "items of '\(table.name)' must encode as named properties, without nested containers of their own"
         return DiscardingContainer()
+    }
+}
+
+/// The values of the item that is being encoded. One property of the encoder: each use of one is checked at run time.
+private struct PropertyValues {
+    private var slots: PropertySlots
+    private var values: [FieldValue?] = []
+    /// What an item begins with.
+    private var noValues: [FieldValue?]
+
+    init(_ names: [String]) {
+        slots = PropertySlots(names)
+        noValues = Array(repeating: nil, count: names.count)
+    }
+
+    mutating func begin() {
+        values = noValues
+        slots.begin()
+    }
+
+    mutating func set(_ value: FieldValue, _ name: String) {
+        guard let slot = slots.slot(of: name, appending: true) else { return }
+        while slot >= values.count {
+            values.append(nil)
+            noValues.append(nil)
+        }
+        values[slot] = value
+    }
+
+    mutating func takeRecord(_ id: RecordID) -> Record {
+        defer { values = [] }
+        return Record(id: id, names: slots.names, values: values)
     }
 }
 
@@ -123,9 +143,10 @@ private struct ItemEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProt
         encoder.set(.int64(number), key)
     }
 
-    private func field(_ value: some Encodable, _ key: Key) throws -> FieldValue {
+    private func field<Value: Encodable>(_ value: Value, _ key: Key) throws -> FieldValue {
+        // The commonest type first, and without a search through its conformances.
+        if Value.self == Date.self { return .date(Timestamp(unsafe unsafeBitCast(value, to: Date.self))) }
         switch value {
-        case let value as Date: return .date(Timestamp(value))
         case let value as Data: return .bytes(Array(value))
         case let value as UUID: return .string(value.uuidString)
         case let value as URL: return .string(value.absoluteString)
