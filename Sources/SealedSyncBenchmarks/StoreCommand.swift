@@ -40,7 +40,7 @@ struct StoreCommand: AsyncParsableCommand {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let workload = Workload(rows: rows)
-        let chosen = BenchmarkCase.all(workload, folder)
+        let chosen = try BenchmarkCase.all(workload, folder)
             .filter { each in cases.isEmpty || cases.contains { each.name.hasPrefix($0) } }
         guard !chosen.isEmpty else { throw ValidationError("no case has a name that begins so") }
         let engine = try EncryptedStore.linkedEngineVersion().description

@@ -30,6 +30,21 @@ struct StoreBenchmarkTests {
         }
     }
 
+    @Test("the growth benchmarks check every limit and print one object")
+    func growthReport() async throws {
+        let answer = try await BenchmarkProcess.run(
+            ["growth", "--json", "--rows", "2000", "--operations", "50", "--rounds", "1"],
+            accepting: [0, 1]
+        )
+        let checks = try #require(answer["checks"] as? [[String: Any]])
+        #expect(checks.count == 4)
+        for each in checks {
+            let (value, limit) = (try #require(each["value"] as? Double), try #require(each["limit"] as? Double))
+            #expect(each["holds"] as? Bool == (value <= limit))
+            #expect(each["name"] is String && each["unit"] is String)
+        }
+    }
+
     @Test("a case that does not exist is wrong usage")
     func unknownCase() async throws {
         #expect(try await BenchmarkProcess.status(["store", "--case", "nothing"]) == 64)

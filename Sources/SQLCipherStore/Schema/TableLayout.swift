@@ -28,10 +28,11 @@ struct TableLayout: Sendable {
 
     init(_ definition: TableDefinition, undeclared: [ColumnDefinition] = []) {
         self.definition = definition
-        columns = definition.allColumns + undeclared
-        declaredCount = definition.allColumns.count
+        let declared = definition.allColumns
+        columns = declared + undeclared
+        declaredCount = declared.count
         slots = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
-        dateSlots = definition.allColumns.indices.filter { definition.allColumns[$0].type == .date }
+        dateSlots = declared.indices.filter { declared[$0].type == .date }
         sqlName = definition.name.sqlIdentifier
     }
 

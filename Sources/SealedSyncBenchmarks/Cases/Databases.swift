@@ -10,24 +10,27 @@ actor Databases {
     private var filledStore: URL?
     private var filledTwins: [Encryption: URL] = [:]
 
-    init(workload: Workload, folder: TemporaryFolder) {
+    private nonisolated let key: SecretBytes
+    private nonisolated let schema: StoreSchema
+
+    init(workload: Workload, folder: TemporaryFolder) throws {
         self.workload = workload
         self.folder = folder
+        schema = try StoreSchema([Workload.table])
+        // The key of stores that hold nothing but made-up rows.
+        key = unsafe try SecretBytes(count: 32) { bytes in
+            for index in bytes.indices { unsafe bytes[index] = UInt8(index) }
+        }
     }
 
     /// Opens a store, or creates it.
-    static func openStore(
+    nonisolated func openStore(
         _ file: URL,
         durability: EncryptedStoreOptions.Durability = .normal
     ) async throws -> EncryptedStore {
         var options = EncryptedStoreOptions()
         options.durability = durability
-        return try await EncryptedStore.open(
-            at: file,
-            key: key(),
-            schema: StoreSchema([Workload.table]),
-            options: options
-        )
+        return try await EncryptedStore.open(at: file, key: key, schema: schema, options: options)
     }
 
     /// Lends an empty store, and removes it afterwards.
@@ -36,7 +39,7 @@ actor Databases {
         _ body: (EncryptedStore) async throws -> Value
     ) async throws -> Value {
         let file = folder.newFile()
-        let store = try await Self.openStore(file, durability: durability)
+        let store = try await openStore(file, durability: durability)
         let value = try await body(store)
         await store.close()
         try folder.removeDatabase(file)
@@ -59,7 +62,7 @@ actor Databases {
     func filledStore() async throws -> URL {
         if let filledStore { return filledStore }
         let file = folder.newFile()
-        let store = try await Self.openStore(file)
+        let store = try await openStore(file)
         let records = workload.records
         try await store.write { try $0.upsert(records, into: Workload.table.name) }
         await store.close()
@@ -74,13 +77,6 @@ actor Databases {
         try Twin(file, encryption).upsert(workload.arrays, page: workload.items.count)
         filledTwins[encryption] = file
         return file
-    }
-
-    /// The key of stores that hold nothing but made-up rows.
-    private static func key() throws -> SecretBytes {
-        unsafe try SecretBytes(count: 32) { bytes in
-            for index in bytes.indices { unsafe bytes[index] = UInt8(index) }
-        }
     }
 }
 

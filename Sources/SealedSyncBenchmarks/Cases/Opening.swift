@@ -12,7 +12,7 @@ extension BenchmarkCase {
                 var store: EncryptedStore?
                 add(
                     try await timed {
-                        let opened = try await Databases.openStore(file, durability: .full)
+                        let opened = try await databases.openStore(file, durability: .full)
                         try expect(try await opened.read { try $0.first(first) } != nil, "first row")
                         store = opened
                     }

@@ -79,7 +79,7 @@ extension BenchmarkCase {
         twin readTwin: @escaping @Sendable (Twin) throws -> Void
     ) -> BenchmarkCase {
         BenchmarkCase(name: name, goal: goal, unit: "rows", count: count) {
-            let store = try await Databases.openStore(databases.filledStore())
+            let store = try await databases.openStore(databases.filledStore())
             let duration = try await timed { try await read(store) }
             await store.close()
             return duration

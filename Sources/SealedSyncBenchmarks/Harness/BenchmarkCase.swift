@@ -77,7 +77,7 @@ struct Measurement: Sendable, Encodable {
 
 extension [Double] {
     /// The middle of the sorted values; 0 when there are none.
-    fileprivate var median: Double {
+    var median: Double {
         guard !isEmpty else { return 0 }
         let sorted = sorted()
         let middle = count / 2

@@ -32,23 +32,24 @@ struct Workload: Sendable {
     /// Makes rows with random ids; the same ones in every run.
     init(rows: Int) {
         var generator = Generator()
-        items = (0..<rows)
-            .map { index in
-                Item(
-                    id: generator.id(),
-                    text: "Item \(index) " + String(repeating: "x", count: Int(generator.next() % 40)),
-                    complete: index.isMultiple(of: 2),
-                    priority: Int(generator.next() % 1_000),
-                    score: Double(generator.next() % 1_000_000) / 7,
-                    due: Date(timeIntervalSince1970: Double(1_700_000_000_000 + generator.next() % 100_000_000) / 1_000)
-                )
-            }
+        items = (0..<rows).map { Self.item($0, &generator) }
         records = items.map(Self.record)
         operations = items.enumerated().map { Self.operation($0 + 1, on: $1.id) }
         arrays = TwinArrays(items)
     }
 
-    private static func record(_ item: Item) -> Record {
+    static func item(_ index: Int, _ generator: inout Generator) -> Item {
+        Item(
+            id: generator.id(),
+            text: "Item \(index) " + String(repeating: "x", count: Int(generator.next() % 40)),
+            complete: index.isMultiple(of: 2),
+            priority: Int(generator.next() % 1_000),
+            score: Double(generator.next() % 1_000_000) / 7,
+            due: Date(timeIntervalSince1970: Double(1_700_000_000_000 + generator.next() % 100_000_000) / 1_000)
+        )
+    }
+
+    static func record(_ item: Item) -> Record {
         Record(
             id: .string(item.id),
             [
@@ -59,7 +60,7 @@ struct Workload: Sendable {
     }
 
     /// An operation as the engine queues it.
-    private static func operation(_ number: Int, on id: String) -> Record {
+    static func operation(_ number: Int, on id: String) -> Record {
         Record(
             id: .int64(Int64(number)),
             [
@@ -76,7 +77,7 @@ extension Workload.Item {
 }
 
 /// SplitMix64: the same numbers in every run.
-private struct Generator {
+struct Generator {
     private var state: UInt64 = 0x5EA1
 
     mutating func next() -> UInt64 {

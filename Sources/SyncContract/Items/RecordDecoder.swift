@@ -85,31 +85,79 @@ private struct ItemDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProt
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try present(key) { $0.boolValue } }
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try optional(key) { $0.boolValue } }
     func decode(_ type: String.Type, forKey key: Key) throws -> String { try present(key) { $0.stringValue } }
-    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try optional(key) { $0.stringValue } }
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+        try optional(key) { $0.stringValue }
+    }
     func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try present(key) { Self.number($0) } }
-    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try optional(key) { Self.number($0) } }
-    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try present(key) { Self.number($0).map { Float($0) } } }
-    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? { try optional(key) { Self.number($0).map { Float($0) } } }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try present(key) { $0.int64Value.flatMap { .init(exactly: $0) } } }
-    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try optional(key) { $0.int64Value.flatMap { .init(exactly: $0) } } }
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try present(key) { $0.int64Value.flatMap { .init(exactly: $0) } } }
-    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try optional(key) { $0.int64Value.flatMap { .init(exactly: $0) } } }
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try present(key) { $0.int64Value.flatMap { .init(exactly: $0) } } }
-    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try optional(key) { $0.int64Value.flatMap { .init(exactly: $0) } } }
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try present(key) { $0.int64Value.flatMap { .init(exactly: $0) } } }
-    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try optional(key) { $0.int64Value.flatMap { .init(exactly: $0) } } }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try present(key) { $0.int64Value.flatMap { .init(exactly: $0) } } }
-    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try optional(key) { $0.int64Value.flatMap { .init(exactly: $0) } } }
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try present(key) { $0.int64Value.flatMap { .init(exactly: $0) } } }
-    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try optional(key) { $0.int64Value.flatMap { .init(exactly: $0) } } }
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try present(key) { $0.int64Value.flatMap { .init(exactly: $0) } } }
-    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try optional(key) { $0.int64Value.flatMap { .init(exactly: $0) } } }
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try present(key) { $0.int64Value.flatMap { .init(exactly: $0) } } }
-    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try optional(key) { $0.int64Value.flatMap { .init(exactly: $0) } } }
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try present(key) { $0.int64Value.flatMap { .init(exactly: $0) } } }
-    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try optional(key) { $0.int64Value.flatMap { .init(exactly: $0) } } }
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try present(key) { $0.int64Value.flatMap { .init(exactly: $0) } } }
-    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try optional(key) { $0.int64Value.flatMap { .init(exactly: $0) } } }
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
+        try optional(key) { Self.number($0) }
+    }
+    func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
+        try present(key) { Self.number($0).map { Float($0) } }
+    }
+    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
+        try optional(key) { Self.number($0).map { Float($0) } }
+    }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
+        try present(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
+    }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
+        try optional(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
+    }
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 {
+        try present(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
+    }
+    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
+        try optional(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
+    }
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 {
+        try present(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
+    }
+    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
+        try optional(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
+    }
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
+        try present(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
+    }
+    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
+        try optional(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
+    }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
+        try present(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
+    }
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
+        try optional(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
+    }
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt {
+        try present(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
+    }
+    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
+        try optional(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
+    }
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 {
+        try present(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
+    }
+    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
+        try optional(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
+    }
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 {
+        try present(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
+    }
+    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
+        try optional(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
+    }
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 {
+        try present(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
+    }
+    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
+        try optional(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
+    }
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 {
+        try present(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
+    }
+    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
+        try optional(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
+    }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         try present(key) { try Self.value($0, as: type, key) as? Value }

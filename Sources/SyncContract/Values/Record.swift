@@ -59,7 +59,9 @@ public struct Record: Sendable {
     }
 
     /// The names of the values, without `id`, in no particular order.
-    public var names: some Collection<String> { slotNames.indices.filter { slotValues[$0] != nil }.map { slotNames[$0] } }
+    public var names: some Collection<String> {
+        slotNames.indices.filter { slotValues[$0] != nil }.map { slotNames[$0] }
+    }
 
     /// The values by name, without `id`.
     public var fields: [String: FieldValue] {
