@@ -8,7 +8,7 @@ BREW_PKGCONFIG := $(shell command -v brew >/dev/null 2>&1 && \
 	printf '%s/lib/pkgconfig:%s/lib/pkgconfig' "$$(brew --prefix openssl)" "$$(brew --prefix sqlcipher)")
 export PKG_CONFIG_PATH := $(BREW_PKGCONFIG)$(if $(PKG_CONFIG_PATH),:$(PKG_CONFIG_PATH))
 
-.PHONY: demo test bench build lint format clean prerequisites swift-version libraries
+.PHONY: demo test bench test-sqlcipher4 sqlcipher4 build lint format clean prerequisites swift-version libraries
 
 demo: prerequisites
 	@$(SWIFT) build --product sealedsync
@@ -18,6 +18,26 @@ demo: prerequisites
 test: prerequisites
 	@$(SWIFT) build --build-tests
 	@$(SWIFT) test --skip-build --no-parallel
+
+# The same tests, the same binaries, on SQLCipher 4: the library is found at run time. What only both generations
+# together can show, such as a file that one writes and the other reads, is tested here as well.
+test-sqlcipher4: prerequisites sqlcipher4
+	@$(SWIFT) build --build-tests
+	@SEALEDSYNC_SQLCIPHER4="$(CURDIR)/.sqlcipher4/lib" LD_LIBRARY_PATH="$(CURDIR)/.sqlcipher4/lib" \
+		$(SWIFT) test --skip-build --no-parallel
+
+# Built from Debian's source package, once; nothing is installed but what the build needs.
+sqlcipher4:
+	@if [ -e .sqlcipher4/lib/libsqlcipher.so.0 ]; then exit 0; fi; \
+	for tool in apt-get dpkg-source cc make tclsh; do \
+		command -v $$tool >/dev/null 2>&1 && continue; \
+		if ! command -v apt-get >/dev/null 2>&1; then \
+			echo "SQLCipher 4 is built from Debian's source package: this needs Debian or Ubuntu." >&2; exit 1; fi; \
+		if [ "$$(id -u)" = 0 ]; then sudo=; else sudo=sudo; fi; \
+		$$sudo apt-get update -qq && \
+		$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq dpkg-dev gcc make tcl || exit 1; \
+	done; \
+	Scripts/build-sqlcipher4
 
 # The encrypted store against the same work in C on the same library. Measures: leave the machine alone meanwhile.
 bench: prerequisites

@@ -48,7 +48,11 @@ let package = Package(
             pkgConfig: "sqlcipher",
             providers: [.apt(["libsqlcipher-dev"]), .brew(["sqlcipher"])]
         ),
-        .target(name: "SQLCipherStore", dependencies: ["SyncContract", "SecretMemory", "CSQLCipher"]),
+        .target(
+            name: "SQLCipherStore",
+            dependencies: ["SyncContract", "SecretMemory", "CSQLCipher"],
+            exclude: ["README.md"]
+        ),
         .target(name: "ReferenceStore", dependencies: ["SyncContract"]),
 
         // The engine and its adapter.
@@ -128,6 +132,7 @@ var testTargets: [Target] {
                 "OfflineSync", "RemoteContract", "SyncContract", "ReferenceStore", "DatasyncHTTP", "DatasyncEmulator",
             ]
         ),
+        .testTarget(name: "SealedSyncTests", dependencies: ["SealedSync"]),
         .testTarget(name: "SealedSyncBenchmarksTests", dependencies: ["SealedSyncBenchmarks"]),
         .testTarget(
             name: "EndToEndTests",

@@ -148,7 +148,7 @@ public final class Emulator: Sendable {
     /// Stores rows as if they had always been there, replacing those of the same id.
     ///
     /// `id` is made when missing. `updatedAt`, `createdAt` (protocol 2), `version` and `deleted` are taken as given;
-    /// what is missing is made as an insert would make it.
+    /// what is missing is made as an insert would make it, or for a row that is there already, as a change would.
     ///
     /// - Throws: `EmulatorError` with code `unknownTable`, or `invalidRow` when a system member has the wrong form; then
     ///   nothing is stored.

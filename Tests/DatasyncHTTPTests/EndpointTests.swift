@@ -29,7 +29,8 @@ struct EndpointTests {
             "http://127..0.1", "http://[::2]", "http://[::ffff:10.0.0.1]", "http://0.0.0.0", "http://2130706433",
             "ftp://localhost", "file:///etc/passwd", "example.org", "/tables", "https://", "https:///x",
             "https://user@example.org", "https://user:secret@example.org", "https://example.org?x=1",
-            "https://example.org#x", "https://example.org/a/../b", "https://example.org/./b",
+            "https://example.org#x", "https://example.org/a/../b", "https://example.org/./b", "https://example.org:0",
+            "https://example.org:99999",
         ]
     )
     func refused(_ url: String) throws {

@@ -128,7 +128,7 @@ struct ServerRowTests {
         }
     }
 
-    @Test("a merge does not set back a column that this device does not declare", arguments: [DatasyncDialect.datasync])
+    @Test("a merge does not set back a column that this device does not declare", arguments: DatasyncDialect.allCases)
     func undeclaredKeepMine(_ dialect: DatasyncDialect) async throws {
         try await SyncWorld.with(dialect) { world in
             try world.emulator.seed(

@@ -167,8 +167,10 @@ struct OpeningTests {
     @Test("the linked library encrypts and tells its versions")
     func engine() async throws {
         let linked = try EncryptedStore.linkedEngineVersion()
-        #expect(linked.majorCipherVersion >= 3)
         print("engine: \(linked)")
+        // `make test-sqlcipher4` sets the variable: the loader must have found the library that it names.
+        let isFour = ProcessInfo.processInfo.environment["SEALEDSYNC_SQLCIPHER4"] != nil
+        #expect(linked.majorCipherVersion >= (isFour ? 4 : 3))
         let folder = try TestFolder()
         let store = try await EncryptedStore.open(in: folder)
         #expect(store.engineVersion == linked)

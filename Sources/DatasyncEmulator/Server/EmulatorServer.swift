@@ -58,7 +58,11 @@ public actor EmulatorServer {
             return url
         } catch {
             state = .stopped
-            throw EmulatorError(code: .cannotListen, message: "cannot listen on \(host), port \(port)", cause: error)
+            throw EmulatorError(
+                code: .cannotListen,
+                message: "cannot listen on \(host), port \(port); choose a free port, or 0 for any",
+                cause: error
+            )
         }
     }
 

@@ -4,7 +4,7 @@ struct SeededRow {
 
     init(_ members: [String: JSONValue], configuration: EmulatorConfiguration, table: inout EmulatedTable) throws {
         var values = members
-        let id = try Self.take("id", from: &values, \.string)
+        let id = RowID(try Self.take("id", from: &values, \.string) ?? configuration.makeID())
         let updatedAt = try Self.takeDate("updatedAt", from: &values) ?? table.nextStamp(now: configuration.clock())
         let isDatasync = configuration.dialect == .datasync
         let createdAt = isDatasync ? updatedAt : try Self.takeDate("createdAt", from: &values) ?? updatedAt
@@ -14,11 +14,11 @@ struct SeededRow {
             table.noteColumn(name, ColumnConversion.type(of: value))
         }
         row = EmulatedRow(
-            id: RowID(id ?? configuration.makeID()),
+            id: id,
             values: values,
             createdAt: createdAt,
             updatedAt: updatedAt,
-            version: version ?? configuration.makeVersion(after: nil),
+            version: version ?? configuration.makeVersion(after: table[id]?.version),
             deleted: deleted
         )
     }

@@ -16,6 +16,9 @@ struct DatasyncEndpoint: Sendable {
             let scheme = parts.scheme?.lowercased(), let host = parts.encodedHost, !host.isEmpty,
             scheme == "https" || scheme == "http"
         else { throw .invalidAddress("the address of the service is not of the form https://host/path") }
+        guard parts.port.map({ (1...65_535).contains($0) }) ?? true else {
+            throw .invalidAddress("the port in the address of the service is none; ports are 1 to 65535")
+        }
         guard parts.user == nil, parts.password == nil, parts.query == nil, parts.fragment == nil else {
             throw .invalidAddress(
                 "the address of the service has a user name, a query or a fragment; give only scheme, host and path,"

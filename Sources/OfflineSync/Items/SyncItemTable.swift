@@ -37,21 +37,54 @@ public struct SyncItemTable<Item: Codable & Identifiable & Sendable>: Sendable w
 
     /// The items of a query, in order. A selection in the query is ignored: items are whole.
     public func read(_ query: Query) async throws -> [Item] {
+        try Self.items(try await table.read(Self.whole(query)).records, table.definition)
+    }
+
+    /// The items of a query, in order: now, and after each commit of the app or of a sync that changes them.
+    ///
+    /// What is promised, and how it ends, is said at `StoreObservation`. A selection in the query is ignored.
+    public func observe(_ query: Query) -> StoreObservation<[Item]> {
+        let (query, definition) = (Self.whole(query), table.definition)
+        return StoreObservation(of: table.context.store, tables: [query.table]) {
+            try $0.records(query)
+        } transform: {
+            try Self.items($0, definition)
+        }
+    }
+
+    /// The item with an id, nil while there is none: now, and after each commit that changes it.
+    public func observe(_ id: String) -> StoreObservation<Item?> {
+        let definition = table.definition
+        return StoreObservation(of: table.context.store, tables: [definition.name]) {
+            try $0.record(.string(id), in: definition.name)
+        } transform: {
+            try $0.map { try Self.item($0, definition) }
+        }
+    }
+
+    private static func whole(_ query: Query) -> Query {
         var query = query
         query.selection = nil
-        return try await table.read(query).records.map(decode)
+        return query
     }
 
     private func encode(_ item: Item) throws -> Record {
-        try reportingUnfitItems { try RecordEncoder(table.definition).encode(item) }
+        try Self.reportingUnfitItems { try RecordEncoder(table.definition).encode(item) }
     }
 
-    private func decode(_ record: Record) throws -> Item {
-        try reportingUnfitItems { try RecordDecoder(table.definition).decode(Item.self, from: record) }
+    private func decode(_ record: Record) throws -> Item { try Self.item(record, table.definition) }
+
+    private static func item(_ record: Record, _ definition: TableDefinition) throws -> Item {
+        try reportingUnfitItems { try RecordDecoder(definition).decode(Item.self, from: record) }
+    }
+
+    private static func items(_ records: [Record], _ definition: TableDefinition) throws -> [Item] {
+        let decoder = RecordDecoder(definition)
+        return try reportingUnfitItems { try records.map { try decoder.decode(Item.self, from: $0) } }
     }
 
     /// Items are the engine's matter here: what does not fit is its error, not the store's.
-    private func reportingUnfitItems<Value>(_ body: () throws -> Value) throws -> Value {
+    private static func reportingUnfitItems<Value>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()
         } catch let error as StoreError where error.code == .invalidItem {

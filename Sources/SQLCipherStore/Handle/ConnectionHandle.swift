@@ -45,6 +45,9 @@ struct ConnectionHandle: ~Copyable {
     /// Sets how many milliseconds a call waits for another connection's lock.
     func setBusyTimeout(_ milliseconds: Int32) { _ = unsafe sqlite3_busy_timeout(pointer, milliseconds) }
 
+    /// Keeps commits on this connection from writing the log back.
+    func disableCheckpoints() { _ = unsafe sqlite3_wal_autocheckpoint(pointer, 0) }
+
     /// Moves what the log holds into the database file.
     func checkpoint(_ mode: CheckpointMode) throws(SQLiteFailure) {
         let code = unsafe sqlite3_wal_checkpoint_v2(pointer, nil, mode.code, nil, nil)

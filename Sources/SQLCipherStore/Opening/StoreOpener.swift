@@ -121,8 +121,9 @@ struct StoreOpener: Sendable {
     }
 
     private func readFirstPage(of database: Database, keyIsVerified: Bool) throws {
+        let version: Int64
         do {
-            _ = try database.int64("SELECT COUNT(*) FROM sqlite_master")
+            version = try database.int64("PRAGMA user_version") ?? 0
         } catch let failure as SQLiteFailure where failure.primaryCode == SQLITE_NOTADB {
             guard keyIsVerified else { throw wrongKey }
             throw StoreError(
@@ -131,7 +132,6 @@ struct StoreOpener: Sendable {
                 cause: failure
             )
         }
-        let version = try database.int64("PRAGMA user_version") ?? 0
         guard version == SchemaMigrator.layoutVersion else {
             throw StoreError(
                 .unsupportedFormat,
@@ -185,7 +185,7 @@ extension Database {
     func refuseWrites() throws {
         try execute("PRAGMA query_only = ON")
         // Two connections that write the log back at one instant can corrupt it in every SQLite before 3.51.3.
-        try execute("PRAGMA wal_autocheckpoint = 0")
+        configure { handle in handle.disableCheckpoints() }
     }
 }
 

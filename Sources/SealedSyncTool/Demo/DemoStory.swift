@@ -56,7 +56,7 @@ final class DemoStory {
         step(
             "Two encrypted stores",
             true,
-            "SQLCipher \(phone.store.engineVersion.cipher), SQLite \(phone.store.engineVersion.sqlite)"
+            "SQLCipher \(phone.store.engineVersion.cipher)"
         )
 
         // Offline: nothing below touches the network until the first sync.
@@ -187,7 +187,7 @@ final class DemoStory {
         let areEqual = rows.allSatisfy { $0.phone && $0.laptop && $0.server }
         step("All three are equal, row by row", areEqual && rows.count == 3, "\(rows.count) to-dos")
         guard printsLines else { return }
-        var table = TextTable(["", "to-do", "phone", "laptop", "server"], widest: 44)
+        var table = TextTable(["", "to-do", "phone", "laptop", "server"], flexible: 1)
         for row in rows {
             table.add(
                 [row.complete ? "[x]" : "[ ]", row.text]

@@ -1,5 +1,10 @@
+internal import DatasyncEmulator
 internal import Foundation
 internal import SealedSync
+
+#if canImport(FoundationNetworking)
+internal import FoundationNetworking
+#endif
 
 /// An error in the words of the tool: what went wrong, why, and what to do next.
 struct Failure: Encodable {
@@ -23,6 +28,12 @@ struct Failure: Encodable {
         case let error as KeyError:
             code = "\(error.code)"
             message = Self.joined(error.message, error.cause)
+        case let error as EmulatorError:
+            code = "\(error.code)"
+            message = error.message
+        case let error as CocoaError:
+            code = "inputOutput"
+            message = error.localizedDescription
         case is CancellationError:
             code = "cancelled"
             message = "interrupted; what was done before stays"
@@ -45,6 +56,7 @@ struct Failure: Encodable {
             case let cause as KeyError: joined(cause.message, cause.cause)
             // Foundation's own description is a dump of dictionaries.
             case let cause as CocoaError: cause.localizedDescription
+            case let cause as URLError: "code \(cause.code.rawValue) of the system's loading"
             default: "\(cause)"
             }
         return (message.hasSuffix(".") ? String(message.dropLast()) : message) + ": " + inner

@@ -1,19 +1,28 @@
-/// Rows under headings, in columns as wide as their longest cell, at most a bound.
+/// Rows under headings, in columns as wide as their longest cell, cut so that a line fits a terminal of 80 columns.
 struct TextTable {
+    private static let lineWidth = 80
+
     private let headings: [String]
-    private let widest: Int
+    private let flexible: Int
     private var rows: [[String]] = []
 
-    init(_ headings: [String], widest: Int = 30) {
+    /// - Parameters:
+    ///   - headings: What stands above the columns.
+    ///   - flexible: The column that gives way when the lines become too long; the others stay whole.
+    init(_ headings: [String], flexible: Int) {
         self.headings = headings
-        self.widest = widest
+        self.flexible = flexible
     }
 
     mutating func add(_ cells: [String]) { rows.append(cells) }
 
     /// The lines, without trailing spaces.
     var lines: [String] {
-        let cut = ([headings] + rows).map { row in row.map(shortened) }
+        var cut = ([headings] + rows).map { row in row.map { Self.printable($0, atMost: Self.lineWidth) } }
+        let others = headings.indices.filter { $0 != flexible }
+            .reduce(0) { sum, column in sum + (cut.map { $0[column].count }.max() ?? 0) }
+        let room = max(8, Self.lineWidth - others - 2 * (headings.count - 1))
+        for index in cut.indices { cut[index][flexible] = Self.printable(cut[index][flexible], atMost: room) }
         let widths = headings.indices.map { column in cut.map { $0[column].count }.max() ?? 0 }
         var lines = cut.map { row in
             zip(row, widths).map { cell, width in cell + String(repeating: " ", count: width - cell.count) }
@@ -22,8 +31,6 @@ struct TextTable {
         lines.insert(widths.map { String(repeating: "-", count: $0) }.joined(separator: "  "), at: 1)
         return lines.map { line in String(line.reversed().drop { $0 == " " }.reversed()) }
     }
-
-    private func shortened(_ cell: String) -> String { Self.printable(cell, atMost: widest) }
 
     /// A text on one line and of bounded length, without what could break a table or drive the terminal: control
     /// characters, and marks that turn the direction of writing.

@@ -36,7 +36,7 @@ struct TodoList: ToolCommand {
         }
         if json { return try Console.write(json: Answer(items: items)) }
         guard !items.isEmpty else { return Console.write("nothing to show") }
-        var table = TextTable(["", "text", "state", "id"], widest: 36)
+        var table = TextTable(["", "text", "state", "id"], flexible: 1)
         for item in items { table.add([item.complete ? "[x]" : "[ ]", item.text, item.syncState, item.id]) }
         for line in table.lines { Console.write(line) }
     }

@@ -30,7 +30,11 @@ struct TodoPurge: ToolCommand {
             }
             return count
         }
-        if json { try Console.write(json: Answer(purged: purged)) } else { Console.write("removed \(purged) to-dos") }
+        if json {
+            try Console.write(json: Answer(purged: purged))
+        } else {
+            Console.write("removed \(Console.counted(purged, "to-do"))")
+        }
     }
 
     private struct Answer: Encodable {

@@ -48,7 +48,7 @@ private struct SyncAnswer: Encodable, Sendable {
             try Console.write(json: self)
         } else {
             Console.write(
-                "pushed \(pushed), received \(received), deleted \(deleted) in \(requests) requests"
+                "pushed \(pushed), received \(received), deleted \(deleted) in \(Console.counted(requests, "request"))"
             )
             if conflicts > 0 {
                 Console.write(
@@ -59,7 +59,8 @@ private struct SyncAnswer: Encodable, Sendable {
         guard failed > 0 else { return }
         for failure in failures { Console.writeError("sealedsync: the server refused the change of \(failure)") }
         Console.writeError(
-            "sealedsync: refused changes stay queued; edit the to-do, or give the change up with 'resolve'"
+            "sealedsync: refused changes stay queued and are sent again; edit the to-do, or"
+                + " give its change up with 'sealedsync todo resolve ID --discard'"
         )
         throw ExitCode.failure
     }

@@ -1,0 +1,59 @@
+import Foundation
+import SyncContract
+import Testing
+
+@testable import SQLCipherStore
+
+@Suite("A store read by another program")
+struct ForeignReaderTests {
+    @Test("the Python program of the description reads every format that the linked library has")
+    func python() async throws {
+        let engine = try EncryptedStore.linkedEngineVersion()
+        let newest = try #require(engine.newestFormat)
+        for format in FormatMark.Format.allCases where format.rawValue <= newest.rawValue {
+            let folder = try TestFolder()
+            try StoreCreator(files: StoreFiles(folder.database.path), engine: engine, format: format)
+                .create(.testKey(), StoreSchema([.items]))
+            let store = try await EncryptedStore.open(in: folder, mode: .openExisting)
+            let row = Record(id: "1", ["text": "Łódź", "int": 7, "undeclared": "kept"])
+            try await store.upsert([row], table: "items")
+            await store.close()
+
+            let sql = "SELECT id, \"text\", \"int\", \"bytes\", __sealed_extra FROM items"
+            let right = try await read(folder, key: 7, sql)
+            #expect(right.output == "1\tŁódź\t7\tNULL\t{\"u:undeclared\":\"string:kept\"}\n", "format \(format)")
+            #expect(try await read(folder, key: 8, sql).status != 0, "a wrong key reads nothing")
+        }
+    }
+
+    private func read(_ folder: TestFolder, key: UInt8, _ sql: String) async throws -> (status: Int32, output: String) {
+        let here = URL(filePath: #filePath).deletingLastPathComponent()
+        let description = here.appending(path: "../../Sources/SQLCipherStore/README.md")
+        let text = try String(contentsOf: description, encoding: .utf8)
+        let start = try #require(text.range(of: "```python\n")).upperBound
+        let end = try #require(text.range(of: "```", range: start..<text.endIndex)).lowerBound
+        let program = folder.url.appending(path: "reader.py")
+        try Data(text[start..<end].utf8).write(to: program)
+
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        let digits = String(repeating: (key < 16 ? "0" : "") + String(key, radix: 16), count: 32)
+        process.arguments = ["python3", program.path, "libsqlcipher.so.0", folder.database.path, digits, sql]
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        return try await withCheckedThrowingContinuation { continuation in
+            process.terminationHandler = { process in
+                // A line or two, which the pipe holds.
+                let text = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+                continuation.resume(returning: (process.terminationStatus, text))
+            }
+            do {
+                try process.run()
+            } catch {
+                process.terminationHandler = nil
+                continuation.resume(throwing: error)
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+// swift-format-ignore-file
+// The lines are those of README.md, as wide as they are there.
+
+import Foundation
+import SealedSync
+
+/// The example of README.md, word for word: what does not compile here would not compile for a reader.
+func readmeExample() async throws {
+    // README: In an app
+    struct TodoItem: Codable, Identifiable, Sendable {
+        var id = ""                     // an empty id is replaced by a new UUID
+        var text: String
+        var complete = false
+        var version: String?            // what the server set; finds changes made elsewhere
+    }
+
+    let schema = try StoreSchema([
+        TableDefinition("TodoItem", columns: [.init("text", .string), .init("complete", .bool)])
+    ])
+
+    // The first run makes the store, and finishes one that was interrupted; later runs open it.
+    let folder = StoreFolder(URL(filePath: "todos"))             // on a device, below its documents folder
+    let secret = try await PassphraseUnlocker.readPassphrase(from: URL(filePath: "passphrase"))
+    let passphrase = PassphraseUnlocker(passphrase: secret)      // or a SecretFileUnlocker, or your own StoreUnlocker
+    let store = FileManager.default.fileExists(atPath: folder.databaseURL.path)
+        ? try await folder.open(schema, unlocker: passphrase)
+        : try await folder.create(schema, unlocker: passphrase)
+
+    let server = try DatasyncRemote(baseURL: URL(string: "https://example.org")!, dialect: .datasync)
+    let context = SyncContext(store: store, remote: server)
+    let todos = try context.table("TodoItem", of: TodoItem.self)
+
+    var milk = try await todos.insert(TodoItem(text: "Buy milk"))        // item and queued change: one transaction
+    milk.complete = true
+    try await todos.update(milk)
+    let open = try await todos.read(todos.query.filtered(by: Column("complete") == false))
+    print("\(open.count) to do")
+
+    try await context.pull(todos.query, queryID: "all")                  // sends what waits, then fetches what changed
+    for error in try await context.operationErrors() where error.isConflict {
+        try await context.resolve(error, with: .keepMine)                // or .takeServer, .discard, .keepMerged(record)
+    }
+    await store.close()
+    // README: end
+}
