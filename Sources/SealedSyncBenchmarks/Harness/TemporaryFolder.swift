@@ -1,12 +1,27 @@
+internal import Dispatch
 internal import Foundation
 
 /// A fresh folder for the files of a run.
-struct TemporaryFolder: Sendable {
+struct TemporaryFolder: @unchecked Sendable {  // The sources are made in the initializer and cancelled at the end only.
     let url: URL
+    private let signals: [any DispatchSourceSignal]
 
     init() throws {
-        url = FileManager.default.temporaryDirectory.appending(path: "sealedsync-bench-\(UUID().uuidString)")
+        let url = FileManager.default.temporaryDirectory.appending(path: "sealedsync-bench-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        self.url = url
+        // An interrupted run leaves nothing behind either.
+        signals = [SIGINT, SIGTERM]
+            .map { number in
+                _ = signal(number, SIG_IGN)
+                let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+                source.setEventHandler {
+                    Self.remove(url)
+                    exit(1)
+                }
+                source.resume()
+                return source
+            }
     }
 
     /// A name that no file has had yet.
@@ -21,6 +36,11 @@ struct TemporaryFolder: Sendable {
     }
 
     func remove() {
+        for source in signals { source.cancel() }
+        Self.remove(url)
+    }
+
+    private static func remove(_ url: URL) {
         do {
             try FileManager.default.removeItem(at: url)
         } catch {
