@@ -50,7 +50,7 @@ let package = Package(
         ),
         .target(
             name: "SQLCipherStore",
-            dependencies: ["SyncContract", "SecretMemory", "CSQLCipher"],
+            dependencies: ["SyncContract", "SecretMemory", "CSQLCipher", "CLibCrypto"],
             exclude: ["README.md"]
         ),
         .target(name: "ReferenceStore", dependencies: ["SyncContract"]),
@@ -96,7 +96,8 @@ let package = Package(
             dependencies: [
                 "SyncContract", "SQLCipherStore", "SecretMemory", "OfflineSync", "RemoteContract", "CBenchmarkTwin",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ]
+            ],
+            exclude: ["README.md"]
         ),
     ] + testTargets,
     swiftLanguageModes: [.v6]
@@ -114,14 +115,16 @@ var testTargets: [Target] {
         ),
         .testTarget(name: "SyncContractTests", dependencies: ["SyncContract"]),
         .testTarget(name: "ReferenceStoreTests", dependencies: ["ReferenceStore", "SyncContract"]),
+        // Random rows and queries, for every test that holds two meanings of a query against each other.
+        .target(name: "QueryGenerator", dependencies: ["SyncContract"], path: "Tests/QueryGenerator"),
         .testTarget(
             name: "SQLCipherStoreTests",
-            dependencies: ["SQLCipherStore", "ReferenceStore", "SyncContract", "SecretMemory"]
+            dependencies: ["SQLCipherStore", "ReferenceStore", "SyncContract", "SecretMemory", "QueryGenerator"]
         ),
         .testTarget(
             name: "DatasyncHTTPTests",
             dependencies: [
-                "DatasyncHTTP", "RemoteContract", "SyncContract", "DatasyncEmulator",
+                "DatasyncHTTP", "RemoteContract", "SyncContract", "DatasyncEmulator", "QueryGenerator",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             resources: [.copy("Fixtures")]
@@ -136,7 +139,7 @@ var testTargets: [Target] {
         .testTarget(name: "SealedSyncBenchmarksTests", dependencies: ["SealedSyncBenchmarks"]),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["SealedSyncTool", "DatasyncEmulator"]
+            dependencies: ["SealedSyncTool", "SealedSync", "DatasyncEmulator"]
         ),
     ]
 }

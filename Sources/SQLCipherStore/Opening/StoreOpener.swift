@@ -6,13 +6,15 @@ import SyncContract
 struct StoreOpener: Sendable {
     let files: StoreFiles
     let key: SecretBytes
-    let schema: StoreSchema
+    /// The tables to bring the store to; nil leaves them as they are, in a store that exists.
+    let schema: StoreSchema?
     let mode: OpenMode
     let options: EncryptedStoreOptions
 
     /// What an opened store consists of, beside its first connection.
     struct Opened: Sendable {
         let lock: LockFile
+        let schema: StoreSchema
         let catalog: StoreCatalog
         let keying: Keying
         let engine: EngineVersion
@@ -31,11 +33,11 @@ struct StoreOpener: Sendable {
 
     private func openStore() throws -> (Database, Opened) {
         guard key.count == KeyText.keyCount else {
-            throw StoreError(.wrongKey, "a key has \(KeyText.keyCount) bytes; this one has \(key.count)")
+            throw StoreError.wrongKeyLength(key.count)
         }
         let engine = try Keying.engineVersion()
         guard FileSystem.isFolder(files.folder) else {
-            throw StoreError(.notFound, "the folder '\(files.folder)' does not exist; create it first")
+            throw StoreError.noFolder(files.folder)
         }
         try checkMode()
         let lock = try LockFile(files)
@@ -46,23 +48,31 @@ struct StoreOpener: Sendable {
     private func openLocked(_ lock: LockFile, _ engine: EngineVersion) throws -> (Database, Opened) {
         // Another process may have created or removed the store before the lock was ours.
         try checkMode()
-        guard let newestFormat = engine.newestFormat else { throw StoreError.notEncrypting }
-        if !FileSystem.exists(files.database) {
-            try StoreCreator(files: files, engine: engine, format: newestFormat).create(key, schema)
+        if FileSystem.exists(files.database) {
+            // What a rewrite that was killed has left.
+            try files.removeLeftovers()
+        } else {
+            guard let newestFormat = engine.newestFormat else { throw StoreError.notEncrypting }
+            try StoreCreator(files: files, engine: engine, format: newestFormat)
+                .create(key, schema ?? StoreSchema([]))
         }
 
-        let keying = try keying(engine, newestFormat)
-        let hasLog = FileSystem.exists(files.log)
         // Only what is left behind makes an ordinary connection write before it finds out that the key is wrong.
-        let mustTryKey = !options.keyIsVerified && (hasLog || FileSystem.exists(files.journal))
-        if mustTryKey { try tryKey(keying) }
-        let database = try keying.open(path: files.database, flags: SQLITE_OPEN_READWRITE)
-        try readFirstPage(of: database, keyIsVerified: options.keyIsVerified || mustTryKey)
-        if !hasLog { try checkSize(database) }
+        let hasLeftovers = FileSystem.exists(files.log) || FileSystem.exists(files.journal)
+        let opener = DatabaseOpener(files: files, key: key, keyIsVerified: options.keyIsVerified)
+        let keying = try opener.keying(engine, tryingKey: hasLeftovers)
+        let database = try opener.open(keying, keyIsTried: hasLeftovers)
         try configure(database)
-        let catalog = try SchemaMigrator(database: database, schema: schema).migrate()
+        let (schema, catalog) = try tables(of: database)
         try database.refuseWrites()
-        return (database, Opened(lock: lock, catalog: catalog, keying: keying, engine: engine))
+        let opened = Opened(lock: lock, schema: schema, catalog: catalog, keying: keying, engine: engine)
+        return (database, opened)
+    }
+
+    private func tables(of database: Database) throws -> (StoreSchema, StoreCatalog) {
+        if let schema { return (schema, try SchemaMigrator(database: database, schema: schema).migrate()) }
+        let remembered = try RememberedTables(database, of: files.database)
+        return (try remembered.schema, StoreCatalog(remembered.layouts))
     }
 
     private func checkMode() throws(StoreError) {
@@ -74,78 +84,7 @@ struct StoreOpener: Sendable {
             )
         }
         if !exists, mode == .openExisting {
-            throw StoreError(.notFound, "there is no store at '\(files.database)'; check the path, or create the store")
-        }
-    }
-
-    /// Reads the format mark.
-    private func keying(_ engine: EngineVersion, _ newest: FormatMark.Format) throws -> Keying {
-        let start = try FileSystem.prefix(of: files.database, count: FormatMark.count)
-        let mark = try FormatMark(reading: start, of: files.database)
-        guard mark.format.rawValue <= newest.rawValue else {
-            throw StoreError(
-                .unsupportedFormat,
-                "the store at '\(files.database)' was written with a newer SQLCipher than the one linked here"
-                    + " (\(engine.cipher)); link SQLCipher 4 or later"
-            )
-        }
-        guard FileSystem.size(of: files.database) ?? 0 >= FormatMark.pageSize else {
-            throw FormatMark.wrongLength(of: files.database)
-        }
-        return try Keying(key: key, mark: mark, engine: engine)
-    }
-
-    /// An ordinary connection would first recover a log that was left behind, and write to the files, before it finds
-    /// out that the key is wrong. An immutable one reads the database file and nothing else.
-    private func tryKey(_ keying: Keying) throws {
-        let database = try keying.open(
-            path: Self.immutableURI(files.database),
-            flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
-        )
-        do {
-            _ = try database.int64("SELECT COUNT(*) FROM sqlite_master")
-        } catch let failure as SQLiteFailure where failure.primaryCode == SQLITE_NOTADB {
-            throw wrongKey
-        } catch is SQLiteFailure {
-            // The first page could be decrypted, or the code would be another; what is wrong with the others, or with
-            // opening a database that has a log in this way, is for the real connection to say.
-        }
-    }
-
-    private var wrongKey: StoreError {
-        StoreError(
-            .wrongKey,
-            "the key does not open the store at '\(files.database)'; use the key it was created with. If the key is"
-                + " certainly right, the first page is damaged: open with 'keyIsVerified' to let the log repair it"
-        )
-    }
-
-    private func readFirstPage(of database: Database, keyIsVerified: Bool) throws {
-        let version: Int64
-        do {
-            version = try database.int64("PRAGMA user_version") ?? 0
-        } catch let failure as SQLiteFailure where failure.primaryCode == SQLITE_NOTADB {
-            guard keyIsVerified else { throw wrongKey }
-            throw StoreError(
-                .damaged,
-                "the first page of the database '\(files.database)' is damaged; restore the store from a backup",
-                cause: failure
-            )
-        }
-        guard version == SchemaMigrator.layoutVersion else {
-            throw StoreError(
-                .unsupportedFormat,
-                "the tables of '\(files.database)' have layout \(version), which this version does not know; use a newer"
-                    + " version"
-            )
-        }
-    }
-
-    /// A file that is longer or shorter than its first page says has lost or gained pages from outside.
-    private func checkSize(_ database: Database) throws {
-        let pages = try database.int64("PRAGMA page_count") ?? 0
-        guard FileSystem.size(of: files.database) == Int(pages) * FormatMark.pageSize else {
-            throw FormatMark.wrongLength(of: files.database)
+            throw .noStore(at: files.database)
         }
     }
 
@@ -154,19 +93,6 @@ struct StoreOpener: Sendable {
             throw StoreError(.internal, "the file system does not support the store's log; use a local disk")
         }
         try database.configureSession(options)
-    }
-
-    private static func immutableURI(_ path: String) -> String {
-        var uri = "file:"
-        for byte in path.utf8 {
-            switch byte {
-            case UInt8(ascii: "/"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "a")...UInt8(ascii: "z"):
-                uri.unicodeScalars.append(Unicode.Scalar(byte))
-            default: uri += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
-            }
-        }
-        return uri + "?immutable=1"
     }
 }
 

@@ -14,6 +14,7 @@ struct StoredSchema: Sendable {
 
     var tables: [String: Table] = [:]
     var indexes: Set<String> = []
+    var searchIndexes: Set<SearchIndex> = []
 
     init() {}
 
@@ -25,6 +26,7 @@ struct StoredSchema: Sendable {
                 let name = statement.text(0)
                 if name.hasPrefix(SchemaSQL.indexPrefix) { indexes.insert(name) }
                 if name == SchemaSQL.memoryName { hasMemory = true }
+                if let index = SearchIndex(storedName: name) { searchIndexes.insert(index) }
             }
         }
         guard hasMemory else { return }
@@ -37,10 +39,7 @@ struct StoredSchema: Sendable {
                     let column = (column, Column(type: type, isDeclared: statement.int64(3) != 0))
                     tables[table, default: Table()].columns[column.0] = column.1
                 } else {
-                    throw StoreError(
-                        .unsupportedFormat,
-                        "a column has a type that this version does not know; use a newer version"
-                    )
+                    throw StoreError.unknownColumnType
                 }
             }
         }
@@ -53,6 +52,7 @@ enum SchemaSQL {
     static let indexPrefix = "index:"
     static let memoryName = "sealed:columns"
     static let memory = memoryName.sqlIdentifier
+    static let findMemory = "SELECT name FROM sqlite_master WHERE name = '\(memoryName)'"
     static let readNames = "SELECT name FROM sqlite_master WHERE type IN ('index', 'table')"
     static let readMemory = "SELECT \"table\", \"column\", \"type\", \"declared\" FROM \(memory) ORDER BY rowid"
     static let createMemory = """

@@ -20,6 +20,9 @@ struct TableLayout: Sendable {
     /// The indexes of the declared columns that hold dates.
     let dateSlots: [Int]
 
+    /// The indexes of the searchable columns by the columns' names.
+    let searchIndexes: [String: SearchIndex]
+
     /// The name, ready for SQL.
     let sqlName: String
 
@@ -33,6 +36,9 @@ struct TableLayout: Sendable {
         declaredCount = declared.count
         slots = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
         dateSlots = declared.indices.filter { declared[$0].type == .date }
+        let searchable = definition.columns.filter(\.isSearchable)
+            .map { ($0.name, SearchIndex(table: definition.name, column: $0.name)) }
+        searchIndexes = Dictionary(searchable) { first, _ in first }
         sqlName = definition.name.sqlIdentifier
     }
 

@@ -1,0 +1,89 @@
+import CSQLCipher
+import SecretMemory
+import SyncContract
+
+/// Opens the database of a store that exists. The caller holds the store's lock.
+struct DatabaseOpener: Sendable {
+    let files: StoreFiles
+    let key: SecretBytes
+    let keyIsVerified: Bool
+
+    /// Reads the format mark, and tries the key on a connection that touches no file, unless it is vouched for or not to
+    /// be tried here.
+    func keying(_ engine: EngineVersion, tryingKey: Bool = true) throws -> Keying {
+        guard let newest = engine.newestFormat else { throw StoreError.notEncrypting }
+        let start = try FileSystem.prefix(of: files.database, count: FormatMark.count)
+        let mark = try FormatMark(reading: start, of: files.database)
+        guard mark.format.rawValue <= newest.rawValue else {
+            throw StoreError.needsNewerLibrary(files.database, engine)
+        }
+        guard FileSystem.size(of: files.database) ?? 0 >= FormatMark.pageSize else {
+            throw FormatMark.wrongLength(of: files.database)
+        }
+        let keying = try Keying(key: key, mark: mark, engine: engine)
+        if tryingKey, !keyIsVerified { try tryKey(keying) }
+        return keying
+    }
+
+    /// Opens a connection that writes, which plays back a log that was left behind.
+    ///
+    /// - Parameter keyIsTried: Whether ``keying(_:tryingKey:)`` has tried the key. Without a log and a journal there is no
+    ///   need to: with a wrong key the connection reads the first page and writes nothing.
+    func open(_ keying: Keying, keyIsTried: Bool = true) throws -> Database {
+        let hasLog = FileSystem.size(of: files.log) ?? 0 > 0
+        let database = try keying.open(path: files.database, flags: SQLITE_OPEN_READWRITE)
+        try readFirstPage(of: database, keyIsRight: keyIsTried || keyIsVerified)
+        if !hasLog { try checkSize(database) }
+        return database
+    }
+
+    /// An ordinary connection would first recover a log that was left behind, and write to the files, before it finds
+    /// out that the key is wrong. An immutable one reads the database file and nothing else.
+    private func tryKey(_ keying: Keying) throws {
+        let database = try keying.open(
+            path: files.immutableURI,
+            flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+        )
+        do {
+            _ = try database.int64("SELECT COUNT(*) FROM sqlite_master")
+        } catch let failure as SQLiteFailure where failure.primaryCode == SQLITE_NOTADB {
+            throw wrongKey
+        } catch is SQLiteFailure {
+            // The first page could be decrypted, or the code would be another; what is wrong with the others, or with
+            // opening a database that has a log in this way, is for the real connection to say.
+        }
+    }
+
+    private var wrongKey: StoreError {
+        StoreError(
+            .wrongKey,
+            "the key does not open the store at '\(files.database)'; use the key it was created with. If the key is"
+                + " certainly right, the first page is damaged: open with 'keyIsVerified' to let the log repair it"
+        )
+    }
+
+    private func readFirstPage(of database: Database, keyIsRight: Bool) throws {
+        let version: Int64
+        do {
+            version = try database.int64("PRAGMA user_version") ?? 0
+        } catch let failure as SQLiteFailure where failure.primaryCode == SQLITE_NOTADB {
+            guard keyIsRight else { throw wrongKey }
+            throw StoreError(
+                .damaged,
+                "the first page of the database '\(files.database)' is damaged; restore the store from a backup",
+                cause: failure
+            )
+        }
+        guard version == SchemaMigrator.layoutVersion else {
+            throw StoreError.unknownLayout(version, files.database)
+        }
+    }
+
+    /// A file that is longer or shorter than its first page says has lost or gained pages from outside.
+    private func checkSize(_ database: Database) throws {
+        let pages = try database.int64("PRAGMA page_count") ?? 0
+        guard FileSystem.size(of: files.database) == Int(pages) * FormatMark.pageSize else {
+            throw FormatMark.wrongLength(of: files.database)
+        }
+    }
+}
