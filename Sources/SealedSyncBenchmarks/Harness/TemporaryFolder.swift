@@ -17,7 +17,8 @@ struct TemporaryFolder: @unchecked Sendable {  // The sources are made in the in
                 let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
                 source.setEventHandler {
                     Self.remove(url)
-                    exit(1)
+                    // Without the clean-up of libraries that other threads are still using.
+                    _exit(1)
                 }
                 source.resume()
                 return source
