@@ -44,6 +44,7 @@ final class MemoryTransaction: StoreWriteBackend {
     }
 
     func count(_ query: Query) throws -> Int {
+        try QueryEvaluator(find(query.table).definition).check(query)
         var all = Query(query.table)
         all.predicate = query.predicate
         return try evaluate(all).count

@@ -141,7 +141,7 @@ extension StoreInspect.Answer.Content {
         Console.write("engine    SQLCipher \(sqlcipher) on SQLite \(sqlite)")
         Console.write("layout    \(layoutVersion)")
         Console.write("pages     \(pages), \(freePages) of them free")
-        Console.write("waiting   \(Console.counted(pending, "change")), \(Console.counted(errors, "error"))")
+        Console.write("waiting   \(countText(pending, "change")), \(countText(errors, "error"))")
         Console.write("pulled    \(deltaTokens == 1 ? "1 query" : "\(deltaTokens) queries")")
         var table = TextTable(["table", "rows", "columns"], flexible: 2)
         for entry in tables where !entry.system {

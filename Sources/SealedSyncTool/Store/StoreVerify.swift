@@ -30,12 +30,12 @@ struct StoreVerify: ToolCommand {
     }
 
     private func write(_ result: StoreVerification) {
-        let extent = "\(Console.counted(result.pages, "page")) and \(Console.counted(result.rows, "row"))"
+        let extent = "\(countText(result.pages, "page")) and \(countText(result.rows, "row"))"
         guard !result.isSound else { return Console.write("no damage found in \(extent)") }
         for finding in result.findings { Console.write(sentence: finding.message, indentation: 2) }
         if result.omittedFindings > 0 { Console.write("and \(result.omittedFindings) more of the kind") }
         Console.write("")
-        Console.write("\(Console.counted(result.findings.count + result.omittedFindings, "finding")) in \(extent)")
+        Console.write("\(countText(result.findings.count + result.omittedFindings, "finding")) in \(extent)")
         var remedies: [String] = []
         for finding in result.findings where !remedies.contains(finding.remedy) { remedies.append(finding.remedy) }
         for remedy in remedies { Console.write(sentence: "next: \(remedy)", indentation: 6) }

@@ -48,7 +48,7 @@ private struct SyncAnswer: Encodable, Sendable {
             try Console.write(json: self)
         } else {
             Console.write(
-                "pushed \(pushed), received \(received), deleted \(deleted) in \(Console.counted(requests, "request"))"
+                "pushed \(pushed), received \(received), deleted \(deleted) in \(countText(requests, "request"))"
             )
             if conflicts > 0 {
                 Console.write(
