@@ -90,7 +90,11 @@ package struct RandomQueries {
         switch Int.random(in: 0..<100, using: &generator) {
         case 0..<3: return .constant(chance(50))
         case 3..<6 where pool.isLocal:
-            return .words(text() + " " + text(), chance(50) ? .prefixes : .wholeWords, in: [column(.text), column(.text)])
+            return .words(
+                text() + " " + text(),
+                chance(50) ? .prefixes : .wholeWords,
+                in: [column(.text), column(.text)]
+            )
         case 3..<20:
             return .match(
                 expression(.text, depth: chance(60) ? 0 : 2),
