@@ -6,7 +6,7 @@ import SyncContract
 struct StoreOpener: Sendable {
     let files: StoreFiles
     let key: SecretBytes
-    /// The tables to bring the store to; nil leaves them as they are, in a store that exists.
+    /// The tables to bring the store to; nil stands for those that it remembers.
     let schema: StoreSchema?
     let mode: OpenMode
     let options: EncryptedStoreOptions
@@ -63,16 +63,11 @@ struct StoreOpener: Sendable {
         let keying = try opener.keying(engine, tryingKey: hasLeftovers)
         let database = try opener.open(keying, keyIsTried: hasLeftovers)
         try configure(database)
-        let (schema, catalog) = try tables(of: database)
+        let schema = try schema ?? RememberedTables(database, of: files.database).schema
+        let catalog = try SchemaMigrator(database: database, schema: schema).migrate()
         try database.refuseWrites()
         let opened = Opened(lock: lock, schema: schema, catalog: catalog, keying: keying, engine: engine)
         return (database, opened)
-    }
-
-    private func tables(of database: Database) throws -> (StoreSchema, StoreCatalog) {
-        if let schema { return (schema, try SchemaMigrator(database: database, schema: schema).migrate()) }
-        let remembered = try RememberedTables(database, of: files.database)
-        return (try remembered.schema, StoreCatalog(remembered.layouts))
     }
 
     private func checkMode() throws(StoreError) {
