@@ -27,8 +27,8 @@ struct DatabaseOpener: Sendable {
 
     /// Opens a connection that writes, which plays back a log that was left behind.
     ///
-    /// - Parameter keyIsTried: Whether ``keying(_:tryingKey:)`` has tried the key. Without a log and a journal there is no
-    ///   need to: with a wrong key the connection reads the first page and writes nothing.
+    /// `keyIsTried` tells whether ``keying(_:tryingKey:)`` has tried the key. Without a log and a journal there is no need
+    /// to: with a wrong key the connection reads the first page and writes nothing.
     func open(_ keying: Keying, keyIsTried: Bool = true) throws -> Database {
         let hasLog = FileSystem.size(of: files.log) ?? 0 > 0
         let database = try keying.open(path: files.database, flags: SQLITE_OPEN_READWRITE)
