@@ -34,6 +34,8 @@ final class MemoryTransaction: StoreWriteBackend {
         self.keepsUnknownColumns = keepsUnknownColumns
     }
 
+    func definition(of table: String) throws -> TableDefinition { try find(table).definition }
+
     func record(_ id: RecordID, in table: String) throws -> Record? {
         let table = try find(table)
         return table.rows[try table.key(id)]
