@@ -22,9 +22,8 @@ final class RowWriter {
         row = EncodedRow(layout)
     }
 
-    /// Writes records in order.
-    ///
-    /// - Parameter hasWritten: Becomes true with the first row that was written, also when a later one fails.
+    /// Writes records in order. `hasWritten` becomes true with the first row that was written, also when a later one
+    /// fails.
     func upsert(_ records: [Record], in database: Database, hasWritten: inout Bool) throws {
         // Worked on as local values: every use of a property of a class is checked at run time.
         var row = self.row
