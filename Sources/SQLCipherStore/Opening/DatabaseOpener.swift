@@ -25,8 +25,10 @@ struct DatabaseOpener: Sendable {
         return keying
     }
 
-    /// Opens a connection that writes, which plays back a log that was left behind. Without a log and a journal the key
-    /// need not have been tried: with a wrong one the connection reads the first page and writes nothing.
+    /// Opens a connection that writes, which plays back a log that was left behind.
+    ///
+    /// `keyIsTried` tells whether ``keying(_:tryingKey:)`` has tried the key. Without a log and a journal there is no need
+    /// to: with a wrong key the connection reads the first page and writes nothing.
     func open(_ keying: Keying, keyIsTried: Bool = true) throws -> Database {
         let hasLog = FileSystem.size(of: files.log) ?? 0 > 0
         let database = try keying.open(path: files.database, flags: SQLITE_OPEN_READWRITE)

@@ -16,8 +16,9 @@ struct ExportTests {
         #expect(try permissions(plain) == 0o600)
         #expect(try Set(folder.contents().keys) == ["store.db", "store.db.lock", "plain.sqlite"])
         #expect(try DatabaseDump(plain: plain) == DatabaseDump(folder))
-        try folder.contents().filter { $0.key != "plain.sqlite" }
-            .forEach { #expect(Data($1).range(of: Data(SampleStore.marker.utf8)) == nil, "\($0)") }
+        for (name, bytes) in try folder.contents() where name != "plain.sqlite" {
+            #expect(Data(bytes).range(of: Data(SampleStore.marker.utf8)) == nil, "\(name)")
+        }
 
         let script = """
             import sqlite3, sys
