@@ -14,11 +14,8 @@ struct DatabaseCopy {
 
     private static let target = "target"
 
-    /// Copies the state of one instant, and says what it is.
-    ///
-    /// - Parameters:
-    ///   - path: The empty file.
-    ///   - keying: What it is encrypted with; nil for a plain one.
+    /// Copies the state of one instant into the empty file at a path, encrypted as given or, for nil, plain, and says
+    /// what is there then.
     func run(to path: String, _ keying: Keying?) throws -> DatabaseContent {
         if let keying {
             try keying.attach(path, as: Self.target, to: source)
