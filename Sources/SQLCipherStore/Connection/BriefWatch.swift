@@ -15,9 +15,9 @@ enum BriefWatch {
 
     // Elsewhere threads wake faster, and a second busy core costs battery.
     #if os(Linux)
-        private static let isUseful = ProcessInfo.processInfo.activeProcessorCount > 1
+    private static let isUseful = ProcessInfo.processInfo.activeProcessorCount > 1
     #else
-        private static let isUseful = false
+    private static let isUseful = false
     #endif
 
     /// One thread of the process at a time watches for an end: others have tasks to run.
