@@ -13,6 +13,7 @@ let package = Package(
         .library(name: "DatasyncHTTP", targets: ["DatasyncHTTP"]),
         .library(name: "SQLCipherStore", targets: ["SQLCipherStore"]),
         .library(name: "ReferenceStore", targets: ["ReferenceStore"]),
+        .library(name: "StoreConformance", targets: ["StoreConformance"]),
         .library(name: "StoreKeys", targets: ["StoreKeys"]),
         .library(name: "DatasyncEmulator", targets: ["DatasyncEmulator"]),
         .executable(name: "sealedsync", targets: ["SealedSyncTool"]),
@@ -54,6 +55,10 @@ let package = Package(
         ),
         .target(name: "ReferenceStore", dependencies: ["SyncContract"]),
 
+        // The conformance kit. The runner knows neither stores nor servers, neither Testing nor XCTest.
+        .target(name: "ConformanceRunner"),
+        .target(name: "StoreConformance", dependencies: ["ConformanceRunner", "SyncContract"]),
+
         // The engine and its adapter.
         .target(name: "OfflineSync", dependencies: ["SyncContract", "RemoteContract"]),
         .target(
@@ -83,7 +88,7 @@ let package = Package(
         .executableTarget(
             name: "SealedSyncTool",
             dependencies: [
-                "SealedSync", "DatasyncEmulator",
+                "SealedSync", "DatasyncEmulator", "StoreConformance", "ReferenceStore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),

@@ -7,6 +7,8 @@
 /// - Values of different kinds are not equal and neither is less. Numbers of all three types compare numerically.
 /// - Strings compare by their UTF-8 bytes, false comes before true, nulls come first in every order, and rows that
 ///   compare equal are ordered by id, ascending. Without an order, rows come by id.
+/// - An infinity lies beyond every other number, and a NaN compares with nothing.
+/// - In a table whose ids ignore case, comparisons with the column `id` and the order by it ignore case as well.
 /// - A limit of 0 gives no rows.
 public struct Query: Sendable, Hashable {
     /// The table to read.

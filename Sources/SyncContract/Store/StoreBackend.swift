@@ -5,6 +5,8 @@
 public protocol StoreReadBackend: AnyObject {
     /// The record with an id, compared as the table declares; nil when there is none, which is no error.
     ///
+    /// A stored row has every declared column: a column that was never written is null.
+    ///
     /// - Throws: ``StoreError/Code/tableNotFound`` for an undeclared table; ``StoreError/Code/invalidRecord`` for an id
     ///   of the wrong kind.
     func record(_ id: RecordID, in table: String) throws -> Record?
@@ -17,6 +19,8 @@ public protocol StoreReadBackend: AnyObject {
     func forEach(_ query: Query, _ body: (Record) throws -> Void) throws
 
     /// The number of rows that satisfy the query's predicate, whatever its limit and offset.
+    ///
+    /// Refuses a query as ``forEach(_:_:)`` does.
     func count(_ query: Query) throws -> Int
 }
 
@@ -29,7 +33,8 @@ public protocol StoreWriteBackend: StoreReadBackend {
     /// Absent keys keep their columns, an explicit null clears. A record with an id that differs from the stored one
     /// only in a case that the table ignores updates that row and gives it the new casing. Of two records with one id
     /// the later is merged over the earlier. An undeclared key is kept under
-    /// ``StoreCapabilities/unknownColumns`` and dropped without it.
+    /// ``StoreCapabilities/unknownColumns`` and dropped without it. A null under an undeclared key is kept like any other
+    /// value.
     ///
     /// - Throws: ``StoreError/Code/tableNotFound``, also for an empty list; ``StoreError/Code/invalidRecord`` for an id
     ///   of the wrong kind or a value that ``ColumnType/accepting(_:)`` refuses.
@@ -37,9 +42,12 @@ public protocol StoreWriteBackend: StoreReadBackend {
 
     /// Deletes the records with the given ids and returns how many there were. Absent ids are no error.
     ///
-    /// - Throws: ``StoreError/Code/tableNotFound``, also for an empty list.
+    /// - Throws: ``StoreError/Code/tableNotFound``, also for an empty list; ``StoreError/Code/invalidRecord`` for an id
+    ///   of the wrong kind.
     func delete(_ ids: [RecordID], from table: String) throws -> Int
 
     /// Deletes the rows that the query would give, its order, offset and limit included, and returns how many.
+    ///
+    /// Refuses a query as ``StoreReadBackend/forEach(_:_:)`` does.
     func delete(_ query: Query) throws -> Int
 }

@@ -1,0 +1,41 @@
+internal import ConformanceRunner
+internal import SyncContract
+
+/// A value as a rule's message shows it: with its kind, and short.
+func shown(_ value: FieldValue?) -> String {
+    switch value {
+    case nil: "absent"
+    case .null: "null"
+    case .bool(let value): "\(value)"
+    case .int64(let value): "int64 \(value)"
+    case .double(let value): "double \(value)"
+    case .decimal(let value): "decimal \(value.text)"
+    case .string(let value): shownText(value)
+    case .date(let value): "date \(value.wireText)"
+    case .bytes(let value): "\(value.count) bytes \(brief(value.prefix(20).map { String($0, radix: 16) }.joined(separator: " ")))"
+    case .json(let value): "json \(brief(value.text))"
+    }
+}
+
+func shown(_ id: RecordID) -> String { shown(id.fieldValue) }
+
+func shown(_ ids: [RecordID]) -> String {
+    let shownIDs = ids.prefix(12).map { shown($0) }.joined(separator: ", ")
+    return "[\(shownIDs)\(ids.count > 12 ? ", … \(ids.count) in all" : "")]"
+}
+
+/// A record: all its values, or those in which it differs from another.
+func shown(_ record: Record?, not other: Record? = nil) -> String {
+    guard let record else { return "no row" }
+    let names = Set(record.names).union(other.map { Set($0.names) } ?? [])
+    let values = names.sorted().filter { other == nil || record[$0] != other?[$0] }
+        .map { "\($0): \(shown(record[$0]))" }
+    return "row \(shown(record.id)) {\(values.joined(separator: ", "))}"
+}
+
+/// Text with every scalar outside of printable ASCII written as its number: accents that look alike do not.
+private func shownText(_ text: String) -> String {
+    let scalars = text.unicodeScalars.prefix(80)
+        .map { (32..<127).contains($0.value) ? String($0) : "\\u{\(String($0.value, radix: 16))}" }
+    return "\"\(scalars.joined())\(text.unicodeScalars.count > 80 ? "… \(text.utf8.count) bytes" : "")\""
+}
