@@ -126,6 +126,24 @@ var testTargets: [Target] {
                 "OfflineSync", "RemoteContract", "SyncContract", "ReferenceStore", "DatasyncHTTP", "DatasyncEmulator",
             ]
         ),
+        // Correct stores of other make, and stores with one fault each: what the kit is judged by.
+        .target(
+            name: "ConformanceFixtures",
+            dependencies: ["StoreConformance", "ReferenceStore", "SyncContract"],
+            path: "Tests/ConformanceFixtures"
+        ),
+        .executableTarget(
+            name: "conformance-fixture",
+            dependencies: ["ConformanceFixtures", "StoreConformance", "ReferenceStore", "SyncContract"],
+            path: "Tests/ConformanceFixtureProgram"
+        ),
+        .testTarget(
+            name: "StoreConformanceTests",
+            dependencies: [
+                "StoreConformance", "ConformanceRunner", "ConformanceFixtures", "conformance-fixture", "SyncContract",
+                "ReferenceStore", "SealedSync",
+            ]
+        ),
         .testTarget(name: "SealedSyncTests", dependencies: ["SealedSync"]),
         .testTarget(
             name: "EndToEndTests",

@@ -17,6 +17,21 @@ func shown(_ value: FieldValue?) -> String {
     }
 }
 
+/// A value, or for long text and bytes the place where they differ from others.
+private func shown(_ value: FieldValue?, not other: FieldValue?) -> String {
+    let (mine, others): ([UInt8], [UInt8])
+    switch (value, other) {
+    case (.bytes(let a), .bytes(let b)): (mine, others) = (a, b)
+    case (.string(let a), .string(let b)): (mine, others) = (Array(a.utf8), Array(b.utf8))
+    default: return shown(value)
+    }
+    guard mine.count > 20, let place = zip(mine, others).enumerated().first(where: { $1.0 != $1.1 })?.offset else {
+        return shown(value) + (mine.count > 20 ? " (\(mine.count) bytes)" : "")
+    }
+    let bytes = mine[place..<min(place + 8, mine.count)].map { String($0, radix: 16) }.joined(separator: " ")
+    return "\(mine.count) bytes, from byte \(place): \(bytes)"
+}
+
 func shown(_ id: RecordID) -> String { shown(id.fieldValue) }
 
 func shown(_ ids: [RecordID]) -> String {
@@ -29,7 +44,7 @@ func shown(_ record: Record?, not other: Record? = nil) -> String {
     guard let record else { return "no row" }
     let names = Set(record.names).union(other.map { Set($0.names) } ?? [])
     let values = names.sorted().filter { other == nil || record[$0] != other?[$0] }
-        .map { "\($0): \(shown(record[$0]))" }
+        .map { "\($0): \(shown(record[$0], not: other?[$0]))" }
     return "row \(shown(record.id)) {\(values.joined(separator: ", "))}"
 }
 

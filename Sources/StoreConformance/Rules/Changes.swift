@@ -53,7 +53,7 @@ extension StoreRules {
         },
         rule(
             "changes.before-write-returns",
-            "A change is delivered after its commit and before `write` returns;",
+            "A change is delivered after its commit and before `write` returns",
             in: source,
             "Writes to two tables, one after the other, and only then reads the feed: the first element names both."
         ) { trial in
@@ -67,7 +67,7 @@ extension StoreRules {
         },
         rule(
             "changes.after-commit",
-            "A change is delivered after its commit and before `write` returns;",
+            "A change is delivered after its commit and before `write` returns",
             in: source,
             "Looks at the feed inside the closure, after writing: nothing may be there yet. Looks again afterwards."
         ) { trial in
@@ -83,7 +83,7 @@ extension StoreRules {
         },
         rule(
             "changes.state-is-there",
-            "A change is delivered after its commit and before `write` returns;",
+            "a read that begins after the delivery sees it",
             in: source,
             "A task reads a number whenever a change comes, while another raises it: it sees the last one."
         ) { trial in

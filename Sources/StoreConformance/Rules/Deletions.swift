@@ -129,7 +129,7 @@ extension StoreRules {
         },
         rule(
             "delete.by-query-all",
-            "Deletes the rows that the query would give.",
+            "Deletes the rows that a query would give.",
             in: "SyncContextDataSource",
             "Deletes a whole table; another table keeps its rows."
         ) { trial in

@@ -149,8 +149,8 @@ extension StoreRules {
         },
         rule(
             "durability.places-are-separate",
-            "Inserts or merges records, all or nothing.",
-            in: "SyncContextDataSource",
+            kept,
+            in: "StoreCapabilities",
             "Makes two stores at two places and closes one: neither has the other's rows, and the other goes on.",
             needs: "durable"
         ) { trial in

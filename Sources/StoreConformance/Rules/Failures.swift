@@ -1,4 +1,5 @@
 internal import ConformanceRunner
+internal import Synchronization
 internal import SyncContract
 
 extension StoreRules {
@@ -146,6 +147,7 @@ extension StoreRules {
         ) { trial in
             let store = try await trial.makeStore()
             let subject = trial.subject
+            let mayClose = Shared(Mutex<NotOffered?>(nil))
             await withTaskGroup { group in
                 for number in 0..<20 {
                     group.addTask {
@@ -165,6 +167,8 @@ extension StoreRules {
                         group.addTask {
                             do {
                                 try await subject.close(store)
+                            } catch let error as NotOffered {
+                                mayClose.value.withLock { $0 = error }
                             } catch {
                                 trial.report("close beside writes", expected: "no error", got: brief(error))
                             }
@@ -172,6 +176,7 @@ extension StoreRules {
                     }
                 }
             }
+            if let reason = mayClose.value.withLock({ $0 }) { throw reason }
         },
     ]
 }

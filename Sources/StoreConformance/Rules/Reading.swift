@@ -121,7 +121,7 @@ extension StoreRules {
         },
         rule(
             "read.tables-are-separate",
-            "The app's tables and the three system tables.",
+            "The tables a store keeps: the app's and the three system tables.",
             in: "StoreSchema",
             "The same id in two tables is two rows that do not influence each other."
         ) { trial in

@@ -92,19 +92,19 @@ extension StoreRules {
             "transaction.large",
             whole,
             in: "SyncContextDataSource",
-            "Writes 5,000 rows of 300 bytes in one transaction, in 50 calls, and counts and sums them."
+            "Writes 2,000 rows of 300 bytes in one transaction, in 20 calls, and counts and sums them."
         ) { trial in
             let store = try await trial.makeStore()
             try await store.write { transaction in
-                for call in 0..<50 { try transaction.upsert(largeRows(call), into: "items") }
+                for call in 0..<20 { try transaction.upsert(largeRows(call), into: "items") }
             }
             let (count, sum) = try await store.read { reader in
                 var sum: Int64 = 0
                 try reader.forEach(Query("items")) { sum += $0["int"]?.int64Value ?? 0 }
                 return (try reader.count(Query("items")), sum)
             }
-            trial.expect(count, equals: 5_000, "rows after writing 5,000 in one transaction")
-            trial.expect(sum, equals: 12_497_500, "the sum of their numbers")
+            trial.expect(count, equals: 2_000, "rows after writing 2,000 in one transaction")
+            trial.expect(sum, equals: 1_999_000, "the sum of their numbers")
         },
     ]
 
@@ -167,10 +167,10 @@ extension StoreRules {
             "transaction.rollback-large",
             whole,
             in: "SyncContextDataSource",
-            "Inserts 5,000 rows, deletes what was there, then throws."
+            "Inserts 2,000 rows, deletes what was there, then throws."
         ) { trial in
             try await expectRollback(trial) { transaction in
-                for call in 0..<50 { try transaction.upsert(largeRows(call), into: "items") }
+                for call in 0..<20 { try transaction.upsert(largeRows(call), into: "items") }
                 try transaction.delete(Query("items"))
                 try transaction.upsert(largeRows(1), into: "items")
             }

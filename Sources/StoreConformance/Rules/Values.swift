@@ -28,7 +28,7 @@ extension StoreRules {
             [0, 1, -1, .int64(.max), .int64(.min), .int64(1 << 53 + 1), .int64(-(1 << 53) - 1), 4_294_967_296]
         ),
         (
-            "double", "It comes back bit for bit.", "FieldValue", "double",
+            "double", "It comes back bit for bit, but for the sign of zero.", "FieldValue", "double",
             [
                 0.1, 0.30000000000000004, 1e300, -1e-300, .double(.leastNonzeroMagnitude), .double(.greatestFiniteMagnitude),
                 .double(.leastNormalMagnitude), .double(.pi), .double(1.0.nextUp), .double(9_007_199_254_740_994),
@@ -36,7 +36,7 @@ extension StoreRules {
             ]
         ),
         (
-            "double-infinity", "infinities cannot be sent to a server.", "FieldValue", "double",
+            "double-infinity", "infinities are kept, but cannot be sent to a server.", "FieldValue", "double",
             [.double(.infinity), .double(-.infinity)]
         ),
         (

@@ -1,0 +1,169 @@
+import Dispatch
+package import StoreConformance
+package import SyncContract
+
+/// A correct store of another make: rows in place, on a serial queue, with a list of what to undo.
+package final class QueueStore: SyncContextDataSource {
+    package let schema: StoreSchema
+    package let capabilities: StoreCapabilities = []
+    private let queue = DispatchQueue(label: "QueueStore")
+    private let broadcaster = ChangeBroadcaster()
+    private nonisolated(unsafe) let rows: QueueRows
+
+    package init(_ schema: StoreSchema) {
+        self.schema = schema
+        // Used on the queue only.
+        unsafe rows = QueueRows(schema)
+    }
+
+    package func read<Value: Sendable>(
+        _ body: @escaping @Sendable (inout StoreReader) throws -> Value
+    ) async throws -> Value {
+        try Task.checkCancellation()
+        return try await withCheckedThrowingContinuation { continuation in
+            queue.async { [self] in
+                var reader = StoreReader(unsafe rows)
+                continuation.resume(with: Result { try body(&reader) })
+            }
+        }
+    }
+
+    package func write<Value: Sendable>(
+        _ body: @escaping @Sendable (inout StoreTransaction) throws -> Value
+    ) async throws -> Value {
+        try Task.checkCancellation()
+        return try await withCheckedThrowingContinuation { continuation in
+            queue.async { [self] in
+                var transaction = StoreTransaction(unsafe rows)
+                unsafe rows.begin()
+                do {
+                    let value = try body(&transaction)
+                    broadcaster.send(StoreChange(tables: unsafe rows.commit()))
+                    continuation.resume(returning: value)
+                } catch {
+                    unsafe rows.rollBack()
+                    continuation.resume(throwing: error)
+                }
+            }
+        }
+    }
+
+    package func changes() -> AsyncStream<StoreChange> { broadcaster.subscribe() }
+}
+
+/// Rows in arrays, searched from front to back.
+private final class QueueRows: StoreWriteBackend {
+    private var tables: [String: (definition: TableDefinition, rows: [Record])]
+    private var undo: [(table: String, id: RecordID, row: Record?)] = []
+
+    init(_ schema: StoreSchema) {
+        tables = Dictionary(uniqueKeysWithValues: schema.allTables.map { ($0.name, ($0, [])) })
+    }
+
+    func begin() { undo = [] }
+
+    func commit() -> Set<String> { Set(undo.map(\.table)) }
+
+    func rollBack() {
+        for (name, id, row) in undo.reversed() {
+            guard let definition = tables[name]?.definition else { continue }
+            tables[name]?.rows.removeAll { same($0.id, id, definition) }
+            if let row { tables[name]?.rows.append(row) }
+        }
+    }
+
+    private func same(_ a: RecordID, _ b: RecordID, _ table: TableDefinition) -> Bool {
+        a.folded(for: table.idComparison) == b.folded(for: table.idComparison)
+    }
+
+    private func definition(_ table: String) throws -> TableDefinition {
+        guard let definition = tables[table]?.definition else { throw StoreError.tableNotFound(table) }
+        return definition
+    }
+
+    private func check(_ id: RecordID, _ table: TableDefinition) throws {
+        if (id.int64Value != nil) != (table.idKind == .int64) {
+            throw StoreError(.invalidRecord, "table '\(table.name)' has ids of another kind")
+        }
+    }
+
+    private func index(_ id: RecordID, _ table: TableDefinition) -> Int? {
+        tables[table.name]?.rows.firstIndex { same($0.id, id, table) }
+    }
+
+    func record(_ id: RecordID, in table: String) throws -> Record? {
+        let table = try definition(table)
+        try check(id, table)
+        return index(id, table).flatMap { tables[table.name]?.rows[$0] }
+    }
+
+    func forEach(_ query: Query, _ body: (Record) throws -> Void) throws {
+        let table = try definition(query.table)
+        for row in try QueryEvaluator(table).evaluate(query, over: tables[table.name]?.rows ?? []) { try body(row) }
+    }
+
+    func count(_ query: Query) throws -> Int {
+        let evaluator = QueryEvaluator(try definition(query.table))
+        try evaluator.check(query)
+        return (tables[query.table]?.rows ?? []).count { evaluator.matches($0, query.predicate) }
+    }
+
+    func upsert(_ records: [Record], into name: String) throws {
+        let table = try definition(name)
+        // Everything is looked at before anything is written.
+        let accepted = try records.map { record in
+            try check(record.id, table)
+            var accepted = Record(id: record.id)
+            for (column, value) in record.fields {
+                guard let type = table.type(of: column) else { continue }
+                guard let fitting = type.accepting(value) else {
+                    throw StoreError(.invalidRecord, "a value does not fit column '\(column)' of '\(name)'")
+                }
+                accepted[column] = fitting
+            }
+            return accepted
+        }
+        for record in accepted {
+            if let index = index(record.id, table), var row = tables[name]?.rows[index] {
+                undo.append((name, row.id, row))
+                row.id = record.id
+                row.merge(record)
+                tables[name]?.rows[index] = row
+            } else {
+                undo.append((name, record.id, nil))
+                var row = Record(id: record.id)
+                for column in table.allColumns { row[column.name] = .null }
+                row.merge(record)
+                tables[name]?.rows.append(row)
+            }
+        }
+    }
+
+    func delete(_ ids: [RecordID], from name: String) throws -> Int {
+        let table = try definition(name)
+        for id in ids { try check(id, table) }
+        var count = 0
+        for id in ids {
+            guard let index = index(id, table), let row = tables[name]?.rows[index] else { continue }
+            undo.append((name, id, row))
+            tables[name]?.rows.remove(at: index)
+            count += 1
+        }
+        return count
+    }
+
+    func delete(_ query: Query) throws -> Int {
+        var ids: [RecordID] = []
+        try forEach(query) { ids.append($0.id) }
+        return try delete(ids, from: query.table)
+    }
+}
+
+/// How the kit gets at ``QueueStore``.
+package struct QueueStoreHarness: StoreHarness {
+    package let name = "QueueStore"
+
+    package init() {}
+
+    package func makeStore(_ schema: StoreSchema, at place: StorePlace) async throws -> QueueStore { QueueStore(schema) }
+}
