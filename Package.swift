@@ -50,14 +50,16 @@ let package = Package(
         ),
         .target(
             name: "SQLCipherStore",
-            dependencies: ["SyncContract", "SecretMemory", "CSQLCipher"],
+            dependencies: ["SyncContract", "SecretMemory", "CSQLCipher", "CLibCrypto"],
             exclude: ["README.md"]
         ),
         .target(name: "ReferenceStore", dependencies: ["SyncContract"]),
 
         // The conformance kit. The runner knows neither stores nor servers, neither Testing nor XCTest.
         .target(name: "ConformanceRunner"),
-        .target(name: "StoreConformance", dependencies: ["ConformanceRunner", "SyncContract"]),
+        // Random rows and queries, for rules and tests that hold two meanings of a query against each other.
+        .target(name: "QueryGenerator", dependencies: ["SyncContract"]),
+        .target(name: "StoreConformance", dependencies: ["ConformanceRunner", "QueryGenerator", "SyncContract"]),
 
         // The engine and its adapter.
         .target(name: "OfflineSync", dependencies: ["SyncContract", "RemoteContract"]),
@@ -110,12 +112,12 @@ var testTargets: [Target] {
         .testTarget(name: "ReferenceStoreTests", dependencies: ["ReferenceStore", "SyncContract"]),
         .testTarget(
             name: "SQLCipherStoreTests",
-            dependencies: ["SQLCipherStore", "ReferenceStore", "SyncContract", "SecretMemory"]
+            dependencies: ["SQLCipherStore", "ReferenceStore", "SyncContract", "SecretMemory", "QueryGenerator"]
         ),
         .testTarget(
             name: "DatasyncHTTPTests",
             dependencies: [
-                "DatasyncHTTP", "RemoteContract", "SyncContract", "DatasyncEmulator",
+                "DatasyncHTTP", "RemoteContract", "SyncContract", "DatasyncEmulator", "QueryGenerator",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             resources: [.copy("Fixtures")]
@@ -147,7 +149,7 @@ var testTargets: [Target] {
         .testTarget(name: "SealedSyncTests", dependencies: ["SealedSync"]),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["SealedSyncTool", "DatasyncEmulator"]
+            dependencies: ["SealedSyncTool", "SealedSync", "DatasyncEmulator"]
         ),
     ]
 }

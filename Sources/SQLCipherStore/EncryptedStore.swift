@@ -16,7 +16,8 @@ public import SyncContract
 /// lose the commits since it was last written back, which happens half a second after the last write, at the latest
 /// every 1,000 pages in the absence of readers, and when the store is closed.
 ///
-/// Keep the store's folder, not the database file alone, in backups, and take them while the store is closed.
+/// Keep the store's folder, not the database file alone, in backups: a copy of the files is one while the store is
+/// closed, and ``backUp(to:progress:)`` makes one while it is in use.
 public final class EncryptedStore: SyncContextDataSource {
     /// The declared tables.
     public let schema: StoreSchema
@@ -29,6 +30,10 @@ public final class EncryptedStore: SyncContextDataSource {
 
     /// The versions of the linked library.
     public let engineVersion: EngineVersion
+
+    /// What a backup reads the database with.
+    let files: StoreFiles
+    let keying: Keying
 
     private let catalog: StoreCatalog
     // The order matters for a store that is dropped without being closed: readers end before the writer, which writes
@@ -66,9 +71,37 @@ public final class EncryptedStore: SyncContextDataSource {
         mode: OpenMode = .openOrCreate,
         options: EncryptedStoreOptions = EncryptedStoreOptions()
     ) async throws -> EncryptedStore {
+        try await open(url, key, schema, mode, options)
+    }
+
+    /// Opens a store that exists with the tables that it remembers, for tools that know nothing of its app.
+    ///
+    /// Tables, columns and indexes stay as they are. ``schema`` has the tables with the columns that were declared last,
+    /// without indexes: opening the store with it as an app does would drop those.
+    ///
+    /// - Parameters:
+    ///   - url: The database file.
+    ///   - key: 32 bytes. They are lent.
+    ///   - options: How memory and speed are traded against safety.
+    /// - Returns: The open store, to be closed with ``close()``.
+    /// - Throws: As ``open(at:key:schema:mode:options:)``.
+    public static func openAsItIs(
+        at url: URL,
+        key: SecretBytes,
+        options: EncryptedStoreOptions = EncryptedStoreOptions()
+    ) async throws -> EncryptedStore {
+        try await open(url, key, nil, .openExisting, options)
+    }
+
+    private static func open(
+        _ url: URL,
+        _ key: SecretBytes,
+        _ schema: StoreSchema?,
+        _ mode: OpenMode,
+        _ options: EncryptedStoreOptions
+    ) async throws -> EncryptedStore {
         try Task.checkCancellation()
-        guard url.isFileURL else { throw StoreError(.notFound, "a store lies in a file; use a file URL") }
-        let files = StoreFiles(url.path)
+        let files = try StoreFiles(url)
         let opener = StoreOpener(files: files, key: key, schema: schema, mode: mode, options: options)
         let writer = Connection(
             label: "SealedSync.writer",
@@ -76,23 +109,24 @@ public final class EncryptedStore: SyncContextDataSource {
             checkpointDelay: options.checkpointDelay
         )
         let opened = try await writer.open { try opener.open() }
-        return EncryptedStore(url, schema, files, writer, opened, options)
+        return EncryptedStore(url, files, writer, opened, options)
     }
 
     private init(
         _ url: URL,
-        _ schema: StoreSchema,
         _ files: StoreFiles,
         _ writer: Connection,
         _ opened: StoreOpener.Opened,
         _ options: EncryptedStoreOptions
     ) {
         self.url = url
-        self.schema = schema
+        schema = opened.schema
         self.writer = writer
         catalog = opened.catalog
         engineVersion = opened.engine
         let keying = opened.keying
+        self.files = files
+        self.keying = keying
         readers = ReaderPool(
             (0..<max(options.readerCount, 1))
                 .map { index in
@@ -145,6 +179,21 @@ public final class EncryptedStore: SyncContextDataSource {
             }
             broadcaster.send(StoreChange(tables: touchedTables))
             return value
+        }
+    }
+
+    /// Runs a closure that reads the database in ways of its own for a long time. Closing waits for its end.
+    func duringLongRead<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
+        try await gate.pass {
+            await writer.beginLongRead()
+            let result: Result<Value, any Error>
+            do {
+                result = .success(try await body())
+            } catch {
+                result = .failure(error)
+            }
+            await writer.endLongRead()
+            return try result.get()
         }
     }
 

@@ -20,9 +20,19 @@ public struct StoreFolder: Sendable {
     /// The keyslot file, `store.keys`.
     public var keyslotsURL: URL { url.appendingPathComponent("store.keys") }
 
-    /// Whether a keyslot file or a database is there.
+    /// Whether a keyslot file or a database is there, as far as this process may look into the folder.
     public var isOccupied: Bool {
         [keyslotsURL, databaseURL].contains { FileManager.default.fileExists(atPath: $0.path) }
+    }
+
+    /// Whether a keyslot file is there; an error when this process may not look into the folder.
+    package var hasKeyslots: Bool {
+        get throws { try isThere(keyslotsURL) }
+    }
+
+    /// Whether a database is there; an error when this process may not look into the folder.
+    package var hasDatabase: Bool {
+        get throws { try isThere(databaseURL) }
     }
 
     /// Creates the folder when it is missing, a new key, and an empty store.
@@ -41,18 +51,7 @@ public struct StoreFolder: Sendable {
         unlocker: any StoreUnlocker,
         options: EncryptedStoreOptions = .init()
     ) async throws -> EncryptedStore {
-        guard !FileManager.default.fileExists(atPath: databaseURL.path) else {
-            throw StoreError(
-                .alreadyExists,
-                "'\(url.path)' has a store already; open it, or choose another folder"
-            )
-        }
-        try makeFolder()
-        let isResumed = FileManager.default.fileExists(atPath: keyslotsURL.path)
-        let keyring =
-            isResumed
-            ? try await StoreKeyring.open(at: keyslotsURL, unlocker: unlocker)
-            : try await StoreKeyring.create(at: keyslotsURL, unlocker: unlocker)
+        let keyring = try await makeKeyring(unlocker)
         return try await open(schema, keyring: keyring, mode: .createNew, options: options)
     }
 
@@ -64,7 +63,8 @@ public struct StoreFolder: Sendable {
     ///   - options: How the store works.
     /// - Returns: The open store.
     /// - Throws: `KeyError` when the keys stay locked: wrong secret, secret unavailable, or damaged file;
-    ///   `StoreError` with code `notFound` when the folder has no store, `damaged`, `inUse`, `schemaMismatch`.
+    ///   `StoreError` with code `notFound` when the folder has no store, `readOnly` when it may not be used by this
+    ///   process, `damaged`, `inUse`, `schemaMismatch`.
     public func open(
         _ schema: StoreSchema,
         unlocker: any StoreUnlocker,
@@ -77,7 +77,7 @@ public struct StoreFolder: Sendable {
     ///
     /// - Throws: As ``open(_:unlocker:options:)``.
     public func unlock(_ unlocker: any StoreUnlocker) async throws -> StoreKeyring {
-        guard isOccupied else {
+        guard try isThere(keyslotsURL) || isThere(databaseURL) else {
             throw StoreError(.notFound, "'\(url.path)' is not a store folder; create a store there first")
         }
         return try await StoreKeyring.open(at: keyslotsURL, unlocker: unlocker)
@@ -94,22 +94,68 @@ public struct StoreFolder: Sendable {
         try await open(schema, keyring: keyring, mode: .openExisting, options: options)
     }
 
+    /// Opens the store with the tables that it remembers, for tools that know nothing of its app: see
+    /// ``EncryptedStore/openAsItIs(at:key:options:)``.
+    ///
+    /// - Throws: As ``open(_:unlocker:options:)``.
+    public func openAsItIs(
+        _ keyring: StoreKeyring,
+        options: EncryptedStoreOptions = .init()
+    ) async throws -> EncryptedStore {
+        try await EncryptedStore.openAsItIs(at: databaseURL, key: keyring.dataKey, options: Self.vouched(options))
+    }
+
     private func open(
         _ schema: StoreSchema,
         keyring: StoreKeyring,
         mode: OpenMode,
         options: EncryptedStoreOptions
     ) async throws -> EncryptedStore {
-        var options = options
-        // The keyslot file vouches for the key: a database that it does not open is damaged.
-        options.keyIsVerified = true
-        return try await EncryptedStore.open(
+        try await EncryptedStore.open(
             at: databaseURL,
             key: keyring.dataKey,
             schema: schema,
             mode: mode,
-            options: options
+            options: Self.vouched(options)
         )
+    }
+
+    /// The keyslot file vouches for the key: a database that it does not open is damaged.
+    private static func vouched(_ options: EncryptedStoreOptions) -> EncryptedStoreOptions {
+        var options = options
+        options.keyIsVerified = true
+        return options
+    }
+
+    /// The keys of a folder that has no database yet: new ones, or those of a creation that was interrupted.
+    func makeKeyring(_ unlocker: any StoreUnlocker) async throws -> StoreKeyring {
+        guard try !isThere(databaseURL) else {
+            throw StoreError(
+                .alreadyExists,
+                "'\(url.path)' has a store already; open it, or choose another folder"
+            )
+        }
+        try makeFolder()
+        return try isThere(keyslotsURL)
+            ? await StoreKeyring.open(at: keyslotsURL, unlocker: unlocker)
+            : await StoreKeyring.create(at: keyslotsURL, unlocker: unlocker)
+    }
+
+    /// Tells a file that is not there from one that cannot be seen.
+    private func isThere(_ file: URL) throws -> Bool {
+        do {
+            _ = try FileManager.default.attributesOfItem(atPath: file.path)
+            return true
+        } catch let error as CocoaError where error.code == .fileReadNoPermission {
+            throw StoreError(
+                .readOnly,
+                "the folder '\(url.path)' may not be looked into; check its permissions and whose it is",
+                cause: error
+            )
+        } catch {
+            // Not there, or behind something that is no folder.
+            return false
+        }
     }
 
     private func makeFolder() throws {

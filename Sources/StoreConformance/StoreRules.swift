@@ -8,7 +8,7 @@ public typealias StoreRule = Rule<StoreSubject>
 public enum StoreRules {
     /// All rules, by chapter.
     public static let all: [StoreRule] =
-        values + reading + queries + matching + ordering + upserts + deletions + systemTables + transactions
+        values + reading + queries + matching + computing + searching + ordering + upserts + deletions + systemTables + transactions
         + concurrency + changes + failures + schemas + durability + encryption
 
     /// All rules as a suite: to choose from, to list, to run.
@@ -19,6 +19,8 @@ public enum StoreRules {
         Chapter("read", "Reading by id"),
         Chapter("query", "Queries: comparisons, logic, null"),
         Chapter("match", "Queries: text and lists"),
+        Chapter("compute", "Queries: arithmetic, functions, bounds"),
+        Chapter("search", "Queries: folded text and words"),
         Chapter("order", "Order, paging, selection, counts"),
         Chapter("upsert", "Inserting and merging"),
         Chapter("delete", "Deleting"),

@@ -68,10 +68,22 @@ struct EncryptedHarness: StoreHarness {
 
     func closeStore(_ store: EncryptedStore) async throws { await store.close() }
 
+    func changeKey(ofStoreAt place: StorePlace, to key: StorePlace.Key) async throws {
+        let file = StoreFile(url(place))
+        try await file.rekey(from: bytes(of: place.key), to: bytes(of: key))
+    }
+
     private func open(_ schema: StoreSchema, _ place: StorePlace, _ mode: OpenMode) async throws -> EncryptedStore {
-        let byte: UInt8 = place.key == .first ? 1 : 2
-        let key = unsafe try SecretBytes(count: 32) { buffer in for index in 0..<32 { unsafe buffer[index] = byte } }
-        let url = URL(fileURLWithPath: place.folder).appendingPathComponent("store.db")
-        return try await EncryptedStore.open(at: url, key: key, schema: schema, mode: mode)
+        try await EncryptedStore.open(at: url(place), key: bytes(of: place.key), schema: schema, mode: mode)
+    }
+
+    private func url(_ place: StorePlace) -> URL { URL(fileURLWithPath: place.folder).appendingPathComponent("store.db") }
+
+    /// Two keys, for stores that nobody will ever need again.
+    private func bytes(of key: StorePlace.Key) throws -> SecretBytes {
+        let byte: UInt8 = key == .first ? 0x17 : 0x2A
+        return unsafe try SecretBytes(count: 32) { buffer in
+            for index in 0..<32 { unsafe buffer[index] = byte &+ UInt8(index) }
+        }
     }
 }

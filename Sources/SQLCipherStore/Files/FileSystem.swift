@@ -66,9 +66,45 @@ enum FileSystem {
     /// Creates an empty file that only its owner may use; one that is there already is an error.
     static func createPrivateFile(_ path: String) throws { _ = try FileDescriptor(path, O_RDWR | O_CREAT | O_EXCL) }
 
+    /// Copies a file of a few pages into a new one that only its owner may use, and waits until that is on the disk.
+    static func copySmallFile(_ path: String, to newPath: String) throws {
+        let bytes = try prefix(of: path, count: size(of: path) ?? 0)
+        let descriptor = try FileDescriptor(newPath, O_WRONLY | O_CREAT | O_EXCL)
+        var written = 0
+        while written < bytes.count {
+            let step = unsafe bytes.withUnsafeBytes { buffer in
+                unsafe write(descriptor.number, buffer.baseAddress! + written, buffer.count - written)
+            }
+            if step < 0, errno == EINTR { continue }
+            guard step > 0 else { throw SystemCallFailure("write") }
+            written += step
+        }
+        guard fsync(descriptor.number) == 0 else { throw SystemCallFailure("fsync") }
+    }
+
+    /// Throws when no file can be created in a folder.
+    static func checkWritable(_ folder: String) throws {
+        guard unsafe access(folder, W_OK | X_OK) == 0 else { throw SystemCallFailure("access") }
+    }
+
     /// Deletes a file if it exists.
     static func remove(_ path: String) throws {
         guard unsafe unlink(path) == 0 || errno == ENOENT else { throw SystemCallFailure("unlink") }
+    }
+
+    /// Gives a file a name that nothing has yet.
+    ///
+    /// - Throws: `SystemCallFailure` with number `EEXIST` when something has the name.
+    static func renameExclusively(_ path: String, to newPath: String) throws {
+        // Unlike `rename`, `link` never replaces: it decides who was first.
+        if unsafe link(path, newPath) == 0 { return try remove(path) }
+        // File systems without such links, as on memory sticks, leave a moment between looking and renaming.
+        guard [EPERM, ENOTSUP, EOPNOTSUPP].contains(errno) else { throw SystemCallFailure("link") }
+        if exists(newPath) {
+            errno = EEXIST
+            throw SystemCallFailure("link")
+        }
+        try rename(path, to: newPath)
     }
 
     /// Gives a file another name, in place of what had that name.
@@ -100,4 +136,15 @@ struct FileDescriptor: ~Copyable {
     }
 
     deinit { _ = close(number) }
+
+    /// Whether the open file is the one that is at a path now.
+    func isOpen(at path: String) throws -> Bool {
+        var (open, there) = (stat(), stat())
+        guard unsafe fstat(number, &open) == 0 else { throw SystemCallFailure("fstat") }
+        guard unsafe stat(path, &there) == 0 else {
+            guard errno == ENOENT else { throw SystemCallFailure("stat") }
+            return false
+        }
+        return open.st_dev == there.st_dev && open.st_ino == there.st_ino
+    }
 }

@@ -24,13 +24,22 @@ struct EncryptedStoreHarness: StoreHarness {
 
     func closeStore(_ store: EncryptedStore) async throws { await store.close() }
 
+    func changeKey(ofStoreAt place: StorePlace, to key: StorePlace.Key) async throws {
+        let file = StoreFile(url(place))
+        try await file.rekey(from: bytes(of: place.key), to: bytes(of: key))
+    }
+
     private func open(_ schema: StoreSchema, _ place: StorePlace, _ mode: OpenMode) async throws -> EncryptedStore {
-        // Two keys for stores that nobody will ever need again.
-        let byte: UInt8 = place.key == .first ? 0x17 : 0x2A
-        let key = unsafe try SecretBytes(count: 32) { buffer in
+        try await EncryptedStore.open(at: url(place), key: bytes(of: place.key), schema: schema, mode: mode)
+    }
+
+    private func url(_ place: StorePlace) -> URL { URL(fileURLWithPath: place.folder).appendingPathComponent("store.db") }
+
+    /// Two keys, for stores that nobody will ever need again.
+    private func bytes(of key: StorePlace.Key) throws -> SecretBytes {
+        let byte: UInt8 = key == .first ? 0x17 : 0x2A
+        return unsafe try SecretBytes(count: 32) { buffer in
             for index in 0..<32 { unsafe buffer[index] = byte &+ UInt8(index) }
         }
-        let url = URL(fileURLWithPath: place.folder).appendingPathComponent("store.db")
-        return try await EncryptedStore.open(at: url, key: key, schema: schema, mode: mode)
     }
 }

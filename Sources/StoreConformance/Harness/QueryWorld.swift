@@ -28,7 +28,7 @@ struct QueryWorld {
     func expect(_ query: Query, ids: [RecordID]? = nil) async throws {
         let evaluator = QueryEvaluator(table)
         let expected = try evaluator.evaluate(query, over: rows)
-        let count = rows.count { evaluator.matches($0, query.predicate) }
+        let count = try rows.count { try evaluator.matches($0, query.predicate) }
         let (read, readCount) = try await store.read { (try $0.records(query), try $0.count(query)) }
         let (written, writtenCount) = try await store.write { (try $0.records(query), try $0.count(query)) }
         let input = "query \(shown(query)) over \(rows.count) rows"
@@ -49,7 +49,9 @@ struct QueryWorld {
 func shown(_ query: Query) -> String {
     var parts = [query.table]
     if let predicate = query.predicate { parts.append("where \(shown(predicate))") }
-    let order = query.order.map { $0.direction == .ascending ? $0.column : "\($0.column) descending" }
+    let order = query.order.map { entry in
+        (entry.isFolded ? "folded \(entry.column)" : entry.column) + (entry.direction == .ascending ? "" : " descending")
+    }
     if !order.isEmpty { parts.append("by \(order.joined(separator: ", "))") }
     if query.offset != 0 { parts.append("skip \(query.offset)") }
     if let limit = query.limit { parts.append("limit \(limit)") }
@@ -64,6 +66,7 @@ func shown(_ predicate: QueryPredicate) -> String {
     case .match(let text, let match, let pattern): "\(shown(text)) \(match) \(shown(pattern))"
     case .isAnyOf(let expression, let values):
         "\(shown(expression)) in [\(values.prefix(8).map { shown($0) }.joined(separator: ", "))\(values.count > 8 ? ", …" : "")]"
+    case .words(let text, let match, let columns): "words \(shown(.string(text))) as \(match) in \(columns)"
     case .all(let parts): "(\(parts.map { shown($0) }.joined(separator: " and ")))"
     case .any(let parts): "(\(parts.map { shown($0) }.joined(separator: " or ")))"
     case .not(let part): "not \(shown(part))"
@@ -74,7 +77,9 @@ private func shown(_ expression: QueryExpression) -> String {
     switch expression {
     case .column(let name): name
     case .value(let value): shown(value)
-    case .lowercased(let operand): "lower(\(shown(operand)))"
-    case .uppercased(let operand): "upper(\(shown(operand)))"
+    case .function(let function, let operand): "\(function)(\(shown(operand)))"
+    case .operation(let left, let symbol, let right): "(\(shown(left)) \(symbol) \(shown(right)))"
+    case .substring(let text, let start, let count):
+        "substring(\(shown(text)), \(shown(start))\(count.map { ", " + shown($0) } ?? ""))"
     }
 }

@@ -184,10 +184,10 @@ extension StoreRules {
             var rows: [Record] = []
             for _ in 0..<60 {
                 if rows.count < 20 {
-                    rows = (0..<40).map { TableDefinition.items.filled(random.record(.string("\($0)"), .items)) }
+                    rows = (0..<40).map { TableDefinition.items.filled(random.record(.string("\($0)"))) }
                     try await store.upsert(rows, table: "items")
                 }
-                let query = random.query(.items)
+                let query = random.query(over: rows)
                 let evaluator = QueryEvaluator(.items)
                 let deleted = Set(try evaluator.evaluate(query, over: rows).map(\.id))
                 rows.removeAll { deleted.contains($0.id) }

@@ -17,7 +17,7 @@ extension StoreRules {
             needs: "durable"
         ) { trial in
             var random = RandomRows(trial.random())
-            let rows = (0..<100).map { random.record(.string("id\($0)"), .items) } + [fullRow("full")]
+            let rows = (0..<100).map { random.record(.string("id\($0)")) } + [fullRow("full")]
             try await trial.writeAndClose(TableDefinition.standard, rows)
             let store = try await trial.reopen()
             let expected = try QueryEvaluator(.items)

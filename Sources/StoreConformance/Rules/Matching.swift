@@ -34,8 +34,8 @@ extension StoreRules {
         },
         rule(
             "match.case",
-            "Whether the column's text contains other text, byte for byte.",
-            in: "Column",
+            "Searching in text, byte for byte.",
+            in: "QueryTerm",
             "Looks for text in another casing: it is not found, wherever it stands."
         ) { trial in
             let world = try await QueryWorld(trial, QueryWorld.rows("text", ["Milk", "milk", "\u{C9}t\u{E9}"]))
@@ -46,8 +46,8 @@ extension StoreRules {
         },
         rule(
             "match.no-wildcards",
-            "Whether the column's text contains other text, byte for byte.",
-            in: "Column",
+            "Searching in text, byte for byte.",
+            in: "QueryTerm",
             "Looks for the signs that SQL and shells take for wildcards: they stand for themselves."
         ) { trial in
             let texts: [FieldValue] = ["a%b", "a_b", "a*b", "a?b", "a[b", "axb", "a\\b", "a'b", "a.b", "a]b", "a^b"]
@@ -94,8 +94,8 @@ extension StoreRules {
         },
         rule(
             "match.nul-and-unicode",
-            "Whether the column's text contains other text, byte for byte.",
-            in: "Column",
+            "Searching in text, byte for byte.",
+            in: "QueryTerm",
             "Looks for text around a U+0000, for one form of an accent, and for one emoji in a joined one."
         ) { trial in
             let texts: [FieldValue] = ["a\0b", "ab", "e\u{301}", "\u{E9}", "👨‍👩‍👧", "x\u{301}y"]

@@ -11,8 +11,8 @@ extension StoreRules {
                 "Runs 250 random queries over 60 random rows and compares rows, order and count with QueryEvaluator."
             ) { trial in
                 var random = RandomRows(trial.random())
-                let world = try await QueryWorld(trial, (0..<60).map { random.record(.string("\($0)"), .items) })
-                for _ in 0..<250 { try await world.expect(random.query(.items)) }
+                let world = try await QueryWorld(trial, (0..<60).map { random.record(.string("\($0)")) })
+                for _ in 0..<250 { try await world.expect(random.query(over: world.rows)) }
             },
             rule(
                 "query.random-folding",
@@ -20,10 +20,10 @@ extension StoreRules {
                 in: "IDComparison",
                 "Runs 80 random queries over a table whose ids ignore case and compares with QueryEvaluator."
             ) { trial in
-                var random = RandomRows(trial.random())
-                let rows = (0..<40).map { random.record(.string($0 % 2 == 0 ? "A\($0)" : "a\($0)"), .folding) }
+                var random = RandomRows(trial.random(), .folding)
+                let rows = (0..<40).map { random.record(.string($0 % 2 == 0 ? "A\($0)" : "a\($0)")) }
                 let world = try await QueryWorld(trial, rows, in: .folding)
-                for _ in 0..<80 { try await world.expect(random.query(.folding)) }
+                for _ in 0..<80 { try await world.expect(random.query(over: world.rows)) }
             },
         ]
 

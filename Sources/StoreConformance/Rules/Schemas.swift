@@ -71,11 +71,11 @@ extension StoreRules {
                 indexes: [["text"], ["int", "text"], ["decimal"], ["id", "bool"]]
             )
             let store = try await trial.makeStore([table])
-            var random = RandomRows(trial.random())
-            let rows = (0..<60).map { table.filled(random.record(.string("\($0)"), table)) }
+            var random = RandomRows(trial.random(), table)
+            let rows = (0..<60).map { table.filled(random.record(.string("\($0)"))) }
             try await store.upsert(rows, table: "items")
             for _ in 0..<100 {
-                let query = random.query(table)
+                let query = random.query(over: rows)
                 let expected = try QueryEvaluator(table).evaluate(query, over: rows)
                 trial.expectRows(try await store.read(query).records, expected, "query \(shown(query)) with indexes")
             }

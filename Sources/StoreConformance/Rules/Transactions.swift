@@ -194,7 +194,7 @@ extension StoreRules {
                         steps.append(([], ids))
                         for id in ids { attempt[id] = nil }
                     } else {
-                        let records = ids.map { random.record($0, .items, columnsIn: 25) }
+                        let records = ids.map { random.record($0, columnsIn: 25) }
                         steps.append((records, []))
                         for record in records { attempt[record.id, default: Record(id: record.id)].merge(record) }
                     }

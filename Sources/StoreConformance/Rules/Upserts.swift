@@ -119,7 +119,7 @@ extension StoreRules {
                 let records = (0..<10)
                     .map { _ in
                         let id = RecordID.string("\(Int.random(in: 0..<12, using: &random.random))")
-                        return random.record(id, .items, columnsIn: 30)
+                        return random.record(id, columnsIn: 30)
                     }
                 for record in records { model[record.id, default: Record(id: record.id)].merge(record) }
                 try await store.upsert(records, table: "items")
@@ -156,7 +156,7 @@ extension StoreRules {
         ) { trial in
             let store = try await trial.makeStore()
             var random = RandomRows(trial.random())
-            let records = (0..<2_000).map { random.record(.string("\($0)"), .items, columnsIn: $0 % 3 * 40) }
+            let records = (0..<2_000).map { random.record(.string("\($0)"), columnsIn: $0 % 3 * 40) }
             try await store.upsert(records, table: "items")
             let expected = try QueryEvaluator(.items)
                 .evaluate(Query("items"), over: records.map { TableDefinition.items.filled($0) })
@@ -182,7 +182,7 @@ extension StoreRules {
         },
         rule(
             "upsert.id-kind",
-            "`invalidRecord` for an id of the wrong kind or a value that `accepting(_:)` refuses.",
+            "`invalidRecord` for an id of the wrong kind, a value that `accepting(_:)` refuses",
             in: "StoreWriteBackend/upsert(_:into:)",
             "Writes a number as id into a table with string ids, and a string into the table of operations."
         ) { trial in
@@ -271,6 +271,18 @@ extension StoreRules {
                 let got = try await store.read(table: "items", itemID: "a")
                 trial.expectRow(got, TableDefinition.items.filled(row), "upsert \(shown(record)) over undeclared keys")
             }
+        },
+        rule(
+            "upsert.undeclared-key-nan",
+            "a NaN under an undeclared key.",
+            in: "StoreWriteBackend/upsert(_:into:)",
+            "Writes a NaN under an undeclared key: refused, whether such keys are kept or not."
+        ) { trial in
+            let store = try await trial.makeStore()
+            try await trial.expectError(.invalidRecord, from: "upsert a NaN under an undeclared key") {
+                try await store.upsert([Record(id: "a", ["x": .double(.nan)])], table: "items")
+            }
+            trial.expectRow(try await store.read(table: "items", itemID: "a"), nil, "read the refused row")
         },
         rule(
             "upsert.undeclared-key-null",

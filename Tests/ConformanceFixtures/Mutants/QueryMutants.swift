@@ -173,13 +173,13 @@ extension Mutant {
         },
         Mutant("match.lowercased", "does not change the case of columns") {
             $0.testing { leaf in
-                guard case .comparison(.lowercased(let inner), let comparison, let right) = leaf else { return leaf }
+                guard case .comparison(.function(.lowercased, let inner), let comparison, let right) = leaf else { return leaf }
                 return .comparison(inner, comparison, right)
             }
         },
         Mutant("match.uppercased", "makes lower-case what is to be upper-case") {
             $0.testing { leaf in
-                guard case .comparison(.uppercased(let inner), let comparison, let right) = leaf else { return leaf }
+                guard case .comparison(.function(.uppercased, let inner), let comparison, let right) = leaf else { return leaf }
                 return .comparison(.lowercased(inner), comparison, right)
             }
         },

@@ -255,7 +255,7 @@ private final class FileTransaction: StoreWriteBackend {
     func count(_ query: Query) throws -> Int {
         let evaluator = QueryEvaluator(try definition(query.table))
         try evaluator.check(query)
-        return (tables.tables[query.table] ?? [:]).values.count { evaluator.matches($0, query.predicate) }
+        return try (tables.tables[query.table] ?? [:]).values.count { try evaluator.matches($0, query.predicate) }
     }
 
     func upsert(_ records: [Record], into name: String) throws {
@@ -268,6 +268,7 @@ private final class FileTransaction: StoreWriteBackend {
             for column in table.allColumns where row[column.name] == nil { row[column.name] = .null }
             for (column, value) in record.fields {
                 guard let type = table.type(of: column) else {
+                    if value.doubleValue?.isNaN == true { throw StoreError(.invalidRecord, "a value is no number") }
                     row[column] = value
                     continue
                 }

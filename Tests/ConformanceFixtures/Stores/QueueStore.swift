@@ -105,7 +105,7 @@ private final class QueueRows: StoreWriteBackend {
     func count(_ query: Query) throws -> Int {
         let evaluator = QueryEvaluator(try definition(query.table))
         try evaluator.check(query)
-        return (tables[query.table]?.rows ?? []).count { evaluator.matches($0, query.predicate) }
+        return try (tables[query.table]?.rows ?? []).count { try evaluator.matches($0, query.predicate) }
     }
 
     func upsert(_ records: [Record], into name: String) throws {
@@ -115,7 +115,10 @@ private final class QueueRows: StoreWriteBackend {
             try check(record.id, table)
             var accepted = Record(id: record.id)
             for (column, value) in record.fields {
-                guard let type = table.type(of: column) else { continue }
+                guard let type = table.type(of: column) else {
+                    if value.doubleValue?.isNaN == true { throw StoreError(.invalidRecord, "a value is no number") }
+                    continue
+                }
                 guard let fitting = type.accepting(value) else {
                     throw StoreError(.invalidRecord, "a value does not fit column '\(column)' of '\(name)'")
                 }
