@@ -44,6 +44,7 @@ package final class MemoryTransaction: StoreWriteBackend {
     }
 
     package func count(_ query: Query) throws -> Int {
+        try QueryEvaluator(find(query.table).definition).check(query)
         var all = Query(query.table)
         all.predicate = query.predicate
         return try evaluate(all).count
@@ -85,7 +86,10 @@ package final class MemoryTransaction: StoreWriteBackend {
         for (name, value) in record.fields {
             guard let type = table.type(of: name) else {
                 guard value.doubleValue?.isNaN != true else {
-                    throw StoreError(.invalidRecord, "a value of the record is not a number (NaN), which no store takes")
+                    throw StoreError(
+                        .invalidRecord,
+                        "a value of the record is not a number (NaN), which no store takes"
+                    )
                 }
                 if keepsUnknownColumns { result[name] = value }
                 continue

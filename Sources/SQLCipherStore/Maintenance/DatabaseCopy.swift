@@ -50,19 +50,22 @@ struct DatabaseCopy {
                 // This very form is the one that SQLite copies record by record, with their numbers.
                 try source.run("INSERT INTO \(target).\(table) SELECT * FROM main.\(table)")
             }
+            // What they do to rows is in the rows already.
+            for entry in content.entries where entry.type == "trigger" { try create(entry) }
             return content
         }
     }
 
     /// SQLite keeps the SQL of a table or index in one form, from its name on as it was written.
     private func create(_ entry: DatabaseContent.Entry) throws {
-        let starts = ["CREATE TABLE ", "CREATE INDEX ", "CREATE UNIQUE INDEX "]
+        let starts = ["CREATE TABLE ", "CREATE INDEX ", "CREATE UNIQUE INDEX ", "CREATE TRIGGER "]
         guard let start = starts.first(where: { entry.sql.hasPrefix($0) }) else { return try refuseOthers([entry]) }
         try source.run("\(start)\(Self.target).\(entry.sql.dropFirst(start.count))")
     }
 
     private func refuseOthers(_ entries: [DatabaseContent.Entry]) throws {
         for entry in entries where !["table", "index"].contains(entry.type) || entry.sql.hasPrefix("CREATE VIRTUAL") {
+            if entry.type == "trigger", SearchIndex.makes(trigger: entry.name, sql: entry.sql) { continue }
             throw StoreError(
                 .unsupportedFormat,
                 "'\(entry.name)' is a \(entry.sql.hasPrefix("CREATE VIRTUAL") ? "virtual table" : entry.type), which this"

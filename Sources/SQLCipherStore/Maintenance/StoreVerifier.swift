@@ -37,11 +37,11 @@ final class StoreVerifier {
         let bytes = Int64(scan.pageCount * FormatMark.pageSize)
         let meter = ProgressMeter(.verifying, total: 2 * bytes, progress)
         defer { meter.finish() }
-        try scanPages(scan, meter)
+        let irrelevant = try scanPages(scan, meter)
         // Without one page that can be decrypted there is nothing that the database could say.
         guard isReadable else { return result }
         do {
-            try checkStructure()
+            try checkStructure(except: irrelevant)
             let (tables, areAll) = try checkTables()
             let rows = try tables.reduce(1) { try $0 + rowCount($1) }
             for layout in tables {
@@ -49,6 +49,7 @@ final class StoreVerifier {
                     meter.advance(to: bytes + Int64(Double(bytes) * Double(min(done, rows)) / Double(rows)))
                 }
             }
+            for layout in tables { try checkSearchIndexes(of: layout) }
             // A table that was reported cannot be read to hold the queue against it.
             if let queueCheck, areAll { try checkQueue(tables, queueCheck) }
         } catch let failure as SQLiteFailure where failure.isDamage {
@@ -99,9 +100,9 @@ final class StoreVerifier {
 
     // MARK: Pages
 
-    private func scanPages(_ scan: PageScan, _ meter: ProgressMeter) throws {
+    private func scanPages(_ scan: PageScan, _ meter: ProgressMeter) throws -> Set<Int> {
         result.pages = scan.pageCount
-        try scan.run(
+        return try scan.run(
             { page in
                 try work.checkCancellation()
                 meter.advance(to: Int64(page * FormatMark.pageSize))
@@ -113,9 +114,10 @@ final class StoreVerifier {
     // MARK: Structure
 
     /// The library's own checks. They end at the first page that the cipher refuses, which was named then.
-    private func checkStructure() throws {
+    private func checkStructure(except irrelevant: Set<Int>) throws {
         let named = Set(result.findings.map(\.place))
-        for page in try pagesTheCipherRefuses() where !named.contains(.page(page)) {
+        // The library looks at the database file alone, and at pages that hold nothing too.
+        for page in try pagesTheCipherRefuses() where !named.contains(.page(page)) && !irrelevant.contains(page) {
             result.add(StoreFinding(.damagedPage, .page(page), "the library refuses page \(page)"))
         }
         do {
@@ -188,6 +190,20 @@ final class StoreVerifier {
                 },
                 { result.add($0) }
             )
+    }
+
+    private func checkSearchIndexes(of layout: TableLayout) throws {
+        let database = try openDatabase()
+        for index in try StoredSchema(database).searchIndexes.sorted(by: { $0.column < $1.column })
+        where index.table == layout.definition.name && index.version == TextFolding.version {
+            // One that an older version made is made anew by the next opening.
+            let check = SearchIndexCheck(index: index, database: database)
+            do {
+                if let finding = try check.finding(work.checkCancellation) { result.add(finding) }
+            } catch let failure as SQLiteFailure where failure.isDamage && !result.isSound {
+                // Rows or pages that were named.
+            }
+        }
     }
 
     private func checkQueue(_ tables: [TableLayout], _ check: StoreQueueCheck) throws {

@@ -6,7 +6,7 @@ import SyncContract
 struct StoreOpener: Sendable {
     let files: StoreFiles
     let key: SecretBytes
-    /// The tables to bring the store to; nil leaves them as they are, in a store that exists.
+    /// The tables to bring the store to; nil stands for those that it remembers.
     let schema: StoreSchema?
     let mode: OpenMode
     let options: EncryptedStoreOptions
@@ -63,14 +63,9 @@ struct StoreOpener: Sendable {
         let keying = try opener.keying(engine)
         let database = try opener.open(keying)
         try configure(database)
-        let (schema, catalog) = try tables(of: database)
+        let schema = try schema ?? RememberedTables(database, of: files.database).schema
+        let catalog = try SchemaMigrator(database: database, schema: schema).migrate()
         return (database, Opened(schema: schema, catalog: catalog, keying: keying, engine: engine))
-    }
-
-    private func tables(of database: Database) throws -> (StoreSchema, StoreCatalog) {
-        if let schema { return (schema, try SchemaMigrator(database: database, schema: schema).migrate()) }
-        let remembered = try RememberedTables(database, of: files.database)
-        return (try remembered.schema, StoreCatalog(remembered.layouts))
     }
 
     private func checkMode() throws(StoreError) {

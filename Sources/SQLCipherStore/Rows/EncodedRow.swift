@@ -77,7 +77,8 @@ extension EncodedRow.Shape {
         }
         // A record without values still has to find out whether its row exists.
         if assignments.isEmpty { assignments = ["\(extra) = \(extra)"] }
-        return "UPDATE \(layout.sqlName) SET \(assignments.joined(separator: ", ")) WHERE \"id\" = ?1"
+        let table = layout.conflictClause + layout.sqlName
+        return "UPDATE \(table) SET \(assignments.joined(separator: ", ")) WHERE \"id\" = ?1"
     }
 
     /// Inserts a row; parameters: the id, the columns, the extra values.
@@ -85,7 +86,7 @@ extension EncodedRow.Shape {
         var names = ["\"id\""] + slots.map { layout.columns[$0].name.sqlIdentifier }
         if writesExtra { names.append(TableLayout.extraColumn.sqlIdentifier) }
         let parameters = names.indices.map { "?\($0 + 1)" }
-        return "INSERT INTO \(layout.sqlName) (\(names.joined(separator: ", ")))"
+        return "INSERT \(layout.conflictClause)INTO \(layout.sqlName) (\(names.joined(separator: ", ")))"
             + " VALUES (\(parameters.joined(separator: ", ")))"
     }
 }

@@ -24,6 +24,14 @@ struct SearchIndex: Sendable, Hashable {
         self.init(version: version, table: String(parts[1]), column: String(parts[2]))
     }
 
+    /// Whether a stored trigger is, word for word, one that this version of the library makes.
+    static func makes(trigger name: String, sql: String) -> Bool {
+        guard let end = name.lastIndex(of: ":"), let index = SearchIndex(storedName: String(name[..<end])) else {
+            return false
+        }
+        return index.creation.contains(sql)
+    }
+
     private init(version: Int, table: String, column: String) {
         self.version = version
         self.table = table

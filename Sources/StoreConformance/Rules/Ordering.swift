@@ -189,6 +189,27 @@ extension StoreRules {
             trial.expectRows(pages, expected, "pages of 10 of \(shown(all)) joined")
         },
         rule(
+            "order.batches",
+            "The rows of a query in batches of at most the given size, in the query's order, for results larger than memory.",
+            in: "SyncContextDataSource/batches(of:size:)",
+            "Reads 57 rows with few values, nulls among them, in batches of 5, by two columns in opposite directions."
+        ) { trial in
+            var random = RandomRows(trial.random())
+            let world = try await QueryWorld(trial, (0..<57).map { random.record(.string("\($0)"), columnsIn: 70) })
+            for query in [
+                Query("items"), Query("items").ordered(by: "bool").ordered(by: "text", .descending),
+                Query("items").ordered(by: "int", .descending).skipping(3).limited(to: 40),
+            ] {
+                var rows: [Record] = []
+                for try await batch in world.store.batches(of: query, size: 5) {
+                    trial.expect(batch.count <= 5, "batches of 5", expected: "5 rows at most", got: "\(batch.count)")
+                    rows += batch
+                }
+                let expected = try QueryEvaluator(.items).evaluate(query, over: world.rows)
+                trial.expectRows(rows, expected, "batches of 5 of \(shown(query)) joined")
+            }
+        },
+        rule(
             "order.first",
             "The first row of a query, nil when there is none.",
             in: "StoreReading",

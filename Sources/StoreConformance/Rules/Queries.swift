@@ -369,9 +369,14 @@ extension StoreRules {
             "query.undeclared-column-count",
             "Refuses a query as `forEach(_:_:)` does.",
             in: "StoreReadBackend/count(_:)",
-            "Counts and deletes with conditions that name an undeclared column."
+            "Counts and deletes with conditions that name an undeclared column, and counts with what a walk refuses."
         ) { trial in
             let store = try await trial.makeStore()
+            for refused in [Query("items").limited(to: -1), Query("items").ordered(by: "absent"), Query("items").selecting(["absent"])] {
+                try await trial.expectError(.invalidQuery, from: "count \(shown(refused))") {
+                    _ = try await store.read { try $0.count(refused) }
+                }
+            }
             let wrong = Query("items").filtered(by: Column("absent") == 1)
             try await trial.expectError(.invalidQuery, from: "count \(shown(wrong))") {
                 _ = try await store.read { try $0.count(wrong) }

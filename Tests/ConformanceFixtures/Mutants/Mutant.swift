@@ -20,7 +20,8 @@ package struct Mutant: Sendable, CustomStringConvertible {
         self.faults = faults
     }
 
-    package static let all = values + reading + queries + ordering + upserts + deletions + transactions + changes
+    package static let all =
+        values + reading + queries + computing + ordering + upserts + deletions + transactions + changes
 
     package func harness() -> MutantHarness { MutantHarness(name: fault, faults: faults) }
 }
