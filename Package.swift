@@ -126,6 +126,7 @@ var testTargets: [Target] {
             name: "OfflineSyncTests",
             dependencies: [
                 "OfflineSync", "RemoteContract", "SyncContract", "ReferenceStore", "DatasyncHTTP", "DatasyncEmulator",
+                "StoreConformance",
             ]
         ),
         // Correct stores of other make, and stores with one fault each: what the kit is judged by.
