@@ -17,6 +17,7 @@ let package = Package(
         .library(name: "StoreKeys", targets: ["StoreKeys"]),
         .library(name: "DatasyncEmulator", targets: ["DatasyncEmulator"]),
         .executable(name: "sealedsync", targets: ["SealedSyncTool"]),
+        .executable(name: "sealedsync-bench", targets: ["SealedSyncBenchmarks"]),
     ],
     dependencies: [
         // The command line of `sealedsync`: parsing, help and exit statuses.
@@ -94,6 +95,17 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
+
+        // The benchmarks, product `sealedsync-bench`, and the same work in C that they are measured against.
+        .target(name: "CBenchmarkTwin", dependencies: ["CSQLCipher"]),
+        .executableTarget(
+            name: "SealedSyncBenchmarks",
+            dependencies: [
+                "SyncContract", "SQLCipherStore", "SecretMemory", "OfflineSync", "RemoteContract", "CBenchmarkTwin",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            exclude: ["README.md"]
+        ),
     ] + testTargets,
     swiftLanguageModes: [.v6]
 )
@@ -148,6 +160,7 @@ var testTargets: [Target] {
             ]
         ),
         .testTarget(name: "SealedSyncTests", dependencies: ["SealedSync"]),
+        .testTarget(name: "SealedSyncBenchmarksTests", dependencies: ["SealedSyncBenchmarks"]),
         .testTarget(
             name: "EndToEndTests",
             dependencies: ["SealedSyncTool", "SealedSync", "DatasyncEmulator"]

@@ -34,6 +34,8 @@ package final class MemoryTransaction: StoreWriteBackend {
         self.keepsUnknownColumns = keepsUnknownColumns
     }
 
+    package func definition(of table: String) throws -> TableDefinition { try find(table).definition }
+
     package func record(_ id: RecordID, in table: String) throws -> Record? {
         let table = try find(table)
         return table.rows[try table.key(id)]

@@ -103,38 +103,43 @@ public final class EncryptedStore: SyncContextDataSource {
         try Task.checkCancellation()
         let files = try StoreFiles(url)
         let opener = StoreOpener(files: files, key: key, schema: schema, mode: mode, options: options)
-        let writer = Connection(
-            label: "SealedSync.writer",
-            files: files,
-            checkpointDelay: options.checkpointDelay
-        )
-        let opened = try await writer.open { try opener.open() }
-        return EncryptedStore(url, files, writer, opened, options)
+        // The connection that opens the store reads from then on: an app begins by showing what it has. The others open
+        // when they are wanted.
+        let reader = Connection(label: "SealedSync.reader.0", files: files) { throw StoreError.closed }
+        let opened = try await reader.open { try opener.open() }
+        return EncryptedStore(url, files, reader, opened, options)
     }
 
     private init(
         _ url: URL,
         _ files: StoreFiles,
-        _ writer: Connection,
+        _ firstReader: Connection,
         _ opened: StoreOpener.Opened,
         _ options: EncryptedStoreOptions
     ) {
         self.url = url
         schema = opened.schema
-        self.writer = writer
         catalog = opened.catalog
         engineVersion = opened.engine
         let keying = opened.keying
         self.files = files
         self.keying = keying
-        readers = ReaderPool(
-            (0..<max(options.readerCount, 1))
-                .map { index in
-                    Connection(label: "SealedSync.reader.\(index)", files: files) {
-                        try StoreOpener.openReader(files, keying: keying, options: options)
-                    }
+        writer = Connection(
+            label: "SealedSync.writer",
+            files: files,
+            lock: opened.lock,
+            checkpointDelay: options.checkpointDelay
+        ) {
+            try StoreOpener.openWriter(files, keying: keying, options: options)
+        }
+        let otherReaders = (1..<max(options.readerCount, 1))
+            .map { index in
+                Connection(label: "SealedSync.reader.\(index)", files: files) {
+                    try StoreOpener.openReader(files, keying: keying, options: options)
                 }
-        )
+            }
+        // The last is lent first.
+        readers = ReaderPool(otherReaders.reversed() + [firstReader])
     }
 
     /// The versions of the linked library, without opening a store.

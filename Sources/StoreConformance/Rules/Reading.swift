@@ -120,6 +120,27 @@ extension StoreRules {
             }
         },
         rule(
+            "read.definition",
+            "The declaration of a table or system table.",
+            in: "StoreReadBackend/definition(of:)",
+            "Asks for the declarations of all tables inside a read and a write, and for that of an unknown one."
+        ) { trial in
+            let store = try await trial.makeStore()
+            for table in store.schema.allTables {
+                let inRead = try await store.read { try $0.definition(of: table.name) }
+                let inWrite = try await store.write { try $0.definition(of: table.name) }
+                trial.expect(
+                    inRead == table && inWrite == table,
+                    "the declaration of '\(table.name)'",
+                    expected: "the one of the schema",
+                    got: brief(inRead == table ? inWrite : inRead)
+                )
+            }
+            try await trial.expectError(.tableNotFound, from: "the declaration of the table 'absent'") {
+                _ = try await store.read { try $0.definition(of: "absent") }
+            }
+        },
+        rule(
             "read.tables-are-separate",
             "The tables a store keeps: the app's and the three system tables.",
             in: "StoreSchema",

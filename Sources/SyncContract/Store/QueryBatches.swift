@@ -74,28 +74,34 @@ extension QueryPredicate {
     package static func follows(_ row: Record, in order: [QueryOrder]) -> QueryPredicate {
         var same: [QueryPredicate] = []
         var alternatives: [QueryPredicate] = []
-        for entry in order.prefix(while: { $0.column != "id" }) + [order.idEntry] {
-            let column = Column(entry.column)
+        for entry in order + [QueryOrder(column: "id")] {
+            let term = entry.term
             let value = row[entry.column] ?? .null
-            if let larger = column.isBehind(value, entry.direction) { alternatives.append(.all(same + [larger])) }
-            same.append(column == value)
+            if let larger = term.isBehind(value, entry.direction) { alternatives.append(.all(same + [larger])) }
+            // No two rows have one id: what the order says after it decides nothing.
+            if entry.isUnique { break }
+            same.append(term == value)
         }
         let follows = QueryPredicate.any(alternatives)
         // Said once more at the start, because SQLite finds the place by an index through this and not through the rest.
-        guard let first = order.first, first.column != "id", first.direction == .ascending,
-            let value = row[first.column], !value.isNull
+        guard let first = order.first, !first.isUnique, first.direction == .ascending, let value = row[first.column],
+            !value.isNull
         else { return follows }
-        return Column(first.column) >= value && follows
+        return first.term >= value && follows
     }
 }
 
-extension [QueryOrder] {
-    /// The entry for the id: its own, or the one that every order ends with.
-    fileprivate var idEntry: QueryOrder { first { $0.column == "id" } ?? QueryOrder(column: "id") }
+extension QueryOrder {
+    /// What rows are ordered by. A comparison of folded text folds the value as well.
+    fileprivate var term: ComputedTerm {
+        ComputedTerm(isFolded ? .folded(.column(column)) : .column(column))
+    }
+
+    fileprivate var isUnique: Bool { column == "id" && !isFolded }
 }
 
-extension Column {
-    /// Whether a value of the column comes behind a value; nil when none does. Nulls are smaller than anything.
+extension QueryTerm {
+    /// Whether the term comes behind a value; nil when it never does. Nulls are smaller than anything.
     fileprivate func isBehind(_ value: FieldValue, _ direction: QueryOrder.Direction) -> QueryPredicate? {
         switch (direction, value.isNull) {
         case (.ascending, true): self != .null

@@ -9,6 +9,7 @@ package struct Faults: Sendable {
     package var keepsUnknownColumns = true
     /// The schema the store works with.
     package var schema: @Sendable (StoreSchema) -> StoreSchema = { $0 }
+    package var definition: @Sendable (String, Inner) throws -> TableDefinition = { try $1.definition(of: $0) }
     package var record: @Sendable (RecordID, String, Inner) throws -> Record? = { try $2.record($0, in: $1) }
     /// All rows of a query, in order.
     package var rows: @Sendable (Query, Inner) throws -> [Record] = { query, inner in

@@ -207,6 +207,8 @@ private final class MutantBackend: StoreWriteBackend {
         return inner
     }
 
+    func definition(of table: String) throws -> TableDefinition { try faults.definition(table, inner) }
+
     func record(_ id: RecordID, in table: String) throws -> Record? { try faults.record(id, table, look()) }
 
     func forEach(_ query: Query, _ body: (Record) throws -> Void) throws {

@@ -51,6 +51,18 @@ extension Mutant {
                 return try inner.delete(ids, from: table)
             }
         },
+        Mutant("read.definition", "makes up a declaration for an unknown table") {
+            $0.definition = { name, inner in
+                do {
+                    return try inner.definition(of: name)
+                } catch let error as StoreError where error.code == .tableNotFound {
+                    return TableDefinition(name, columns: [])
+                }
+            }
+        },
+        Mutant("read.definition", "leaves out the columns of a declaration") {
+            $0.definition = { TableDefinition(try $1.definition(of: $0).name, columns: []) }
+        },
         Mutant("system.operations-in-order", "orders operations by the text of their numbers") {
             $0.sorting { left, right, query in
                 let texts = [left, right].map { $0.id.int64Value.map(String.init) ?? $0.id.stringValue ?? "" }

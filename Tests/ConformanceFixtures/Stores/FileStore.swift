@@ -229,6 +229,8 @@ private final class FileTransaction: StoreWriteBackend {
         self.schema = schema
     }
 
+    func definition(of table: String) throws -> TableDefinition { try definition(table) }
+
     private func definition(_ name: String) throws -> TableDefinition {
         guard let table = schema.table(name) else { throw StoreError.tableNotFound(name) }
         return table

@@ -76,6 +76,8 @@ private final class QueueRows: StoreWriteBackend {
         a.folded(for: table.idComparison) == b.folded(for: table.idComparison)
     }
 
+    func definition(of table: String) throws -> TableDefinition { try definition(table) }
+
     private func definition(_ table: String) throws -> TableDefinition {
         guard let definition = tables[table]?.definition else { throw StoreError.tableNotFound(table) }
         return definition
