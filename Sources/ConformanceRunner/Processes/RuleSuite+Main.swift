@@ -16,11 +16,24 @@ extension RuleSuite {
         do {
             return try await perform(subject, options)
         } catch let error as UsageError {
+            answer(error: "usage", error.description, options)
             FileHandle.standardError.write(Data("\(error)\n".utf8))
             return 64
         } catch {
-            FileHandle.standardError.write(Data("the rules could not be run: \(error)\n".utf8))
+            let message = "the rules could not be run: \(error)"
+            FileHandle.standardError.write(Data((message + "\n").utf8))
+            answer(error: "notRun", message, options)
             return 1
+        }
+    }
+
+    /// A program that asked for an object gets one.
+    private func answer(error code: String, _ message: String, _ options: ConformanceOptions) {
+        guard options.format == .json else { return }
+        do {
+            print(try encodedJSON(["error": ["code": code, "message": message]]), terminator: "")
+        } catch {
+            // Two texts in an object can always be encoded, and standard error has the message.
         }
     }
 

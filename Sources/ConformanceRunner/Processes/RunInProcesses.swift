@@ -38,7 +38,7 @@ private struct Supervisor {
             let before = waiting.count
             try runWorker()
             guard waiting.count < before || waiting.isEmpty else {
-                throw UsageError("the process that runs the rules ends before it begins; run one rule in a debugger")
+                throw RunFailure("the process that runs the rules ends before it begins; run one rule in a debugger")
             }
         }
     }
@@ -59,7 +59,7 @@ private struct Supervisor {
                 }
                 if let failure = event.failure {
                     _ = worker.waitUntilExit()
-                    throw UsageError("no capabilities are known, because the harness failed: \(failure)")
+                    throw RunFailure("no capabilities are known, because the harness failed: \(failure)")
                 }
                 if let declared = event.capabilities { capabilities = declared }
                 if let id = event.started, let rule = waiting.first(where: { $0.id == id }) { current = (rule, Date()) }
@@ -71,13 +71,13 @@ private struct Supervisor {
                 let end = worker.waitUntilExit()
                 if let current { finish(current, .crashed(end ?? "the process ended itself with status 0")) }
                 if current == nil, capabilities == nil {
-                    throw UsageError("the harness could not be asked for capabilities: \(end ?? "the process ended")")
+                    throw RunFailure("the harness could not be asked for capabilities: \(end ?? "the process ended")")
                 }
                 return
             case .timeout:
                 worker.kill()
                 _ = worker.waitUntilExit()
-                guard let current else { throw UsageError("the harness does not answer; nothing could be run") }
+                guard let current else { throw RunFailure("the harness does not answer; nothing could be run") }
                 return finish(current, .timedOut(seconds: settings.secondsPerRule))
             }
         }

@@ -31,6 +31,7 @@ public struct StoreSubject: ConformanceSubject {
     public func capabilities() async throws -> Set<String> {
         let folder = NSTemporaryDirectory() + "conformance-probe-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { remove(folder) }
         let store = try await make(try StoreSchema([.items]), StorePlace(folder: folder))
         let names = store.capabilities.names
         do {
@@ -38,8 +39,15 @@ public struct StoreSubject: ConformanceSubject {
         } catch is NotOffered {
             // A store that cannot be closed ends with its last reference.
         }
-        try FileManager.default.removeItem(atPath: folder)
         return names
+    }
+
+    private func remove(_ folder: String) {
+        do {
+            try FileManager.default.removeItem(atPath: folder)
+        } catch {
+            // What cannot be removed from the folder of temporary files says nothing about the store.
+        }
     }
 }
 

@@ -92,14 +92,19 @@ extension StoreRules {
             let last: Int64 = 50
             let follower = Task {
                 for await _ in feed {
-                    if try await store.read(table: "items", itemID: "n")?["int"] == .int64(last) { return true }
+                    do {
+                        if try await store.read(table: "items", itemID: "n")?["int"] == .int64(last) { return true }
+                    } catch {
+                        trial.report("read after a change", expected: "no error", got: brief(error))
+                        return false
+                    }
                 }
                 return false
             }
             for number in 1...last {
                 try await store.upsert([Record(id: "n", ["int": .int64(number)])], table: "items")
             }
-            let sawLast = await trial.patiently { await (try? follower.value) ?? false }
+            let sawLast = await trial.patiently { await follower.value }
             follower.cancel()
             trial.expect(
                 sawLast == true,

@@ -30,6 +30,30 @@ extension StoreRules {
             trial.expect(got == 200, "raise a number 200 times in 20 tasks", expected: "int64 200", got: shown(got))
         },
         rule(
+            "concurrency.merges-of-one-row",
+            "Inserts records, or merges them into the rows with their ids.",
+            in: "StoreWriteBackend/upsert(_:into:)",
+            "Six tasks each merge another column into one row that is not there yet, 20 times: one row, all columns."
+        ) { trial in
+            let store = try await trial.makeStore()
+            let values: [(String, FieldValue)] = [
+                ("int", 7), ("text", "x"), ("bool", true), ("double", 0.5), ("date", .date(5)), ("version", "v"),
+            ]
+            for round in 0..<20 {
+                let id = RecordID.string("\(round)")
+                try await withThrowingTaskGroup { group in
+                    for (name, value) in values {
+                        group.addTask { try await store.upsert([Record(id: id, [name: value])], table: "items") }
+                    }
+                    try await group.waitForAll()
+                }
+                let rows = try await store.read(Query("items").filtered(by: Column("id") == id.fieldValue)).records
+                var expected = Record(id: id)
+                for (name, value) in values { expected[name] = value }
+                trial.expectRows(rows, [TableDefinition.items.filled(expected)], "six merges into one row at once")
+            }
+        },
+        rule(
             "concurrency.writers-do-not-overlap",
             "Writers run one after the other.",
             in: "SyncContextDataSource",

@@ -103,6 +103,18 @@ extension StoreRules {
             )
         },
         rule(
+            "order.many-rows",
+            "What rows are ordered by, the first entry first.",
+            in: "Query",
+            "Orders 1,500 random rows by three columns and reads a page from the middle."
+        ) { trial in
+            var random = RandomRows(trial.random())
+            let world = try await QueryWorld(trial, (0..<1_500).map { random.record(.string("\($0)"), columnsIn: 80) })
+            let query = Query("items").ordered(by: "bool").ordered(by: "int", .descending).ordered(by: "text")
+            try await world.expect(query)
+            try await world.expect(query.skipping(700).limited(to: 100))
+        },
+        rule(
             "order.same-every-time",
             "rows that compare equal are ordered by id, ascending.",
             in: "Query",
@@ -170,6 +182,8 @@ extension StoreRules {
             try await world.expect(Query("items").skipping(3).limited(to: 2), ids: ["d"])
             try await world.expect(Query("items").skipping(4), ids: [])
             try await world.expect(Query("items").skipping(.max), ids: [])
+            try await world.expect(Query("items").skipping(.max).limited(to: .max), ids: [])
+            try await world.expect(Query("items").skipping(2).limited(to: .max), ids: ["c", "d"])
             try await world.expect(Query("items").skipping(1).ordered(by: "id", .descending), ids: ["c", "b", "a"])
         },
         rule(

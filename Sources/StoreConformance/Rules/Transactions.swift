@@ -1,4 +1,5 @@
 internal import ConformanceRunner
+internal import Foundation
 internal import Synchronization
 internal import SyncContract
 
@@ -361,6 +362,43 @@ extension StoreRules {
             )
             trial.expect(box.value.withLock { $0 }, equals: 0, "closures run by a cancelled task")
             trial.expectRow(try await store.read(table: "items", itemID: "a"), nil, "the row a cancelled task wrote")
+        },
+        rule(
+            "transaction.cancelled-while-waiting",
+            "A task that is cancelled before its transaction began gets `CancellationError` and nothing happens.",
+            in: "SyncContextDataSource",
+            "Cancels a task whose write waits for the end of another one: its closure must not run any more."
+        ) { trial in
+            let store = try await trial.makeStore()
+            for number in 0..<5 {
+                let (hasBegun, mayEnd) = (Shared(Mutex(false)), Shared(Mutex(false)))
+                let first = Task {
+                    try await store.write { transaction in
+                        try transaction.upsert([Record(id: "first")], into: "items")
+                        hasBegun.value.withLock { $0 = true }
+                        // The wait ends in any case: what it blocks may be what the others need.
+                        let deadline = ContinuousClock.now + .seconds(1)
+                        while !mayEnd.value.withLock({ $0 }), ContinuousClock.now < deadline { _ = sched_yield() }
+                    }
+                }
+                while !hasBegun.value.withLock({ $0 }) { await Task.yield() }
+                let second = Task {
+                    try await store.upsert([Record(id: .string("second-\(number)"))], table: "items")
+                }
+                await Task.yield()
+                second.cancel()
+                mayEnd.value.withLock { $0 = true }
+                try await first.value
+                let outcome = await second.result
+                let isThere = try await store.read(table: "items", itemID: .string("second-\(number)")) != nil
+                if case .failure(let error) = outcome, error is CancellationError, !isThere { continue }
+                let error = if case .failure(let error) = outcome { brief(error) } else { "no error" }
+                trial.report(
+                    "cancel a task whose write waits for another",
+                    expected: "CancellationError and no row",
+                    got: "\(error) and \(isThere ? "the row" : "no row")"
+                )
+            }
         },
         rule(
             "transaction.cancelled-after-commit",

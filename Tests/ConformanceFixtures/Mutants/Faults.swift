@@ -44,6 +44,7 @@ package struct Faults: Sendable {
 package struct StoreFaults: Sendable {
     package var ignoresCancellation = false
     package var checksCancellationAfterCommit = false
+    package var looksForCancellationOnlyAtFirst = false
     package var losesUpdates = false
     package var overlapsWriters = false
     package var readsUncommitted = false

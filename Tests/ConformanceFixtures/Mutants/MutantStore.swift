@@ -67,7 +67,12 @@ package final class MutantStore: SyncContextDataSource {
             }
         }
         if faults.store.losesUpdates || faults.store.overlapsWriters { return try await commit(body) }
-        return try await writing.hold { try await commit(body) }
+        return try await writing.hold {
+            if !faults.store.looksForCancellationOnlyAtFirst, !faults.store.ignoresCancellation {
+                try Task.checkCancellation()
+            }
+            return try await commit(body)
+        }
     }
 
     private func commit<Value: Sendable>(_ body: (inout StoreTransaction) throws -> Value) async throws -> Value {

@@ -31,6 +31,13 @@ extension Mutant {
                 return query
             }
         },
+        Mutant("order.many-rows", "orders by two columns at most") {
+            $0.evaluating { query in
+                var query = query
+                query.order = Array(query.order.prefix(2))
+                return query
+            }
+        },
         Mutant("order.same-every-time", "orders equal rows by chance") {
             $0.arranging { rows, query in
                 guard let column = query.order.first?.column, query.limit == nil else { return rows }

@@ -80,6 +80,10 @@ extension Mutant {
         Mutant("transaction.cancelled-before", "runs the transaction of a cancelled task") {
             $0.store.ignoresCancellation = true
         },
+        Mutant("transaction.cancelled-while-waiting", "looks for cancellation before it waits, not after") {
+            $0.store.looksForCancellationOnlyAtFirst = true
+        },
+        Mutant("concurrency.merges-of-one-row", "merges into the row as it was before it waited") { $0.store.losesUpdates = true },
         Mutant("transaction.cancelled-after-commit", "reports a committed transaction as cancelled") {
             $0.store.checksCancellationAfterCommit = true
         },

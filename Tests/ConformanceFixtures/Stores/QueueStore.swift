@@ -1,4 +1,5 @@
 import Dispatch
+import Synchronization
 package import StoreConformance
 package import SyncContract
 
@@ -19,36 +20,57 @@ package final class QueueStore: SyncContextDataSource {
     package func read<Value: Sendable>(
         _ body: @escaping @Sendable (inout StoreReader) throws -> Value
     ) async throws -> Value {
-        try Task.checkCancellation()
-        return try await withCheckedThrowingContinuation { continuation in
-            queue.async { [self] in
-                var reader = StoreReader(unsafe rows)
-                continuation.resume(with: Result { try body(&reader) })
-            }
+        try await queued { [self] in
+            var reader = StoreReader(unsafe rows)
+            return try body(&reader)
         }
     }
 
     package func write<Value: Sendable>(
         _ body: @escaping @Sendable (inout StoreTransaction) throws -> Value
     ) async throws -> Value {
-        try Task.checkCancellation()
-        return try await withCheckedThrowingContinuation { continuation in
-            queue.async { [self] in
-                var transaction = StoreTransaction(unsafe rows)
-                unsafe rows.begin()
-                do {
-                    let value = try body(&transaction)
-                    broadcaster.send(StoreChange(tables: unsafe rows.commit()))
-                    continuation.resume(returning: value)
-                } catch {
-                    unsafe rows.rollBack()
-                    continuation.resume(throwing: error)
-                }
+        try await queued { [self] in
+            var transaction = StoreTransaction(unsafe rows)
+            unsafe rows.begin()
+            do {
+                let value = try body(&transaction)
+                broadcaster.send(StoreChange(tables: unsafe rows.commit()))
+                return value
+            } catch {
+                unsafe rows.rollBack()
+                throw error
             }
         }
     }
 
+    /// Does work on the queue, unless the task is cancelled before its turn has come.
+    private func queued<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+        let isCancelled = Flag()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                queue.async {
+                    continuation.resume(
+                        with: Result {
+                            if isCancelled.isSet { throw CancellationError() }
+                            return try work()
+                        }
+                    )
+                }
+            }
+        } onCancel: {
+            isCancelled.set()
+        }
+    }
+
     package func changes() -> AsyncStream<StoreChange> { broadcaster.subscribe() }
+}
+
+private final class Flag: Sendable {
+    private let state = Mutex(false)
+
+    var isSet: Bool { state.withLock { $0 } }
+
+    func set() { state.withLock { $0 = true } }
 }
 
 /// Rows in arrays, searched from front to back.
