@@ -8,7 +8,8 @@ public typealias StoreRule = Rule<StoreSubject>
 public enum StoreRules {
     /// All rules, by chapter.
     public static let all: [StoreRule] =
-        values + reading + queries + matching + computing + searching + ordering + upserts + deletions + systemTables + transactions
+        values + reading + queries + matching + computing + searching + ordering + upserts + deletions + systemTables
+        + transactions
         + concurrency + changes + failures + schemas + durability + encryption
 
     /// All rules as a suite: to choose from, to list, to run.

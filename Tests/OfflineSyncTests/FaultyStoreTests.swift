@@ -24,7 +24,9 @@ struct FaultyStoreTests {
             let table = try context.table("TodoItem")
             try await retrying { _ = try await table.pull(queryID: "all") }
             for id in ["a", "b", "c"] {
-                try await retrying(unlessDone: { try await store.base.read(table: "TodoItem", itemID: .string(id)) != nil }) {
+                try await retrying(unlessDone: {
+                    try await store.base.read(table: "TodoItem", itemID: .string(id)) != nil
+                }) {
                     _ = try await table.insert(["text": .string(id)], id: id)
                 }
             }
@@ -43,14 +45,20 @@ struct FaultyStoreTests {
             let expected = ["s1": "s1", "shared": "changed", "a": "a2", "b": "b", "c": "c"]
             #expect(world.onServer() == expected)
             let rows = try await store.base.read(Query("TodoItem")).records
-            let texts = Dictionary(uniqueKeysWithValues: rows.map { ($0.id.stringValue ?? "", $0["text"]?.stringValue ?? "") })
+            let texts = Dictionary(
+                uniqueKeysWithValues: rows.map { ($0.id.stringValue ?? "", $0["text"]?.stringValue ?? "") }
+            )
             #expect(texts == expected)
             #expect(try await context.operations().isEmpty)
             #expect(try await context.operationErrors().isEmpty)
         }
     }
 
-    @Test("keeps row and operation together at every call of a local change", arguments: StoreFault.Moment.allCases, 1...6)
+    @Test(
+        "keeps row and operation together at every call of a local change",
+        arguments: StoreFault.Moment.allCases,
+        1...6
+    )
     func localChange(_ moment: StoreFault.Moment, _ number: Int) async throws {
         let store = FaultyStore(try makeStore()) { call in call.number == number ? .fails(moment) : nil }
         let context = SyncContext(store: store, remote: UnreachableServer())
@@ -64,7 +72,10 @@ struct FaultyStoreTests {
         }
         let rows = try await store.base.read(Query("TodoItem")).records.compactMap(\.id.stringValue)
         let operations = try await store.base.read(Query(store.operationTableName)).records
-        #expect(operations.compactMap { $0["itemId"]?.stringValue }.sorted() == rows.sorted(), "no row without its operation")
+        #expect(
+            operations.compactMap { $0["itemId"]?.stringValue }.sorted() == rows.sorted(),
+            "no row without its operation"
+        )
     }
 
     /// Does something again until no planned failure stops it.

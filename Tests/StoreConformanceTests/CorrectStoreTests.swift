@@ -33,12 +33,15 @@ struct CorrectStoreTests {
     private func expectPassed(_ harness: some StoreHarness) async throws -> ConformanceReport {
         let seed = ProcessInfo.processInfo.environment["SEALEDSYNC_TEST_SEED"].flatMap(UInt64.init)
         let report = try await StoreRules.suite.run(on: StoreSubject(harness), RunSettings(seed: seed))
-        print("\(harness.name): \(report.count("passed")) passed, \(report.notApplicable.count) not applicable, seed \(report.seed)")
+        print(
+            "\(harness.name): \(report.count("passed")) passed, \(report.notApplicable.count) not applicable, seed \(report.seed)"
+        )
         for result in report.broken { Issue.record("\(harness.name): \(result)") }
         for result in report.notApplicable {
             guard case .notApplicable(let reason) = result.outcome else { continue }
             let isExplained =
-                reason.contains("is not declared") || reason.contains("no function") || reason.contains("kills processes")
+                reason.contains("is not declared") || reason.contains("no function")
+                || reason.contains("kills processes")
             #expect(isExplained, "\(result)")
         }
         #expect(report.results.count == StoreRules.all.count)
@@ -77,7 +80,9 @@ struct EncryptedHarness: StoreHarness {
         try await EncryptedStore.open(at: url(place), key: bytes(of: place.key), schema: schema, mode: mode)
     }
 
-    private func url(_ place: StorePlace) -> URL { URL(fileURLWithPath: place.folder).appendingPathComponent("store.db") }
+    private func url(_ place: StorePlace) -> URL {
+        URL(fileURLWithPath: place.folder).appendingPathComponent("store.db")
+    }
 
     /// Two keys, for stores that nobody will ever need again.
     private func bytes(of key: StorePlace.Key) throws -> SecretBytes {

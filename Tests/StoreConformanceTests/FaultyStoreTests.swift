@@ -11,7 +11,10 @@ struct FaultyStoreTests {
 
     private func memory() throws -> MemoryStore { MemoryStore(try StoreSchema([Self.table])) }
 
-    @Test("keeps nothing of a call that fails before its commit, and everything of one that fails after", arguments: StoreFault.Moment.allCases)
+    @Test(
+        "keeps nothing of a call that fails before its commit, and everything of one that fails after",
+        arguments: StoreFault.Moment.allCases
+    )
     func moments(_ moment: StoreFault.Moment) async throws {
         let store = FaultyStore(try memory()) { $0.number == 2 && $0.writes ? .fails(moment) : nil }
         try await store.upsert([Record(id: "a")], table: "items")
@@ -54,7 +57,9 @@ struct FaultyStoreTests {
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, before = before as Bool] in
             let schema = try StoreSchema([TableDefinition("items", columns: [.init("int", .int64)])])
             let file = try FileStore(schema, at: URL(fileURLWithPath: path), key: "k", creating: true)
-            let store = FaultyStore(file) { $0.number == 3 ? .stopsProcess(before ? .beforeCommit : .afterCommit) : nil }
+            let store = FaultyStore(file) {
+                $0.number == 3 ? .stopsProcess(before ? .beforeCommit : .afterCommit) : nil
+            }
             for number in 1...9 { try await store.upsert([Record(id: .string("\(number)"))], table: "items") }
         }
         let schema = try StoreSchema([Self.table])

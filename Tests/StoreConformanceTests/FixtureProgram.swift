@@ -26,7 +26,8 @@ struct FixtureProgram {
     }
 
     static func run(_ arguments: [String]) throws -> Output {
-        let folder = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL.deletingLastPathComponent()
+        let folder =
+            Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL.deletingLastPathComponent()
             ?? Bundle.main.bundleURL
         let process = Process()
         process.executableURL = folder.appendingPathComponent("conformance-fixture")

@@ -52,6 +52,8 @@ struct MutantTests {
     private func named(_ result: RuleResult) -> Bool {
         guard case .failed(let violations) = result.outcome, result.isBroken else { return false }
         return !violations.isEmpty
-            && violations.allSatisfy { !$0.input.isEmpty && !$0.expected.isEmpty && !$0.got.isEmpty && $0.got != $0.expected }
+            && violations.allSatisfy {
+                !$0.input.isEmpty && !$0.expected.isEmpty && !$0.got.isEmpty && $0.got != $0.expected
+            }
     }
 }

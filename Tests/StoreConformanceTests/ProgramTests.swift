@@ -53,7 +53,9 @@ struct ProgramTests {
         let markdown = try FixtureProgram.run(["queue", "--chapter", "read", "--markdown"])
         #expect(markdown.text.contains("| `read.absent-is-nil` | holds |"))
         #expect(try FixtureProgram.run(["queue", "--list", "--json"]).text.contains("\"rules\""))
-        for wrong in [["--chapter", "absent"], ["--rule", "absent"], ["--seed", "x"], ["--what"], ["--timeout", "0"]] {
+        for wrong in [
+            ["--chapter", "absent"], ["--rule", "absent"], ["--seed", "x"], ["--what"], ["--timeout", "0"],
+        ] {
             let output = try FixtureProgram.run(["queue"] + wrong)
             #expect(output.status == 64, "\(wrong)")
             #expect(!output.errors.isEmpty || !output.text.isEmpty, "\(wrong) says what is wrong")

@@ -25,23 +25,29 @@ struct RuleListTests {
         var text = ""
         let folder = sources.appendingPathComponent("SyncContract")
         for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) where path.hasSuffix(".swift") {
-            for line in try String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8).split(separator: "\n") {
+            for line in try String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
+                .split(separator: "\n")
+            {
                 let line = line.trimmingCharacters(in: .whitespaces)
                 if line.hasPrefix("///") || line.hasPrefix("//") { text += line.drop { $0 == "/" } + " " }
             }
         }
         let contract = plain(text)
         for rule in StoreRules.all.map(\.definition) {
-            #expect(contract.contains(plain(rule.sentence)), "\(rule.id): \"\(rule.sentence)\" is not in the documentation")
+            #expect(
+                contract.contains(plain(rule.sentence)),
+                "\(rule.id): \"\(rule.sentence)\" is not in the documentation"
+            )
         }
     }
 
     /// Without line ends, emphasis, and the paths of links: `` ``StoreError/Code/closed`` `` is `closed`.
     private func plain(_ text: String) -> String {
         let parts = text.replacingOccurrences(of: "**", with: "").components(separatedBy: "``")
-        let joined = parts.enumerated().map { index, part in
-            index % 2 == 0 ? part : "`" + (part.split(separator: "/").last.map(String.init) ?? part) + "`"
-        }
+        let joined = parts.enumerated()
+            .map { index, part in
+                index % 2 == 0 ? part : "`" + (part.split(separator: "/").last.map(String.init) ?? part) + "`"
+            }
         return joined.joined().split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
@@ -55,7 +61,8 @@ struct RuleListTests {
         let committed = try String(contentsOf: page, encoding: .utf8)
         #expect(
             committed == generated,
-            "write it again: sealedsync conform --list --markdown > Sources/StoreConformance/StoreConformance.docc/StoreRules.md"
+            "write it again: sealedsync conform --list --markdown >"
+                + " Sources/StoreConformance/StoreConformance.docc/StoreRules.md"
         )
     }
 }

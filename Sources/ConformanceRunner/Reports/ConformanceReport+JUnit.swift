@@ -6,7 +6,9 @@ extension ConformanceReport {
         var lines = ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>"]
         lines.append("<testsuites name=\"\(escaped(subject))\" tests=\"\(results.count)\" \(counts(results))>")
         for (chapter, results) in chapters {
-            lines.append("  <testsuite name=\"\(escaped(chapter.title))\" tests=\"\(results.count)\" \(counts(results))>")
+            lines.append(
+                "  <testsuite name=\"\(escaped(chapter.title))\" tests=\"\(results.count)\" \(counts(results))>"
+            )
             lines += results.map(testCase)
             lines.append("  </testsuite>")
         }
@@ -22,7 +24,8 @@ extension ConformanceReport {
     }
 
     private func testCase(_ result: RuleResult) -> String {
-        let head = "    <testcase classname=\"\(escaped(result.rule.chapter.id))\" name=\"\(escaped(result.rule.id))\""
+        let head =
+            "    <testcase classname=\"\(escaped(result.rule.chapter.id))\" name=\"\(escaped(result.rule.id))\""
             + " time=\"\(String(format: "%.3f", result.seconds))\""
         let text = escaped(result.description)
         return switch result.outcome {

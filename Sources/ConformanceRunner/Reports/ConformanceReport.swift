@@ -53,11 +53,12 @@ public struct ConformanceReport: Sendable {
             ("passed", "passed"), ("not applicable", "notApplicable"), ("failed", "failed"), ("crashed", "crashed"),
             ("timed out", "timedOut"),
         ]
-        return words.compactMap { word, status in
-            let count = count(status)
-            return count == 0 && status != "passed" ? nil : "\(count) \(word)"
-        }
-        .joined(separator: ", ")
+        return
+            words.compactMap { word, status in
+                let count = count(status)
+                return count == 0 && status != "passed" ? nil : "\(count) \(word)"
+            }
+            .joined(separator: ", ")
     }
 
     var declared: String { capabilities.isEmpty ? "none" : capabilities.sorted().joined(separator: ", ") }
@@ -83,7 +84,8 @@ public struct ConformanceReport: Sendable {
             let passed = results.count { $0.outcome == .passed }
             let skipped = results.count { $0.outcome.status == "notApplicable" }
             let words = [
-                "\(passed) hold", broken == 0 ? nil : "\(broken) BROKEN", skipped == 0 ? nil : "\(skipped) not applicable",
+                "\(passed) hold", broken == 0 ? nil : "\(broken) BROKEN",
+                skipped == 0 ? nil : "\(skipped) not applicable",
             ]
             let name = chapter.id.padding(toLength: 14, withPad: " ", startingAt: 0)
             lines.append("  \(name) \(words.compactMap { $0 }.joined(separator: ", "))")

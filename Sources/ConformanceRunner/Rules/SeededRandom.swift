@@ -18,7 +18,9 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
     }
 
     /// One of the values, which must not be empty.
-    public mutating func pick<Value>(_ values: [Value]) -> Value { values[Int.random(in: 0..<values.count, using: &self)] }
+    public mutating func pick<Value>(_ values: [Value]) -> Value {
+        values[Int.random(in: 0..<values.count, using: &self)]
+    }
 
     /// True in so many of a hundred cases.
     public mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }

@@ -63,9 +63,10 @@ func withDeadline<Value: Sendable>(seconds: Double, _ body: @escaping @Sendable 
     return await withCheckedContinuation { continuation in
         settle.wait(continuation)
         let task = Task.detached { settle.answer(await body()) }
-        DispatchQueue.global().asyncAfter(deadline: .now() + seconds) {
-            if settle.answer(nil) { task.cancel() }
-        }
+        DispatchQueue.global()
+            .asyncAfter(deadline: .now() + seconds) {
+                if settle.answer(nil) { task.cancel() }
+            }
     }
 }
 

@@ -33,7 +33,9 @@ struct EncryptedStoreHarness: StoreHarness {
         try await EncryptedStore.open(at: url(place), key: bytes(of: place.key), schema: schema, mode: mode)
     }
 
-    private func url(_ place: StorePlace) -> URL { URL(fileURLWithPath: place.folder).appendingPathComponent("store.db") }
+    private func url(_ place: StorePlace) -> URL {
+        URL(fileURLWithPath: place.folder).appendingPathComponent("store.db")
+    }
 
     /// Two keys, for stores that nobody will ever need again.
     private func bytes(of key: StorePlace.Key) throws -> SecretBytes {

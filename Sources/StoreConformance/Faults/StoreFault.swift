@@ -19,11 +19,7 @@ public struct StoreFault: Sendable {
 
     private let error: StoreError?
 
-    /// The call throws an error.
-    ///
-    /// - Parameters:
-    ///   - moment: When.
-    ///   - error: What is thrown; an input or output error unless another is given.
+    /// The call throws an error: an input or output error unless another is given.
     public static func fails(
         _ moment: Moment,
         _ error: StoreError = StoreError(.inputOutput, "this failure was planned; no disk is broken")

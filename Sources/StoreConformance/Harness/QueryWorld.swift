@@ -23,8 +23,7 @@ struct QueryWorld {
     }
 
     /// Reports when a query does not give what it means, in a read and in a write transaction, with its count.
-    ///
-    /// - Parameter ids: The ids that the contract promises, when they are written down by hand.
+    /// The ids are given where the contract's answer is written down by hand.
     func expect(_ query: Query, ids: [RecordID]? = nil) async throws {
         let evaluator = QueryEvaluator(table)
         let expected = try evaluator.evaluate(query, over: rows)
@@ -50,7 +49,8 @@ func shown(_ query: Query) -> String {
     var parts = [query.table]
     if let predicate = query.predicate { parts.append("where \(shown(predicate))") }
     let order = query.order.map { entry in
-        (entry.isFolded ? "folded \(entry.column)" : entry.column) + (entry.direction == .ascending ? "" : " descending")
+        (entry.isFolded ? "folded \(entry.column)" : entry.column)
+            + (entry.direction == .ascending ? "" : " descending")
     }
     if !order.isEmpty { parts.append("by \(order.joined(separator: ", "))") }
     if query.offset != 0 { parts.append("skip \(query.offset)") }

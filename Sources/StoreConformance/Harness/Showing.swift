@@ -12,7 +12,8 @@ func shown(_ value: FieldValue?) -> String {
     case .decimal(let value): "decimal \(value.text)"
     case .string(let value): shownText(value)
     case .date(let value): "date \(value.wireText)"
-    case .bytes(let value): "\(value.count) bytes \(brief(value.prefix(20).map { String($0, radix: 16) }.joined(separator: " ")))"
+    case .bytes(let value):
+        "\(value.count) bytes \(brief(value.prefix(20).map { String($0, radix: 16) }.joined(separator: " ")))"
     case .json(let value): "json \(brief(value.text))"
     }
 }

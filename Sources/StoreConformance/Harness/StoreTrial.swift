@@ -56,7 +56,10 @@ extension Trial where Subject == StoreSubject {
         do {
             return try await body()
         } catch is NotOffered where rule.level.capability != nil {
-            throw StoreError(.internal, "'\(rule.level.capability ?? "")' is declared, so the harness needs '\(function)'")
+            throw StoreError(
+                .internal,
+                "'\(rule.level.capability ?? "")' is declared, so the harness needs '\(function)'"
+            )
         }
     }
 

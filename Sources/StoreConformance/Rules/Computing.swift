@@ -54,7 +54,8 @@ extension StoreRules {
         ),
         computed(
             "compute.doubles",
-            "With a double on either side both count as doubles, rounded to the nearest, and the result is rounded as IEEE 754"
+            "With a double on either side both count as doubles, rounded to the nearest, and the result is"
+                + " rounded as IEEE 754"
                 + " says; null when it is not finite.",
             in: "QueryExpression",
             "Computes with doubles, with doubles and whole numbers, and beyond the largest double.",
@@ -70,7 +71,8 @@ extension StoreRules {
         ),
         computed(
             "compute.decimals",
-            "Otherwise, with a decimal on either side, sum, difference, product and remainder are exact, and a quotient is"
+            "Otherwise, with a decimal on either side, sum, difference, product and remainder are exact, and a"
+                + " quotient is"
                 + " rounded to 34 significant digits, half to even.",
             in: "QueryExpression",
             "Computes with decimals: 0.1 and 0.2 are 0.3, and a third has 34 digits.",
@@ -92,7 +94,8 @@ extension StoreRules {
         ),
         computed(
             "compute.no-result",
-            "What has no result is null: a null or a value of another kind as operand, a division by zero, a number out of"
+            "What has no result is null: a null or a value of another kind as operand, a division by zero, a"
+                + " number out of"
                 + " range, a negative position.",
             in: "QueryExpression",
             "Computes with nulls, texts as numbers and numbers as texts.",
@@ -194,7 +197,8 @@ extension StoreRules {
             in: "QueryExpression",
             "Takes a leap day, an instant before 1970 and one before the Gregorian calendar apart.",
             row: [
-                "date": .date(text: "2024-02-29T23:59:58.999Z"), "createdAt": .date(-1), "updatedAt": .date(-62_135_596_800_000),
+                "date": .date(text: "2024-02-29T23:59:58.999Z"), "createdAt": .date(-1),
+                "updatedAt": .date(-62_135_596_800_000),
             ],
             true: {
                 let (date, before, first) = (Column("date"), Column("createdAt"), Column("updatedAt"))
@@ -204,7 +208,7 @@ extension StoreRules {
                     before.second == 59, first.year == 1, first.month == 1, first.day == 1, first.hour == 0,
                 ]
             }
-        ),
+        )
     ]
 
     private static let bounds: [StoreRule] = [
@@ -216,9 +220,10 @@ extension StoreRules {
         ) { trial in
             let world = try await QueryWorld(trial, QueryWorld.rows("int", [1, 2]))
             func nested(_ levels: Int) -> QueryPredicate {
-                (0..<levels).reduce(Column("int") == 1) { inner, level in
-                    level % 2 == 0 ? .any([inner, .constant(false)]) : .all([inner, .constant(true)])
-                }
+                (0..<levels)
+                    .reduce(Column("int") == 1) { inner, level in
+                        level % 2 == 0 ? .any([inner, .constant(false)]) : .all([inner, .constant(true)])
+                    }
             }
             try await world.expect(nested(50), ids: ["0"])
             let deep = Query("items").filtered(by: nested(200))
@@ -243,15 +248,17 @@ extension StoreRules {
         },
         rule(
             "compute.expression-size",
-            "The expressions of one comparison, match or list have at most 100 columns, values, functions and operators together.",
+            "The expressions of one comparison, match or list have at most 100 columns, values, functions and"
+                + " operators together.",
             in: "QueryPredicate",
             "Compares an expression with 40 operators, which works, and one with 200, which is refused."
         ) { trial in
             let world = try await QueryWorld(trial, QueryWorld.rows("int", [1, 2]))
             func sum(_ terms: Int) -> QueryPredicate {
-                let sum = (0..<terms).reduce(QueryExpression.column("int")) { inner, _ in
-                    .operation(inner, .add, .value(1))
-                }
+                let sum = (0..<terms)
+                    .reduce(QueryExpression.column("int")) { inner, _ in
+                        .operation(inner, .add, .value(1))
+                    }
                 return .comparison(sum, .equal, .value(.int64(Int64(terms) + 1)))
             }
             try await world.expect(sum(40), ids: ["0"])
@@ -285,7 +292,10 @@ extension StoreRules {
             in: "QueryTerm",
             "Looks for folded text at the start, at the end and anywhere in folded text."
         ) { trial in
-            let world = try await QueryWorld(trial, QueryWorld.rows("text", ["Hauptstraße", "hauptSTRASSE", "Straßen", "Haupt"]))
+            let world = try await QueryWorld(
+                trial,
+                QueryWorld.rows("text", ["Hauptstraße", "hauptSTRASSE", "Straßen", "Haupt"])
+            )
             try await world.expect(Column("text").folded.contains("STRASSE"), ids: ["0", "1", "2"])
             try await world.expect(Column("text").folded.starts(with: "háupt"), ids: ["0", "1", "3"])
             try await world.expect(Column("text").folded.ends(with: "straße"), ids: ["0", "1"])
@@ -298,7 +308,8 @@ extension StoreRules {
         ) { trial in
             let rows = [
                 Record(id: "0", ["text": "Fresh milk and bread", "version": "Monday"]),
-                Record(id: "1", ["text": "MÍLKSHAKE", "version": "fresh"]), Record(id: "2", ["text": "bread-and-butter"]),
+                Record(id: "1", ["text": "MÍLKSHAKE", "version": "fresh"]),
+                Record(id: "2", ["text": "bread-and-butter"]),
                 Record(id: "3"),
             ]
             let world = try await QueryWorld(trial, rows)
@@ -319,7 +330,10 @@ extension StoreRules {
             let texts: [FieldValue] = ["b", "B", "á", "A", "z", "Ä", .null, "ab"]
             let world = try await QueryWorld(trial, QueryWorld.rows("text", texts))
             let query = Query("items")
-            try await world.expect(query.ordered(by: "text", folded: true), ids: ["6", "2", "3", "5", "7", "0", "1", "4"])
+            try await world.expect(
+                query.ordered(by: "text", folded: true),
+                ids: ["6", "2", "3", "5", "7", "0", "1", "4"]
+            )
             try await world.expect(
                 query.ordered(by: "text", .descending, folded: true),
                 ids: ["4", "0", "1", "7", "2", "3", "5", "6"]
@@ -340,7 +354,9 @@ extension StoreRules {
             )
             let store = try await trial.makeStore([table])
             var random = trial.random()
-            let words = ["milk", "MILK", "Straße", "strasse", "Łódź", "日本語", "日本", "a", "ab", "fin", "ﬁn", "", "-", "é"]
+            let words = [
+                "milk", "MILK", "Straße", "strasse", "Łódź", "日本語", "日本", "a", "ab", "fin", "ﬁn", "", "-", "é",
+            ]
             var model: [RecordID: Record] = [:]
             for round in 0..<8 {
                 for _ in 0..<15 {
@@ -350,7 +366,8 @@ extension StoreRules {
                         try await store.deleteItems(withIDs: [id], table: "notes")
                         continue
                     }
-                    let text = (0..<Int.random(in: 0...4, using: &random)).map { _ in random.pick(words) }.joined(separator: " ")
+                    let text = (0..<Int.random(in: 0...4, using: &random)).map { _ in random.pick(words) }
+                        .joined(separator: " ")
                     let value: FieldValue = random.chance(10) ? .null : .string(text)
                     let record = Record(id: id, [random.chance(50) ? "text" : "other": value])
                     model[id, default: table.filled(Record(id: id))].merge(record)
@@ -362,7 +379,8 @@ extension StoreRules {
                         query.filtered(by: Column("text").matches(words: word)),
                         query.filtered(by: .matches(words: word + " a", in: ["text", "other"], .wholeWords)),
                         query.filtered(by: Column("text").folded == .string(word)).ordered(by: "other", folded: true),
-                        query.filtered(by: Column("other").folded.starts(with: word)).ordered(by: "text", .descending, folded: true),
+                        query.filtered(by: Column("other").folded.starts(with: word))
+                            .ordered(by: "text", .descending, folded: true),
                     ] {
                         let expected = try QueryEvaluator(table).evaluate(query, over: model.values)
                         let got = try await store.read(query).records

@@ -101,9 +101,10 @@ extension StoreRules {
                     }
                 }
             }
-            let expected = (0..<20).flatMap { task in
-                (0..<10).filter { (task + $0) % 3 != 0 }.map { "\(task)-\($0)" }
-            }
+            let expected = (0..<20)
+                .flatMap { task in
+                    (0..<10).filter { (task + $0) % 3 != 0 }.map { "\(task)-\($0)" }
+                }
             let ids = try await store.read(Query("items")).records.map { $0.id.stringValue ?? "" }
             trial.expect(Set(ids), equals: Set(expected), "the ids after 200 writes of which a third threw")
         },
@@ -141,7 +142,11 @@ extension StoreRules {
                                 let first = try reader.records(Query("items")).first?["int"]?.int64Value ?? 0
                                 return first + (try reader.record("a", in: "other")?["int"]?.int64Value ?? 0)
                             }
-                            trial.expect(sum, equals: 1_000, "the sum of two rows that transactions move amounts between")
+                            trial.expect(
+                                sum,
+                                equals: 1_000,
+                                "the sum of two rows that transactions move amounts between"
+                            )
                         }
                     }
                 }
@@ -165,7 +170,10 @@ extension StoreRules {
                             try await store.write { transaction in
                                 let number = try transaction.record("n", in: "items")?["int"]?.int64Value ?? 0
                                 try transaction.upsert(
-                                    [Record(id: "n", ["int": .int64(number + 1)]), Record(id: .string("\(number % 50)"))],
+                                    [
+                                        Record(id: "n", ["int": .int64(number + 1)]),
+                                        Record(id: .string("\(number % 50)")),
+                                    ],
                                     into: "items"
                                 )
                             }

@@ -123,8 +123,16 @@ extension StoreRules {
             for (query, left) in cutQueries {
                 let store = try await fourRows(trial)
                 let count = try await store.write { try $0.delete(query) }
-                trial.expect(count, equals: 4 - left.count, "the number that deleting \(shown(query)) of a, b, c, d returns")
-                trial.expectIDs(try await store.read(Query("items")).records, left, "delete \(shown(query)) of a, b, c, d")
+                trial.expect(
+                    count,
+                    equals: 4 - left.count,
+                    "the number that deleting \(shown(query)) of a, b, c, d returns"
+                )
+                trial.expectIDs(
+                    try await store.read(Query("items")).records,
+                    left,
+                    "delete \(shown(query)) of a, b, c, d"
+                )
             }
         },
         rule(
@@ -141,7 +149,8 @@ extension StoreRules {
         },
         rule(
             "delete.by-query-ignoring-case",
-            "In a table whose ids ignore case, comparisons with the column `id` and the order by it ignore case as well.",
+            "In a table whose ids ignore case, comparisons with the column `id` and the order by it ignore case"
+                + " as well.",
             in: "Query",
             "Deletes by conditions on the id, and by a limit, where ids ignore case."
         ) { trial in
@@ -149,7 +158,11 @@ extension StoreRules {
             try await store.upsert(["B", "a", "C", "d"].map { Record(id: $0) }, table: "folding")
             try await store.delete(Query("folding").filtered(by: Column("id") == "b"))
             try await store.delete(Query("folding").limited(to: 1))
-            trial.expectIDs(try await store.read(Query("folding")).records, ["C", "d"], "delete id 'b', then the first row")
+            trial.expectIDs(
+                try await store.read(Query("folding")).records,
+                ["C", "d"],
+                "delete id 'b', then the first row"
+            )
         },
         rule(
             "delete.then-insert",

@@ -22,7 +22,11 @@ extension StoreRules {
             let store = try await trial.reopen()
             let expected = try QueryEvaluator(.items)
                 .evaluate(Query("items"), over: rows.map { TableDefinition.items.filled($0) })
-            trial.expectRows(try await store.read(Query("items")).records, expected, "all rows after closing and opening")
+            trial.expectRows(
+                try await store.read(Query("items")).records,
+                expected,
+                "all rows after closing and opening"
+            )
         },
         rule(
             "durability.undeclared-keys",
@@ -36,7 +40,8 @@ extension StoreRules {
             let row = Record(
                 id: "a",
                 [
-                    "int": 1, "x": 0.1, "y": .date(text: "2024-02-29T12:34:56.7891234Z"), "z": .decimal("1.10"), "n": .null,
+                    "int": 1, "x": 0.1, "y": .date(text: "2024-02-29T12:34:56.7891234Z"), "z": .decimal("1.10"),
+                    "n": .null,
                     "b": .bytes([0, 1]), "j": .json("[1.0]"), "t": "1",
                 ]
             )
@@ -144,7 +149,11 @@ extension StoreRules {
                 try await trial.close(store)
                 store = try await trial.reopen()
                 let count = try await store.read { try $0.count(Query("items")) }
-                trial.expect(count, equals: (session >= 4 ? session : session + 1) * 25, "rows after session \(session)")
+                trial.expect(
+                    count,
+                    equals: (session >= 4 ? session : session + 1) * 25,
+                    "rows after session \(session)"
+                )
             }
         },
         rule(
@@ -162,7 +171,11 @@ extension StoreRules {
             try await second.upsert([Record(id: "c")], table: "items")
             trial.expectIDs(try await second.read(Query("items")).records, ["b", "c"], "rows of the second store")
             let again = try await trial.reopen(at: trial.place("first"))
-            trial.expectIDs(try await again.read(Query("items")).records, ["a"], "rows of the first store, opened again")
+            trial.expectIDs(
+                try await again.read(Query("items")).records,
+                ["a"],
+                "rows of the first store, opened again"
+            )
         },
     ]
 
@@ -190,7 +203,13 @@ extension StoreRules {
                     try await store.write { transaction in
                         try transaction.upsert([Record(id: "5a"), Record(id: "0a", ["int": -1])], into: "items")
                         try transaction.delete(["1b"], from: "other")
-                        try transaction.upsert((0..<500).map { Record(id: .string("x\($0)"), ["bytes": .bytes(Array(repeating: 1, count: 2_000))]) }, into: "items")
+                        try transaction.upsert(
+                            (0..<500)
+                                .map {
+                                    Record(id: .string("x\($0)"), ["bytes": .bytes(Array(repeating: 1, count: 2_000))])
+                                },
+                            into: "items"
+                        )
                         killThisProcess()
                     }
                 }
@@ -269,7 +288,10 @@ extension StoreRules {
                 let bytes = FieldValue.bytes(Array(repeating: UInt8(number & 255), count: 5_000))
                 let row = Record(id: .string("\(number)a"), ["int": .int64(Int64(number)), "bytes": bytes])
                 try transaction.upsert([row], into: "items")
-                try transaction.upsert([Record(id: .string("\(number)b"), ["int": .int64(Int64(number))])], into: "other")
+                try transaction.upsert(
+                    [Record(id: .string("\(number)b"), ["int": .int64(Int64(number))])],
+                    into: "other"
+                )
             }
         }
     }
@@ -279,8 +301,16 @@ extension StoreRules {
         let store = try await trial.reopen()
         let (items, others) = try await store.read { (try $0.records(Query("items")), try $0.records(Query("other"))) }
         let numbers = Set((0..<count).map { Int64($0) })
-        trial.expect(Set(items.map { $0.id.stringValue ?? "" }), equals: Set(numbers.map { "\($0)a" }), input + ": ids of items")
-        trial.expect(Set(others.map { $0.id.stringValue ?? "" }), equals: Set(numbers.map { "\($0)b" }), input + ": ids of other")
+        trial.expect(
+            Set(items.map { $0.id.stringValue ?? "" }),
+            equals: Set(numbers.map { "\($0)a" }),
+            input + ": ids of items"
+        )
+        trial.expect(
+            Set(others.map { $0.id.stringValue ?? "" }),
+            equals: Set(numbers.map { "\($0)b" }),
+            input + ": ids of other"
+        )
         for row in items {
             let number = row["int"]?.int64Value ?? -1
             let isWhole = row["bytes"]?.bytesValue == Array(repeating: UInt8(number & 255), count: 5_000)

@@ -95,7 +95,8 @@ extension StoreRules {
                     counts[Array(bytes[start..<start + 16]), default: 0] += 1
                 }
                 // Bookkeeping may hold runs of zeros; content that is encrypted well repeats nothing.
-                let most = counts.filter { entry in !entry.key.allSatisfy { $0 == entry.key[0] && ($0 == 0 || $0 == 255) } }
+                let most =
+                    counts.filter { entry in !entry.key.allSatisfy { $0 == entry.key[0] && ($0 == 0 || $0 == 255) } }
                     .values.max() ?? 0
                 trial.expect(
                     most < 100,
@@ -179,7 +180,8 @@ extension StoreRules {
             needs: "encrypted"
         ) { trial in
             var random = trial.random()
-            let rows = (0..<60).map { Record(id: .string("\($0)"), ["bytes": .bytes(Array(repeating: UInt8($0), count: 500))]) }
+            let rows = (0..<60)
+                .map { Record(id: .string("\($0)"), ["bytes": .bytes(Array(repeating: UInt8($0), count: 500))]) }
             try await trial.writeAndClose(TableDefinition.standard, rows)
             let expected = try QueryEvaluator(.items)
                 .evaluate(Query("items"), over: rows.map { TableDefinition.items.filled($0) })
@@ -189,7 +191,10 @@ extension StoreRules {
                 let copy = try trial.place("copy-\(number)")
                 let name = names[number % names.count]
                 for path in try FileManager.default.contentsOfDirectory(atPath: place.folder) {
-                    try FileManager.default.copyItem(atPath: place.folder + "/" + path, toPath: copy.folder + "/" + path)
+                    try FileManager.default.copyItem(
+                        atPath: place.folder + "/" + path,
+                        toPath: copy.folder + "/" + path
+                    )
                 }
                 let url = URL(fileURLWithPath: copy.folder).appendingPathComponent(name)
                 guard FileManager.default.fileExists(atPath: url.path) else {
@@ -208,7 +213,7 @@ extension StoreRules {
                     // Saying that something is wrong is right.
                 }
             }
-        },
+        }
     ]
 
     private static let markerTable = TableDefinition(
@@ -220,24 +225,31 @@ extension StoreRules {
         indexes: [["MarkerText"]]
     )
 
-    private static let markerRows: [Record] = (0..<200).map { index in
-        Record(
-            id: .string("MarkerIdentifier\(index)"),
-            [
-                "MarkerText": .string("MarkerContent\(index)"),
-                "MarkerBytes": .bytes(Array("MarkerBlob".utf8) + Array(repeating: 0, count: 2_000)),
-                "MarkerJSON": .json("{\"MarkerMember\":\(index)}"),
-                "MarkerDecimal": .decimal("987654321987654321.\(index)"), "MarkerUndeclared": "MarkerExtra",
-            ]
-        )
-    }
+    private static let markerRows: [Record] = (0..<200)
+        .map { index in
+            Record(
+                id: .string("MarkerIdentifier\(index)"),
+                [
+                    "MarkerText": .string("MarkerContent\(index)"),
+                    "MarkerBytes": .bytes(Array("MarkerBlob".utf8) + Array(repeating: 0, count: 2_000)),
+                    "MarkerJSON": .json("{\"MarkerMember\":\(index)}"),
+                    "MarkerDecimal": .decimal("987654321987654321.\(index)"), "MarkerUndeclared": "MarkerExtra",
+                ]
+            )
+        }
 
     private static func writeMarkers(_ store: any SyncContextDataSource) async throws {
         try await store.write { transaction in
             try transaction.upsert(markerRows, into: markerTable.name)
-            let operation = Record(id: 1, ["table": "MarkerTable", "properties": .bytes(Array("MarkerOperation".utf8))])
+            let operation = Record(
+                id: 1,
+                ["table": "MarkerTable", "properties": .bytes(Array("MarkerOperation".utf8))]
+            )
             try transaction.upsert([operation], into: SystemTables.operations.name)
-            try transaction.upsert([Record(id: "MarkerToken", ["value": "MarkerValue"])], into: SystemTables.configuration.name)
+            try transaction.upsert(
+                [Record(id: "MarkerToken", ["value": "MarkerValue"])],
+                into: SystemTables.configuration.name
+            )
         }
     }
 }
@@ -255,7 +267,10 @@ extension Trial where Subject == StoreSubject {
             let data = Data(bytes)
             for marker in markers {
                 let wide = Data(marker.utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] })
-                for form in [Data(marker.utf8), wide, Data(marker.utf8.reversed()), Data(Data(marker.utf8).base64EncodedString().utf8.dropLast(2))] {
+                for form in [
+                    Data(marker.utf8), wide, Data(marker.utf8.reversed()),
+                    Data(Data(marker.utf8).base64EncodedString().utf8.dropLast(2)),
+                ] {
                     expect(
                         data.range(of: form) == nil,
                         "search '\(name)' \(when)",

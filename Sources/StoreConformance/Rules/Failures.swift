@@ -25,14 +25,18 @@ extension StoreRules {
             try await trial.expectError(.tableNotFound, from: "deleteItems(…, table: \"absent\")") {
                 try await store.deleteItems(withIDs: ["a"], table: "absent")
             }
-            try await trial.expectError(.invalidQuery, from: "read(\(shown(wrong)))") { _ = try await store.read(wrong) }
+            try await trial.expectError(.invalidQuery, from: "read(\(shown(wrong)))") {
+                _ = try await store.read(wrong)
+            }
             try await trial.expectError(.invalidQuery, from: "count(\(shown(wrong)))") {
                 _ = try await store.read { try $0.count(wrong) }
             }
             try await trial.expectError(.invalidQuery, from: "first(\(shown(wrong)))") {
                 _ = try await store.read { try $0.first(wrong) }
             }
-            try await trial.expectError(.invalidQuery, from: "delete(\(shown(wrong)))") { try await store.delete(wrong) }
+            try await trial.expectError(.invalidQuery, from: "delete(\(shown(wrong)))") {
+                try await store.delete(wrong)
+            }
             try await trial.expectError(.invalidRecord, from: "upsert of text into an int64 column") {
                 try await store.upsert([Record(id: "b", ["int": "text"])], table: "items")
             }
@@ -134,7 +138,9 @@ extension StoreRules {
             try await trial.expectError(.closed, from: "read by id from a closed store") {
                 _ = try await store.read(table: "items", itemID: "a")
             }
-            try await trial.expectError(.closed, from: "query a closed store") { _ = try await store.read(Query("items")) }
+            try await trial.expectError(.closed, from: "query a closed store") {
+                _ = try await store.read(Query("items"))
+            }
             try await trial.expectError(.closed, from: "write to a closed store") {
                 try await store.upsert([Record(id: "b")], table: "items")
             }

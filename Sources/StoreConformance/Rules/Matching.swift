@@ -29,7 +29,10 @@ extension StoreRules {
             in: "QueryMatch",
             "Looks for text at the end; the same text elsewhere does not count."
         ) { trial in
-            let world = try await QueryWorld(trial, QueryWorld.rows("text", ["milk", "a milk", "ilk", "milk ", "milkmilk"]))
+            let world = try await QueryWorld(
+                trial,
+                QueryWorld.rows("text", ["milk", "a milk", "ilk", "milk ", "milkmilk"])
+            )
             try await world.expect(Column("text").ends(with: "milk"), ids: ["0", "1", "4"])
         },
         rule(

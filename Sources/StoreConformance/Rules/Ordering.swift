@@ -33,7 +33,9 @@ extension StoreRules {
             "Orders a column of every type with nulls in it, ascending."
         ) { trial in
             let world = try await QueryWorld(trial, orderedRows)
-            for column in TableDefinition.items.columns { try await world.expect(Query("items").ordered(by: column.name)) }
+            for column in TableDefinition.items.columns {
+                try await world.expect(Query("items").ordered(by: column.name))
+            }
             try await world.expect(Query("items").ordered(by: "int"), ids: ["2", "4", "1", "0", "3"])
         },
         rule(
@@ -58,8 +60,14 @@ extension StoreRules {
                 .map { Record(id: .string($0.0), ["int": .int64(Int64($0.1)), "text": .string($0.2)]) }
             let world = try await QueryWorld(trial, rows)
             let query = Query("items")
-            try await world.expect(query.ordered(by: "int").ordered(by: "text", .descending), ids: ["c", "a", "d", "b"])
-            try await world.expect(query.ordered(by: "text", .descending).ordered(by: "int"), ids: ["c", "d", "a", "b"])
+            try await world.expect(
+                query.ordered(by: "int").ordered(by: "text", .descending),
+                ids: ["c", "a", "d", "b"]
+            )
+            try await world.expect(
+                query.ordered(by: "text", .descending).ordered(by: "int"),
+                ids: ["c", "d", "a", "b"]
+            )
             try await world.expect(query.ordered(by: "int").ordered(by: "int", .descending), ids: ["a", "c", "b", "d"])
         },
         rule(
@@ -82,7 +90,9 @@ extension StoreRules {
             in: "Query",
             "Orders texts that a locale, a case-blind order, UTF-16 and numbers in texts would order otherwise."
         ) { trial in
-            let texts: [FieldValue] = ["b", "B", "a", "é", "z", "10", "9", "", "\u{FFFF}", "\u{10000}", "a\0", "a b", "_"]
+            let texts: [FieldValue] = [
+                "b", "B", "a", "é", "z", "10", "9", "", "\u{FFFF}", "\u{10000}", "a\0", "a b", "_",
+            ]
             let world = try await QueryWorld(trial, QueryWorld.rows("text", texts))
             try await world.expect(
                 Query("items").ordered(by: "text"),
@@ -121,7 +131,8 @@ extension StoreRules {
             "Reads 200 rows of few values again and again, between writes: the order stays the same."
         ) { trial in
             var random = trial.random()
-            let rows = (0..<200).map { Record(id: .string("\($0)"), ["int": .int64(Int64.random(in: 0..<5, using: &random))]) }
+            let rows = (0..<200)
+                .map { Record(id: .string("\($0)"), ["int": .int64(Int64.random(in: 0..<5, using: &random))]) }
             let world = try await QueryWorld(trial, rows.shuffled(using: &random))
             for _ in 0..<5 {
                 try await world.expect(Query("items").ordered(by: "int", .descending))
@@ -158,7 +169,12 @@ extension StoreRules {
     ]
 
     private static let paging: [StoreRule] = [
-        rule("order.limit", "The most rows to return, 0 or more; nil for all.", in: "Query", "Reads with several limits.") {
+        rule(
+            "order.limit",
+            "The most rows to return, 0 or more; nil for all.",
+            in: "Query",
+            "Reads with several limits."
+        ) {
             trial in
             let world = try await QueryWorld(trial, ["a", "b", "c"].map { Record(id: .string($0)) })
             try await world.expect(Query("items").limited(to: 2), ids: ["a", "b"])
@@ -193,7 +209,8 @@ extension StoreRules {
             "Reads 103 rows with few values in pages of 10: every row comes once, in order."
         ) { trial in
             var random = trial.random()
-            let rows = (0..<103).map { Record(id: .string("\($0)"), ["int": .int64(Int64.random(in: 0..<4, using: &random))]) }
+            let rows = (0..<103)
+                .map { Record(id: .string("\($0)"), ["int": .int64(Int64.random(in: 0..<4, using: &random))]) }
             let world = try await QueryWorld(trial, rows)
             let all = Query("items").ordered(by: "int", .descending)
             let pages = try await world.store.read { reader in
@@ -204,7 +221,8 @@ extension StoreRules {
         },
         rule(
             "order.batches",
-            "The rows of a query in batches of at most the given size, in the query's order, for results larger than memory.",
+            "The rows of a query in batches of at most the given size, in the query's order, for results larger"
+                + " than memory.",
             in: "SyncContextDataSource/batches(of:size:)",
             "Reads 57 rows with few values, nulls among them, in batches of 5, by two columns in opposite directions."
         ) { trial in
@@ -264,7 +282,13 @@ extension StoreRules {
             in: "Query",
             "Selects one column while another is in the condition and a third in the order."
         ) { trial in
-            let rows = (0..<6).map { Record(id: .string("\($0)"), ["int": .int64(Int64($0)), "text": "t", "double": .double(Double(-$0))]) }
+            let rows = (0..<6)
+                .map {
+                    Record(
+                        id: .string("\($0)"),
+                        ["int": .int64(Int64($0)), "text": "t", "double": .double(Double(-$0))]
+                    )
+                }
             let world = try await QueryWorld(trial, rows)
             try await world.expect(
                 Query("items").filtered(by: Column("int") > 1).ordered(by: "double").selecting(["text"]).limited(to: 3),
@@ -315,7 +339,11 @@ extension StoreRules {
             let asked = try await world.store.read(query.countingAll())
             trial.expect(asked.totalCount, equals: 5, "total count of \(shown(query))")
             trial.expectIDs(asked.records, ["3", "4"], "rows of \(shown(query)) with its total count")
-            trial.expect(try await world.store.read(query).totalCount, equals: nil, "total count that was not asked for")
+            trial.expect(
+                try await world.store.read(query).totalCount,
+                equals: nil,
+                "total count that was not asked for"
+            )
         },
         rule(
             "order.walk-stops-on-error",

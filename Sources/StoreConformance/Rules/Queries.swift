@@ -132,7 +132,8 @@ extension StoreRules {
             "query.kinds-differ",
             "Values of different kinds are not equal and neither is less.",
             in: "Query",
-            "Compares texts with numbers, truth values with numbers, dates with numbers, bytes with text, JSON with text."
+            "Compares texts with numbers, truth values with numbers, dates with numbers, bytes with text, JSON"
+                + " with text."
         ) { trial in
             let row = Record(
                 id: "0",
@@ -168,7 +169,9 @@ extension StoreRules {
                     try await world.expect(Column(column) == ten, ids: ["0"])
                     try await world.expect(Column(column) < ten, ids: [])
                 }
-                for nine: FieldValue in [9, 9.5, .decimal("9.99")] { try await world.expect(Column(column) > nine, ids: ["0"]) }
+                for nine: FieldValue in [9, 9.5, .decimal("9.99")] {
+                    try await world.expect(Column(column) > nine, ids: ["0"])
+                }
             }
             try await world.expect(.comparison(.column("int"), .equal, .column("decimal")), ids: ["0"])
         },
@@ -224,7 +227,10 @@ extension StoreRules {
             in: "Query",
             "Looks for texts that differ in case, in accents and in their form of one accent."
         ) { trial in
-            let world = try await QueryWorld(trial, QueryWorld.rows("text", ["a", "A", "\u{E9}", "e\u{301}", "z", "\u{10000}", "\u{FFFF}"]))
+            let world = try await QueryWorld(
+                trial,
+                QueryWorld.rows("text", ["a", "A", "\u{E9}", "e\u{301}", "z", "\u{10000}", "\u{FFFF}"])
+            )
             try await world.expect(Column("text") == "A", ids: ["1"])
             try await world.expect(Column("text") == "\u{E9}", ids: ["2"])
             try await world.expect(Column("text") < "a", ids: ["1"])
@@ -332,7 +338,8 @@ extension StoreRules {
         },
         rule(
             "query.id-ignoring-case",
-            "In a table whose ids ignore case, comparisons with the column `id` and the order by it ignore case as well.",
+            "In a table whose ids ignore case, comparisons with the column `id` and the order by it ignore case"
+                + " as well.",
             in: "Query",
             "Compares the id with texts of another casing, with 'equal', with 'any of', and with an order."
         ) { trial in
@@ -372,7 +379,10 @@ extension StoreRules {
             "Counts and deletes with conditions that name an undeclared column, and counts with what a walk refuses."
         ) { trial in
             let store = try await trial.makeStore()
-            for refused in [Query("items").limited(to: -1), Query("items").ordered(by: "absent"), Query("items").selecting(["absent"])] {
+            for refused in [
+                Query("items").limited(to: -1), Query("items").ordered(by: "absent"),
+                Query("items").selecting(["absent"]),
+            ] {
                 try await trial.expectError(.invalidQuery, from: "count \(shown(refused))") {
                     _ = try await store.read { try $0.count(refused) }
                 }
@@ -422,7 +432,9 @@ extension StoreRules {
             "Queries with a negative limit and with a negative offset."
         ) { trial in
             let store = try await trial.makeStore()
-            for query in [Query("items").limited(to: -1), Query("items").skipping(-1), Query("items").limited(to: .min)] {
+            for query in [
+                Query("items").limited(to: -1), Query("items").skipping(-1), Query("items").limited(to: .min),
+            ] {
                 try await trial.expectError(.invalidQuery, from: "query \(shown(query))") {
                     _ = try await store.read(query)
                 }

@@ -84,10 +84,13 @@ extension StoreRules {
             "read.id-ignoring-ascii-case-only",
             "Ignoring the case of the letters A to Z; the newest casing is the one stored.",
             in: "IDComparison",
-            "In a table whose ids ignore case, É and é, and signs that differ in one bit like '[' and '{', stay different."
+            "In a table whose ids ignore case, É and é, and signs that differ in one bit like '[' and '{', stay"
+                + " different."
         ) { trial in
             let store = try await trial.makeStore()
-            let ids: [RecordID] = ["\u{C9}", "\u{E9}", "[", "{", "@", "`", "^", "~", "\u{130}", "i", "\u{212A}", "k", "ß", "SS"]
+            let ids: [RecordID] = [
+                "\u{C9}", "\u{E9}", "[", "{", "@", "`", "^", "~", "\u{130}", "i", "\u{212A}", "k", "ß", "SS",
+            ]
             try await trial.expectStored(ids.map { Record(id: $0) }, in: .folding, store)
             let count = try await store.read { try $0.count(Query("folding")) }
             trial.expect(count, equals: ids.count, "count after writing the ids \(shown(ids))")

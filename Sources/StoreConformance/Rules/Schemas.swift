@@ -28,7 +28,11 @@ extension StoreRules {
             let long = String(repeating: "n", count: 127)
             for name in ["order", "Select", "_", "group", "table", "rowid", "oid", "values", long] {
                 let column = name == "rowid" ? "_rowid_" : name
-                let table = TableDefinition(name, columns: [.init(column, .string), .init("limit", .int64)], indexes: [[column]])
+                let table = TableDefinition(
+                    name,
+                    columns: [.init(column, .string), .init("limit", .int64)],
+                    indexes: [[column]]
+                )
                 let store = try await trial.makeStore([table])
                 try await trial.expectStored([Record(id: "a", [column: "x", "limit": 5])], in: table, store)
                 let query = Query(name).filtered(by: Column(column) == "x" && Column("limit") > 1)
@@ -55,7 +59,11 @@ extension StoreRules {
             try await trial.expectStored([Record(id: "a")], in: empty, store)
             for table in many { try await store.upsert([Record(id: .string(table.name))], table: table.name) }
             for table in many {
-                trial.expectIDs(try await store.read(Query(table.name)).records, [.string(table.name)], "rows of \(table.name)")
+                trial.expectIDs(
+                    try await store.read(Query(table.name)).records,
+                    [.string(table.name)],
+                    "rows of \(table.name)"
+                )
             }
         },
         rule(
@@ -90,7 +98,12 @@ extension StoreRules {
             try await store.upsert([Record(id: "a", ["text": "declared"])], table: "items")
             try await store.upsert([Record(id: "a", ["Text": 5])], table: "items")
             let got = try await store.read(table: "items", itemID: "a")?["text"]
-            trial.expect(got == "declared", "upsert {Text: 5} where text is \"declared\"", expected: "\"declared\"", got: shown(got))
+            trial.expect(
+                got == "declared",
+                "upsert {Text: 5} where text is \"declared\"",
+                expected: "\"declared\"",
+                got: shown(got)
+            )
         },
     ]
 
@@ -129,17 +142,27 @@ extension StoreRules {
             "schema.undeclared-column",
             "A column that is no longer declared is no error.",
             in: "SyncContextDataSource",
-            "Opens the store again with fewer columns: the other values are as they were, the column cannot be queried.",
+            "Opens the store again with fewer columns: the other values are as they were, the column cannot be"
+                + " queried.",
             needs: "durable"
         ) { trial in
             let small = TableDefinition("items", columns: [.init("text", .string)], systemProperties: [])
-            let large = TableDefinition("items", columns: [.init("text", .string), .init("int", .int64)], systemProperties: [])
+            let large = TableDefinition(
+                "items",
+                columns: [.init("text", .string), .init("int", .int64)],
+                systemProperties: []
+            )
             try await trial.writeAndClose([large], [Record(id: "a", ["text": "x", "int": 5])])
             let store = try await trial.reopen([small])
             let row = try await store.read(table: "items", itemID: "a")
             trial.expect(row?["text"] == "x", "the declared column", expected: "\"x\"", got: shown(row?["text"]))
             if store.capabilities.contains(.unknownColumns) {
-                trial.expect(row?["int"] == 5, "the column no longer declared", expected: "int64 5", got: shown(row?["int"]))
+                trial.expect(
+                    row?["int"] == 5,
+                    "the column no longer declared",
+                    expected: "int64 5",
+                    got: shown(row?["int"])
+                )
             }
             try await trial.expectError(.invalidQuery, from: "query a column that is no longer declared") {
                 _ = try await store.read(Query("items").filtered(by: Column("int") == 5))
@@ -149,18 +172,26 @@ extension StoreRules {
             let again = try await trial.reopen([large])
             let expected = Record(id: "a", ["text": "y", "int": 5])
             if again.capabilities.contains(.unknownColumns) {
-                trial.expectRow(try await again.read(table: "items", itemID: "a"), expected, "the column declared again")
+                trial.expectRow(
+                    try await again.read(table: "items", itemID: "a"),
+                    expected,
+                    "the column declared again"
+                )
             }
         },
         rule(
             "schema.retyped-column",
-            "A column or id that is declared with another type than the stored one is `schemaMismatch`, before anything is touched.",
+            "A column or id that is declared with another type than the stored one is `schemaMismatch`, before"
+                + " anything is touched.",
             in: "SyncContextDataSource",
-            "Opens the store again with a column of another type beside a new table: refused; then with the old schema.",
+            "Opens the store again with a column of another type beside a new table: refused; then with the old"
+                + " schema.",
             needs: "durable"
         ) { trial in
             try await trial.writeAndClose([.items], [fullRow("a")])
-            let columns = TableDefinition.items.columns.map { ColumnDefinition($0.name, $0.name == "int" ? .string : $0.type) }
+            let columns = TableDefinition.items.columns.map {
+                ColumnDefinition($0.name, $0.name == "int" ? .string : $0.type)
+            }
             let retyped = TableDefinition("items", columns: columns, systemProperties: .all)
             try await trial.expectError(.schemaMismatch, from: "open with the int64 column 'int' declared as string") {
                 _ = try await trial.reopen([.other, retyped])
@@ -175,7 +206,8 @@ extension StoreRules {
         },
         rule(
             "schema.changed-id-comparison",
-            "A column or id that is declared with another type than the stored one is `schemaMismatch`, before anything is touched.",
+            "A column or id that is declared with another type than the stored one is `schemaMismatch`, before"
+                + " anything is touched.",
             in: "SyncContextDataSource",
             "Opens the store again with ids that ignore case where they did not.",
             needs: "durable"

@@ -14,7 +14,11 @@ extension StoreRules {
                 let id: RecordID = table.idKind == .int64 ? 1 : "1"
                 try await trial.expectStored([Record(id: id)], in: table, store)
                 try await store.deleteItems(withIDs: [id], table: table.name)
-                trial.expectRow(try await store.read(table: table.name, itemID: id), nil, "read after deleting in \(table.name)")
+                trial.expectRow(
+                    try await store.read(table: table.name, itemID: id),
+                    nil,
+                    "read after deleting in \(table.name)"
+                )
             }
         },
         rule(
@@ -88,14 +92,16 @@ extension StoreRules {
             "Finds the operations of one item among 300, by table and item, and deletes one of them."
         ) { trial in
             let store = try await trial.makeStore()
-            let rows = (0..<300).map { index in
-                Record(
-                    id: .int64(Int64(index)),
-                    ["table": index % 2 == 0 ? "items" : "other", "itemKey": .string("\(index % 50)"), "state": 0]
-                )
-            }
+            let rows = (0..<300)
+                .map { index in
+                    Record(
+                        id: .int64(Int64(index)),
+                        ["table": index % 2 == 0 ? "items" : "other", "itemKey": .string("\(index % 50)"), "state": 0]
+                    )
+                }
             try await store.upsert(rows, table: store.operationTableName)
-            let query = Query(store.operationTableName).filtered(by: Column("table") == "items" && Column("itemKey") == "8")
+            let query = Query(store.operationTableName)
+                .filtered(by: Column("table") == "items" && Column("itemKey") == "8")
             let found = try await store.read(query).records
             trial.expectIDs(found, [8, 58, 108, 158, 208, 258], "query \(shown(query))")
             try await store.deleteItems(withIDs: [58], table: store.operationTableName)

@@ -33,7 +33,8 @@ extension StoreRules {
         },
         rule(
             "transaction.returns-value",
-            "Runs a closure as one transaction: kept as a whole when it returns, rolled back as a whole when it throws.",
+            "Runs a closure as one transaction: kept as a whole when it returns, rolled back as a whole when it"
+                + " throws.",
             in: "SyncContextDataSource/write(_:)",
             "Returns values from the closures of reads and writes."
         ) { trial in
@@ -110,9 +111,13 @@ extension StoreRules {
     ]
 
     private static func largeRows(_ call: Int) -> [Record] {
-        (call * 100..<call * 100 + 100).map {
-            Record(id: .string("\($0)"), ["int": .int64(Int64($0)), "bytes": .bytes(Array(repeating: UInt8($0 & 255), count: 300))])
-        }
+        (call * 100..<call * 100 + 100)
+            .map {
+                Record(
+                    id: .string("\($0)"),
+                    ["int": .int64(Int64($0)), "bytes": .bytes(Array(repeating: UInt8($0 & 255), count: 300))]
+                )
+            }
     }
 
     private static let rollbacks: [StoreRule] = [
@@ -159,7 +164,10 @@ extension StoreRules {
             "Writes and deletes operations, errors and settings, then throws."
         ) { trial in
             try await expectRollback(trial) { transaction in
-                try transaction.upsert([Record(id: 1, ["state": 2]), Record(id: 9)], into: SystemTables.operations.name)
+                try transaction.upsert(
+                    [Record(id: 1, ["state": 2]), Record(id: 9)],
+                    into: SystemTables.operations.name
+                )
                 try transaction.upsert([Record(id: "e")], into: SystemTables.operationErrors.name)
                 try transaction.delete(Query(SystemTables.configuration.name))
             }
@@ -231,8 +239,16 @@ extension StoreRules {
                 try await rollBack(store) { try $0.upsert([Record(id: "lost", ["int": 1])], into: "items") }
                 try await store.upsert([Record(id: .string("\(number)"))], table: "items")
             }
-            trial.expect(try await store.read { try $0.count(Query("items")) }, equals: 20, "rows after 20 writes and 20 rollbacks")
-            trial.expectRow(try await store.read(table: "items", itemID: "lost"), nil, "the row of the rolled back writes")
+            trial.expect(
+                try await store.read { try $0.count(Query("items")) },
+                equals: 20,
+                "rows after 20 writes and 20 rollbacks"
+            )
+            trial.expectRow(
+                try await store.read(table: "items", itemID: "lost"),
+                nil,
+                "the row of the rolled back writes"
+            )
         },
         rule(
             "transaction.refused-call-leaves-no-half",
@@ -435,7 +451,8 @@ extension StoreRules {
         },
         rule(
             "transaction.read-only-write",
-            "Runs a closure as one transaction: kept as a whole when it returns, rolled back as a whole when it throws.",
+            "Runs a closure as one transaction: kept as a whole when it returns, rolled back as a whole when it"
+                + " throws.",
             in: "SyncContextDataSource/write(_:)",
             "Runs write transactions that only read, and empty ones, between others."
         ) { trial in

@@ -31,7 +31,11 @@ extension StoreRules {
                 row[name] = value
                 try await store.upsert([Record(id: "a", [name: value])], table: "items")
                 let got = try await store.read(table: "items", itemID: "a")
-                trial.expectRow(got, TableDefinition.items.filled(row), "upsert {\(name): \(shown(value))} over a full row")
+                trial.expectRow(
+                    got,
+                    TableDefinition.items.filled(row),
+                    "upsert {\(name): \(shown(value))} over a full row"
+                )
             }
         },
         rule(
@@ -83,7 +87,8 @@ extension StoreRules {
         },
         rule(
             "upsert.new-casing",
-            "A record with an id that differs from the stored one only in a case that the table ignores updates that row and gives it the new casing.",
+            "A record with an id that differs from the stored one only in a case that the table ignores updates"
+                + " that row and gives it the new casing.",
             in: "StoreWriteBackend/upsert(_:into:)",
             "Merges 'AB' into 'ab' where ids ignore case: one row, merged, with the id 'AB'."
         ) { trial in
@@ -104,7 +109,11 @@ extension StoreRules {
         ) { trial in
             let store = try await trial.makeStore()
             for _ in 0..<2 { try await trial.expectStored([fullRow("a")], in: .items, store) }
-            trial.expect(try await store.read { try $0.count(Query("items")) }, equals: 1, "count after writing one id twice")
+            trial.expect(
+                try await store.read { try $0.count(Query("items")) },
+                equals: 1,
+                "count after writing one id twice"
+            )
         },
         rule(
             "upsert.random-merges",
@@ -125,7 +134,11 @@ extension StoreRules {
                 try await store.upsert(records, table: "items")
                 let expected = try QueryEvaluator(.items)
                     .evaluate(Query("items"), over: model.values.map { TableDefinition.items.filled($0) })
-                trial.expectRows(try await store.read(Query("items")).records, expected, "all rows after batch \(batch)")
+                trial.expectRows(
+                    try await store.read(Query("items")).records,
+                    expected,
+                    "all rows after batch \(batch)"
+                )
             }
         },
     ]
@@ -134,7 +147,8 @@ extension StoreRules {
         Record(
             id: id,
             [
-                "bool": true, "int": 7, "double": 0.25, "decimal": .decimal("1.50"), "text": "text", "date": .date(1_234),
+                "bool": true, "int": 7, "double": 0.25, "decimal": .decimal("1.50"), "text": "text",
+                "date": .date(1_234),
                 "bytes": .bytes([1, 0, 255]), "json": .json("{\"a\": 1}"), "createdAt": .date(1),
                 "updatedAt": .date(text: "2024-02-29T12:34:56.7891234Z"), "version": "v1", "deleted": false,
             ]
@@ -244,8 +258,10 @@ extension StoreRules {
                 id: "a",
                 [
                     "int": 1, "extraBool": true, "extraInt": .int64(.max), "extraDouble": 0.1,
-                    "extraDecimal": .decimal("1.10"), "extraText": "a\0b", "extraDate": .date(text: "2024-02-29T12:34:56.7891234Z"),
-                    "extraBytes": .bytes([0, 255]), "extraJSON": .json("{ \"a\":[1.0] }"), "with space": 1, "quote\"'": 2,
+                    "extraDecimal": .decimal("1.10"), "extraText": "a\0b",
+                    "extraDate": .date(text: "2024-02-29T12:34:56.7891234Z"),
+                    "extraBytes": .bytes([0, 255]), "extraJSON": .json("{ \"a\":[1.0] }"), "with space": 1,
+                    "quote\"'": 2,
                     "Int": 3, "TEXT": "other case", "é": 4, "": 5, "u:x": 6, "order": 7,
                 ]
             )

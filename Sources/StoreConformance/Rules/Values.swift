@@ -30,7 +30,8 @@ extension StoreRules {
         (
             "double", "It comes back bit for bit, but for the sign of zero.", "FieldValue", "double",
             [
-                0.1, 0.30000000000000004, 1e300, -1e-300, .double(.leastNonzeroMagnitude), .double(.greatestFiniteMagnitude),
+                0.1, 0.30000000000000004, 1e300, -1e-300, .double(.leastNonzeroMagnitude),
+                .double(.greatestFiniteMagnitude),
                 .double(.leastNormalMagnitude), .double(.pi), .double(1.0.nextUp), .double(9_007_199_254_740_994),
                 .double(123_456_789.123_456_79), .double(1), .double(-2),
             ]
@@ -61,7 +62,8 @@ extension StoreRules {
         (
             "text-not-interpreted", "Every value comes back as it went in", "SyncContextDataSource", "text",
             [
-                "1", "007", "1.0", "1e3", "true", "null", "NULL", " a ", "a ", "'", "''", "\"", "\\", "\\n", "%", "_", "?1",
+                "1", "007", "1.0", "1e3", "true", "null", "NULL", " a ", "a ", "'", "''", "\"", "\\", "\\n", "%", "_",
+                "?1",
                 ":x", "; DROP TABLE items; --", "0x10", "2020-01-01T00:00:00Z", "{\"a\":1}",
             ]
         ),
@@ -79,7 +81,8 @@ extension StoreRules {
         ),
         (
             "date-finer-text",
-            "The text of such an instant is kept beside the milliseconds, so that sending the value back does not cut it.",
+            "The text of such an instant is kept beside the milliseconds, so that sending the value back does"
+                + " not cut it.",
             "Timestamp", "date",
             [
                 .date(text: "2024-02-29T12:34:56.1234567Z"), .date(text: "2024-02-29T12:34:56.123000001+02:00"),
@@ -88,7 +91,10 @@ extension StoreRules {
         ),
         (
             "bytes", "Every value comes back as it went in", "SyncContextDataSource", "bytes",
-            [.bytes(Array(0...255)), .bytes([0]), .bytes([0, 0, 0]), .bytes([255, 254, 0, 1]), .bytes(Array("text".utf8))]
+            [
+                .bytes(Array(0...255)), .bytes([0]), .bytes([0, 0, 0]), .bytes([255, 254, 0, 1]),
+                .bytes(Array("text".utf8)),
+            ]
         ),
         ("bytes-empty", "Empty bytes are not null.", "FieldValue", "bytes", [.bytes([])]),
         (
@@ -202,7 +208,8 @@ extension StoreRules {
         },
         rule(
             "values.date-replaced-finer-text",
-            "The text of such an instant is kept beside the milliseconds, so that sending the value back does not cut it.",
+            "The text of such an instant is kept beside the milliseconds, so that sending the value back does"
+                + " not cut it.",
             in: "Timestamp",
             "Overwrites a finer date with a whole one of the same millisecond: the old text must be gone."
         ) { trial in

@@ -5,7 +5,9 @@ extension Mutant {
     static let computing: [Mutant] = [
         Mutant("compute.whole-numbers", "divides whole numbers as doubles") {
             $0.computing { expression in
-                guard case .operation(.column("int"), .divide, .value(.int64(let number))) = expression else { return expression }
+                guard case .operation(.column("int"), .divide, .value(.int64(let number))) = expression else {
+                    return expression
+                }
                 return .operation(.column("int"), .divide, .value(.double(Double(number))))
             }
         },
@@ -20,19 +22,29 @@ extension Mutant {
         },
         Mutant("compute.doubles", "computes with doubles as decimals") {
             $0.computing { expression in
-                guard case .operation(let left, let symbol, .value(.double(let number))) = expression else { return expression }
-                return .operation(left, symbol, .value(DecimalText(shortestOf: number).map(FieldValue.decimal) ?? .null))
+                guard case .operation(let left, let symbol, .value(.double(let number))) = expression else {
+                    return expression
+                }
+                return .operation(
+                    left,
+                    symbol,
+                    .value(DecimalText(shortestOf: number).map(FieldValue.decimal) ?? .null)
+                )
             }
         },
         Mutant("compute.decimals", "computes with decimals as doubles") {
             $0.computing { expression in
-                guard case .operation(let left, let symbol, .value(.decimal(let decimal))) = expression else { return expression }
+                guard case .operation(let left, let symbol, .value(.decimal(let decimal))) = expression else {
+                    return expression
+                }
                 return .operation(left, symbol, .value(.double(Double(decimal.text) ?? 0)))
             }
         },
         Mutant("compute.no-result", "takes a null for 0") {
             $0.computing { expression in
-                guard case .operation(.column("double"), .add, .value(let value)) = expression else { return expression }
+                guard case .operation(.column("double"), .add, .value(let value)) = expression else {
+                    return expression
+                }
                 return .value(value)
             }
         },
@@ -44,7 +56,9 @@ extension Mutant {
         },
         Mutant("compute.length", "counts bytes") {
             $0.testing { leaf in
-                guard case .comparison(.function(.length, .column("text")), .equal, .value(6)) = leaf else { return leaf }
+                guard case .comparison(.function(.length, .column("text")), .equal, .value(6)) = leaf else {
+                    return leaf
+                }
                 return .constant(false)
             }
         },
@@ -65,13 +79,16 @@ extension Mutant {
         },
         Mutant("compute.concatenation", "takes a null for the empty text") {
             $0.computing { expression in
-                guard case .operation(let left, .concatenate, .column("decimal")) = expression else { return expression }
+                guard case .operation(let left, .concatenate, .column("decimal")) = expression else {
+                    return expression
+                }
                 return left
             }
         },
         Mutant("compute.date-parts", "takes dates apart an hour east of UTC") {
             $0.testing { leaf in
-                guard case .comparison(.function(.hour, let date), let comparison, .value(.int64(let hour))) = leaf else { return leaf }
+                guard case .comparison(.function(.hour, let date), let comparison, .value(.int64(let hour))) = leaf
+                else { return leaf }
                 return .comparison(.function(.hour, date), comparison, .value(.int64((hour + 1) % 24)))
             }
         },
@@ -83,7 +100,9 @@ extension Mutant {
             }
         },
         Mutant("search.folded-comparison", "folds case and nothing else") {
-            $0.computing { if case .function(.folded, let operand) = $0 { .function(.lowercased, operand) } else { $0 } }
+            $0.computing {
+                if case .function(.folded, let operand) = $0 { .function(.lowercased, operand) } else { $0 }
+            }
         },
         Mutant("search.folded-match", "does not fold what it looks for") {
             $0.testing { leaf in
@@ -99,18 +118,23 @@ extension Mutant {
             }
         },
         Mutant("search.words", "takes beginnings for whole words") {
-            $0.testing { if case .words(let text, _, let columns) = $0 { .words(text, .prefixes, in: columns) } else { $0 } }
+            $0.testing {
+                if case .words(let text, _, let columns) = $0 { .words(text, .prefixes, in: columns) } else { $0 }
+            }
         },
         Mutant("search.folded-order", "orders by bytes when asked for a folded order") {
             $0.evaluating { query in
                 var query = query
-                for index in query.order.indices where query.order[index].column == "text" { query.order[index].isFolded = false }
+                for index in query.order.indices where query.order[index].column == "text" {
+                    query.order[index].isFolded = false
+                }
                 return query
             }
         },
         Mutant("search.index-changes-nothing", "forgets to search rows that were merged") {
             $0.evaluating { query in
-                guard query.table == "notes", case .words(let text, let match, let columns)? = query.predicate, columns.count == 2
+                guard query.table == "notes", case .words(let text, let match, let columns)? = query.predicate,
+                    columns.count == 2
                 else { return query }
                 return query.filtered(by: .words(text, match, in: [columns[0]]))
             }

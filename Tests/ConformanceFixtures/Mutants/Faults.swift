@@ -26,13 +26,18 @@ package struct Faults: Sendable {
     package var deleteQuery: @Sendable (Query, Inner) throws -> Int = { try $1.delete($0) }
 
     /// The tables after a transaction that threw, from those before and those it made.
-    package var rollBack: @Sendable ([String: MemoryTable], [String: MemoryTable]) -> [String: MemoryTable] = { before, _ in
+    package var rollBack: @Sendable ([String: MemoryTable], [String: MemoryTable]) -> [String: MemoryTable] = {
+        before,
+        _ in
         before
     }
     /// The error that is thrown on.
     package var rethrow: @Sendable (any Error) -> (any Error)? = { $0 }
     /// The tables that are told to subscribers, from those that were touched, and the tables before and after.
-    package var touched: @Sendable (Set<String>, [String: MemoryTable], [String: MemoryTable]) -> Set<String> = { touched, _, _ in
+    package var touched: @Sendable (Set<String>, [String: MemoryTable], [String: MemoryTable]) -> Set<String> = {
+        touched,
+        _,
+        _ in
         touched
     }
     package var store = StoreFaults()

@@ -26,7 +26,9 @@ package final class MutantStore: SyncContextDataSource {
         self.schema = schema
         self.faults = faults
         capabilities = faults.keepsUnknownColumns ? [.unknownColumns] : []
-        let tables = Dictionary(uniqueKeysWithValues: faults.schema(schema).allTables.map { ($0.name, MemoryTable($0)) })
+        let tables = Dictionary(
+            uniqueKeysWithValues: faults.schema(schema).allTables.map { ($0.name, MemoryTable($0)) }
+        )
         state = Mutex(State(tables: tables, previous: tables))
     }
 
@@ -37,7 +39,10 @@ package final class MutantStore: SyncContextDataSource {
         if !faults.store.ignoresCancellation { try Task.checkCancellation() }
         try failIfTold()
         let backend = MutantBackend(
-            MemoryTransaction(state.withLock { faults.store.readsStale ? $0.previous : $0.tables }, keepsUnknownColumns: true),
+            MemoryTransaction(
+                state.withLock { faults.store.readsStale ? $0.previous : $0.tables },
+                keepsUnknownColumns: true
+            ),
             faults
         )
         if faults.store.readsUncommitted { backend.current = { self.state.withLock { $0.tables } } }
@@ -186,7 +191,10 @@ private actor AsyncLock {
     }
 
     private func acquire() async {
-        guard isHeld else { return isHeld = true }
+        guard isHeld else {
+            isHeld = true
+            return
+        }
         await withCheckedContinuation { waiting.append($0) }
     }
 

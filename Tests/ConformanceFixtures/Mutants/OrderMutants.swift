@@ -14,14 +14,20 @@ extension Mutant {
         },
         Mutant("order.nulls-first", "puts nulls last") {
             $0.arranging { rows, query in
-                guard let first = query.order.first, first.direction == .ascending, first.column != "id" else { return rows }
-                return rows.filter { $0[first.column]?.isNull == false } + rows.filter { $0[first.column]?.isNull != false }
+                guard let first = query.order.first, first.direction == .ascending, first.column != "id" else {
+                    return rows
+                }
+                return rows.filter { $0[first.column]?.isNull == false }
+                    + rows.filter { $0[first.column]?.isNull != false }
             }
         },
         Mutant("order.descending", "puts nulls first in both directions") {
             $0.arranging { rows, query in
-                guard let first = query.order.first, first.direction == .descending, first.column != "id" else { return rows }
-                return rows.filter { $0[first.column]?.isNull == true } + rows.filter { $0[first.column]?.isNull != true }
+                guard let first = query.order.first, first.direction == .descending, first.column != "id" else {
+                    return rows
+                }
+                return rows.filter { $0[first.column]?.isNull == true }
+                    + rows.filter { $0[first.column]?.isNull != true }
             }
         },
         Mutant("order.several-columns", "orders by the first column only") {
@@ -64,7 +70,9 @@ extension Mutant {
         Mutant("order.decimals-numerically", "orders decimals by their text") {
             $0.arranging { rows, query in
                 guard query.order.first?.column == "decimal" else { return rows }
-                return rows.sorted { ($0["decimal"]?.decimalValue?.text ?? "") < ($1["decimal"]?.decimalValue?.text ?? "") }
+                return rows.sorted {
+                    ($0["decimal"]?.decimalValue?.text ?? "") < ($1["decimal"]?.decimalValue?.text ?? "")
+                }
             }
         },
         Mutant("order.by-id", "does not order by the id when asked to") {

@@ -9,13 +9,17 @@ extension Mutant {
         Mutant("query.null-differs-from-values", "leaves nulls out of 'not equal', as SQL does") {
             $0.testing { leaf in
                 guard case .comparison(let left, .notEqual, let right) = leaf else { return leaf }
-                return .all([leaf, .comparison(left, .notEqual, .value(.null)), .comparison(right, .notEqual, .value(.null))])
+                return .all([
+                    leaf, .comparison(left, .notEqual, .value(.null)), .comparison(right, .notEqual, .value(.null)),
+                ])
             }
         },
         Mutant("query.null-is-not-ordered", "takes null for less than anything") {
             $0.testing { leaf in
                 guard case .comparison(let left, .less, let right) = leaf else { return leaf }
-                return .any([leaf, .comparison(left, .equal, .value(.null)) && .comparison(right, .notEqual, .value(.null))])
+                return .any([
+                    leaf, .comparison(left, .equal, .value(.null)) && .comparison(right, .notEqual, .value(.null)),
+                ])
             }
         },
         Mutant("query.two-valued-logic", "has a third truth value, as SQL does") {
@@ -23,11 +27,17 @@ extension Mutant {
                 guard case .not(.comparison(let left, let comparison, let right)) = node, comparison != .equal else {
                     return node
                 }
-                return .all([node, .comparison(left, .notEqual, .value(.null)), .comparison(right, .notEqual, .value(.null))])
+                return .all([
+                    node, .comparison(left, .notEqual, .value(.null)), .comparison(right, .notEqual, .value(.null)),
+                ])
             }
         },
-        Mutant("query.equal", "compares with 'less or equal' for 'equal'") { $0.testing { replacing($0, .equal, .lessOrEqual) } },
-        Mutant("query.not-equal", "compares with 'greater' for 'not equal'") { $0.testing { replacing($0, .notEqual, .greater) } },
+        Mutant("query.equal", "compares with 'less or equal' for 'equal'") {
+            $0.testing { replacing($0, .equal, .lessOrEqual) }
+        },
+        Mutant("query.not-equal", "compares with 'greater' for 'not equal'") {
+            $0.testing { replacing($0, .notEqual, .greater) }
+        },
         Mutant("query.less-or-equal", "compares with 'less' for 'less or equal'") {
             $0.testing { replacing($0, .lessOrEqual, .less) }
         },
@@ -45,7 +55,8 @@ extension Mutant {
         },
         Mutant("query.kinds-differ", "takes text with a number for the number") {
             $0.testing { leaf in
-                guard case .comparison(let left, let comparison, .value(.string(let text))) = leaf, let number = Int64(text)
+                guard case .comparison(let left, let comparison, .value(.string(let text))) = leaf,
+                    let number = Int64(text)
                 else { return leaf }
                 return .any([leaf, .comparison(left, comparison, .value(.int64(number)))])
             }
@@ -84,7 +95,9 @@ extension Mutant {
         },
         Mutant("query.text-bytes", "compares text without case") {
             $0.testing { leaf in
-                guard case .comparison(.column("text"), let comparison, .value(.string(let text))) = leaf else { return leaf }
+                guard case .comparison(.column("text"), let comparison, .value(.string(let text))) = leaf else {
+                    return leaf
+                }
                 return .comparison(.lowercased(.column("text")), comparison, .lowercased(.value(.string(text))))
             }
         },
@@ -98,8 +111,12 @@ extension Mutant {
                 )
             }
         },
-        Mutant("query.all", "finds nothing for an empty 'all'") { $0.testing { $0 == .all([]) ? .constant(false) : $0 } },
-        Mutant("query.any", "finds everything for an empty 'any'") { $0.testing { $0 == .any([]) ? .constant(true) : $0 } },
+        Mutant("query.all", "finds nothing for an empty 'all'") {
+            $0.testing { $0 == .all([]) ? .constant(false) : $0 }
+        },
+        Mutant("query.any", "finds everything for an empty 'any'") {
+            $0.testing { $0 == .any([]) ? .constant(true) : $0 }
+        },
         Mutant("query.constant", "takes a constant for true") {
             $0.testing { if case .constant = $0 { .constant(true) } else { $0 } }
         },
@@ -154,7 +171,9 @@ extension Mutant {
             }
         },
         Mutant("match.contains", "looks at the start only") { $0.testing { replacing($0, .contains, .startsWith) } },
-        Mutant("match.starts-with", "looks anywhere for a start") { $0.testing { replacing($0, .startsWith, .contains) } },
+        Mutant("match.starts-with", "looks anywhere for a start") {
+            $0.testing { replacing($0, .startsWith, .contains) }
+        },
         Mutant("match.ends-with", "looks anywhere for an end") { $0.testing { replacing($0, .endsWith, .contains) } },
         Mutant("match.case", "looks for text without case, as LIKE does") {
             $0.testing { leaf in
@@ -164,7 +183,9 @@ extension Mutant {
         },
         Mutant("match.no-wildcards", "takes '%' for any text, as LIKE does") {
             $0.testing { leaf in
-                guard case .match(let text, _, .value(.string(let pattern))) = leaf, pattern.contains("%") else { return leaf }
+                guard case .match(let text, _, .value(.string(let pattern))) = leaf, pattern.contains("%") else {
+                    return leaf
+                }
                 return .all(pattern.split(separator: "%").map { .match(text, .contains, .value(.string(String($0)))) })
             }
         },
@@ -173,13 +194,17 @@ extension Mutant {
         },
         Mutant("match.lowercased", "does not change the case of columns") {
             $0.testing { leaf in
-                guard case .comparison(.function(.lowercased, let inner), let comparison, let right) = leaf else { return leaf }
+                guard case .comparison(.function(.lowercased, let inner), let comparison, let right) = leaf else {
+                    return leaf
+                }
                 return .comparison(inner, comparison, right)
             }
         },
         Mutant("match.uppercased", "makes lower-case what is to be upper-case") {
             $0.testing { leaf in
-                guard case .comparison(.function(.uppercased, let inner), let comparison, let right) = leaf else { return leaf }
+                guard case .comparison(.function(.uppercased, let inner), let comparison, let right) = leaf else {
+                    return leaf
+                }
                 return .comparison(.lowercased(inner), comparison, right)
             }
         },
@@ -192,7 +217,10 @@ extension Mutant {
         Mutant("match.any-of-kinds", "takes the text 1 in a list for the number") {
             $0.testing { leaf in
                 guard case .isAnyOf(let left, let values) = leaf else { return leaf }
-                return .isAnyOf(left, values + values.compactMap { $0.stringValue.flatMap(Int64.init).map(FieldValue.int64) })
+                return .isAnyOf(
+                    left,
+                    values + values.compactMap { $0.stringValue.flatMap(Int64.init).map(FieldValue.int64) }
+                )
             }
         },
         Mutant("match.any-of-many", "looks at 999 values at most") {

@@ -38,9 +38,11 @@ extension Mutant {
         },
         Mutant("transaction.rollback-large", "rolls back 1,000 rows at most") {
             $0.rollBack = { before, made in
-                made.values.contains { $0.rows.count > 1_000 } ? made : mixing(before, made) { before, made in
-                    made.rows.count == 100 ? made : before
-                }
+                made.values.contains { $0.rows.count > 1_000 }
+                    ? made
+                    : mixing(before, made) { before, made in
+                        made.rows.count == 100 ? made : before
+                    }
             }
         },
         Mutant("transaction.rollback-random", "keeps a row whose id is '7'") {
@@ -83,7 +85,9 @@ extension Mutant {
         Mutant("transaction.cancelled-while-waiting", "looks for cancellation before it waits, not after") {
             $0.store.looksForCancellationOnlyAtFirst = true
         },
-        Mutant("concurrency.merges-of-one-row", "merges into the row as it was before it waited") { $0.store.losesUpdates = true },
+        Mutant("concurrency.merges-of-one-row", "merges into the row as it was before it waited") {
+            $0.store.losesUpdates = true
+        },
         Mutant("transaction.cancelled-after-commit", "reports a committed transaction as cancelled") {
             $0.store.checksCancellationAfterCommit = true
         },
@@ -100,7 +104,9 @@ extension Mutant {
             }
         },
         Mutant("concurrency.no-lost-update", "reads before it waits for its turn") { $0.store.losesUpdates = true },
-        Mutant("concurrency.all-writes-kept", "overwrites what others wrote meanwhile") { $0.store.losesUpdates = true },
+        Mutant("concurrency.all-writes-kept", "overwrites what others wrote meanwhile") {
+            $0.store.losesUpdates = true
+        },
         Mutant("concurrency.no-half-transactions", "shows others what is not committed") {
             $0.store.readsUncommitted = true
         },
@@ -146,7 +152,9 @@ extension Mutant {
         Mutant("changes.names-tables", "names every table") {
             $0.touched = { touched, _, after in touched.isEmpty ? [] : Set(after.keys) }
         },
-        Mutant("changes.names-tables", "names one table only") { $0.touched = { touched, _, _ in Set(touched.sorted().prefix(1)) } },
+        Mutant("changes.names-tables", "names one table only") {
+            $0.touched = { touched, _, _ in Set(touched.sorted().prefix(1)) }
+        },
         Mutant("changes.names-tables", "does not tell of deleted rows") {
             $0.touched = { touched, before, after in
                 touched.filter { (after[$0]?.rows.count ?? 0) >= (before[$0]?.rows.count ?? 0) }
@@ -169,7 +177,9 @@ extension Mutant {
         Mutant("changes.nothing-written-is-silent", "tells of transactions that wrote nothing") {
             $0.touched = { touched, _, _ in touched.isEmpty ? ["items"] : touched }
         },
-        Mutant("changes.subscribed-at-once", "subscribes when the stream is first read") { $0.store.subscribesLazily = true },
+        Mutant("changes.subscribed-at-once", "subscribes when the stream is first read") {
+            $0.store.subscribesLazily = true
+        },
         Mutant("changes.any-number", "tells the newest subscriber only") { $0.store.streamsToOneOnly = true },
         Mutant("changes.from-now-on", "begins with the change before") { $0.store.replaysLastChange = true },
         Mutant("changes.end-on-close", "leaves streams open when it is closed") { $0.store.keepsStreamsOpen = true },

@@ -103,7 +103,9 @@ extension Mutant {
         Mutant("upsert.undeclared-key", "refuses undeclared keys instead of dropping them") {
             $0.keepsUnknownColumns = false
             $0.upsert = { records, table, inner in
-                if records.contains(where: { $0["extra"] != nil }) { throw StoreError(.invalidRecord, "unknown column") }
+                if records.contains(where: { $0["extra"] != nil }) {
+                    throw StoreError(.invalidRecord, "unknown column")
+                }
                 try inner.upsert(records, into: table)
             }
         },
@@ -125,7 +127,9 @@ extension Mutant {
             $0.upsert = { records, table, inner in
                 let declared = Set(["bool", "int", "text", "x"])
                 try inner.upsert(
-                    records.map { Record(id: $0.id, $0.fields.filter { !$0.value.isNull || declared.contains($0.key) }) },
+                    records.map {
+                        Record(id: $0.id, $0.fields.filter { !$0.value.isNull || declared.contains($0.key) })
+                    },
                     into: table
                 )
             }
@@ -135,7 +139,9 @@ extension Mutant {
     static let deletions: [Mutant] = [
         Mutant("delete.absent-ids", "throws for an absent id") {
             $0.deleteIDs = { ids, table, inner in
-                for id in ids where try inner.record(id, in: table) == nil { throw StoreError(.notFound, "no such row") }
+                for id in ids where try inner.record(id, in: table) == nil {
+                    throw StoreError(.notFound, "no such row")
+                }
                 return try inner.delete(ids, from: table)
             }
         },
@@ -200,7 +206,9 @@ extension Mutant {
         },
         Mutant("delete.by-query-all", "empties every table") {
             $0.deleteQuery = { query, inner in
-                if query.predicate == nil, query.limit == nil, query.table == "items" { _ = try inner.delete(Query("other")) }
+                if query.predicate == nil, query.limit == nil, query.table == "items" {
+                    _ = try inner.delete(Query("other"))
+                }
                 return try inner.delete(query)
             }
         },

@@ -69,7 +69,9 @@ extension Mutant {
             }
         },
         Mutant("values.text-not-normalised", "normalises text") {
-            $0.changing { if case .string(let text) = $0 { .string(text.precomposedStringWithCanonicalMapping) } else { $0 } }
+            $0.changing {
+                if case .string(let text) = $0 { .string(text.precomposedStringWithCanonicalMapping) } else { $0 }
+            }
         },
         Mutant("values.text-not-interpreted", "trims text") {
             $0.changing {
@@ -81,7 +83,11 @@ extension Mutant {
         },
         Mutant("values.text-large", "cuts text at 65,535 bytes") {
             $0.changing {
-                if case .string(let text) = $0 { .string(String(decoding: text.utf8.prefix(65_535), as: UTF8.self)) } else { $0 }
+                if case .string(let text) = $0 {
+                    .string(String(decoding: text.utf8.prefix(65_535), as: UTF8.self))
+                } else {
+                    $0
+                }
             }
         },
         Mutant("values.date-milliseconds", "cuts dates to seconds") {
@@ -99,7 +105,8 @@ extension Mutant {
             faults.upsert = { records, table, inner in
                 let kept = try records.map { record in
                     var record = record
-                    if case .date(let new) = record["date"], case .date(let old) = try inner.record(record.id, in: table)?["date"],
+                    if case .date(let new) = record["date"],
+                        case .date(let old) = try inner.record(record.id, in: table)?["date"],
                         old.milliseconds == new.milliseconds, old.finerText != nil
                     {
                         record["date"] = .date(old)
@@ -131,7 +138,9 @@ extension Mutant {
             faults.upsert = { records, table, inner in
                 let read = records.map { record in
                     var record = record
-                    if case .string(let text) = record["int"], let number = Int64(text) { record["int"] = .int64(number) }
+                    if case .string(let text) = record["int"], let number = Int64(text) {
+                        record["int"] = .int64(number)
+                    }
                     return record
                 }
                 try inner.upsert(read, into: table)

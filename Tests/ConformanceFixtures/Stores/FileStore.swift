@@ -207,7 +207,8 @@ struct StoredValue: Codable, Sendable {
         case "double": .double(Double(bitPattern: UInt64(text) ?? 0))
         case "decimal": DecimalText(text).map(FieldValue.decimal) ?? .null
         case "string": .string(text)
-        case "date": .date(Int64(text).map(Timestamp.init(milliseconds:)) ?? Timestamp(text) ?? Timestamp(milliseconds: 0))
+        case "date":
+            .date(Int64(text).map(Timestamp.init(milliseconds:)) ?? Timestamp(text) ?? Timestamp(milliseconds: 0))
         case "bytes": .bytes(Array(Data(base64Encoded: text) ?? Data()))
         case "json": JSONText(text).map(FieldValue.json) ?? .null
         default: .null

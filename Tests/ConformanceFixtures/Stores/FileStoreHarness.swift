@@ -28,7 +28,9 @@ package struct FileStoreHarness: StoreHarness {
         try tables.save(to: url(place), faults)
     }
 
-    private func url(_ place: StorePlace) -> URL { URL(fileURLWithPath: place.folder).appendingPathComponent("store.json") }
+    private func url(_ place: StorePlace) -> URL {
+        URL(fileURLWithPath: place.folder).appendingPathComponent("store.json")
+    }
 }
 
 /// A ``FileStore`` that breaks one sentence which a store in memory cannot break.
@@ -79,11 +81,19 @@ package struct FileMutant: Sendable, CustomStringConvertible {
         FileMutant("durability.again-and-again", "forgets the oldest rows") {
             $0.forgetsOnReading = { $1["int"] == 0 && $1.id.stringValue?.hasPrefix("0-") == true ? nil : $1 }
         },
-        FileMutant("durability.killed-keeps-writes", "writes its file when it is closed") { $0.writesOnCloseOnly = true },
-        FileMutant("durability.killed-drops-unfinished", "writes its file inside the closure") { $0.writesInClosure = true },
+        FileMutant("durability.killed-keeps-writes", "writes its file when it is closed") {
+            $0.writesOnCloseOnly = true
+        },
+        FileMutant("durability.killed-drops-unfinished", "writes its file inside the closure") {
+            $0.writesInClosure = true
+        },
         FileMutant("schema.retyped-column", "opens with columns of other types") { $0.acceptsAnyType = true },
-        FileMutant("schema.changed-id-comparison", "opens with ids that compare in another way") { $0.acceptsAnyType = true },
-        FileMutant("schema.retyped-column", "adds tables before it refuses a schema") { $0.touchesBeforeRefusing = true },
+        FileMutant("schema.changed-id-comparison", "opens with ids that compare in another way") {
+            $0.acceptsAnyType = true
+        },
+        FileMutant("schema.retyped-column", "adds tables before it refuses a schema") {
+            $0.touchesBeforeRefusing = true
+        },
         FileMutant("schema.undeclared-column", "refuses to open without a column") { $0.refusesDroppedColumns = true },
         FileMutant("schema.adds-columns", "gives no null for a new column") {
             // A column that a row lacks is filled when it is opened; a value made up for it is as wrong as none.
@@ -94,7 +104,9 @@ package struct FileMutant: Sendable, CustomStringConvertible {
             }
         },
         FileMutant("encryption.nothing-in-clear", "writes everything in clear") { $0.claimsEncryption = true },
-        FileMutant("encryption.names-not-in-clear", "writes the names of tables in clear") { $0.claimsEncryption = true },
+        FileMutant("encryption.names-not-in-clear", "writes the names of tables in clear") {
+            $0.claimsEncryption = true
+        },
         FileMutant("encryption.nothing-in-clear", "writes its bytes backwards") {
             $0.claimsEncryption = true
             $0.cipher = { $0.reversed() }
@@ -116,6 +128,8 @@ package struct FileMutant: Sendable, CustomStringConvertible {
             $0.claimsEncryption = true
             $0.cipher = { $0.map { $0 ^ 0x5C } }
         },
-        FileMutant("encryption.key-change", "keeps its content in clear when the key changes") { $0.claimsEncryption = true },
+        FileMutant("encryption.key-change", "keeps its content in clear when the key changes") {
+            $0.claimsEncryption = true
+        },
     ]
 }

@@ -192,5 +192,7 @@ package struct QueueStoreHarness: StoreHarness {
 
     package init() {}
 
-    package func makeStore(_ schema: StoreSchema, at place: StorePlace) async throws -> QueueStore { QueueStore(schema) }
+    package func makeStore(_ schema: StoreSchema, at place: StorePlace) async throws -> QueueStore {
+        QueueStore(schema)
+    }
 }
