@@ -1,5 +1,6 @@
 import DatasyncEmulator
 import DatasyncHTTP
+import Foundation
 import OfflineSync
 import ReferenceStore
 import StoreConformance
@@ -11,15 +12,30 @@ struct FaultyStoreTests {
     @Test(
         "loses nothing: every n-th call fails, everything is tried again, and both sides end with all changes",
         arguments: StoreFault.Moment.allCases,
-        2...9
+        // Fewer, and an attempt that needs n calls would meet the same failure every time.
+        5...12
     )
     func everyNthCall(_ moment: StoreFault.Moment, _ n: Int) async throws {
+        try await syncAgainstFailures { call in call.number % n == 0 ? .fails(moment) : nil }
+    }
+
+    @Test("loses nothing: one call in four fails, at any moment", arguments: 0..<8)
+    func oneCallInFour(_ number: UInt64) async throws {
+        let seed = (ProcessInfo.processInfo.environment["SEALEDSYNC_TEST_SEED"].flatMap(UInt64.init) ?? 1) &+ number
+        try await syncAgainstFailures { call in
+            var random = SeededRandom(seed: seed, for: "\(call.number)")
+            return random.chance(25) ? .fails(random.pick(StoreFault.Moment.allCases)) : nil
+        }
+    }
+
+    /// Changes rows, pushes and pulls until all of it went through, then compares both sides.
+    private func syncAgainstFailures(_ plan: @escaping @Sendable (StoreCall) -> StoreFault?) async throws {
         try await SyncWorld.with(.datasync) { world in
             // Rows that only the server has, and one that both have.
             for id in ["s1", "s2", "shared"] { try await world.laptop.table.insert(["text": .string(id)], id: id) }
             try await world.laptop.context.push()
 
-            let store = FaultyStore(try makeStore()) { call in call.number % n == 0 ? .fails(moment) : nil }
+            let store = FaultyStore(try makeStore(), plan)
             let context = SyncContext(store: store, remote: world.phone.server)
             let table = try context.table("TodoItem")
             try await retrying { _ = try await table.pull(queryID: "all") }
@@ -83,7 +99,7 @@ struct FaultyStoreTests {
         unlessDone isDone: () async throws -> Bool = { false },
         _ body: () async throws -> Void
     ) async throws {
-        for _ in 0..<40 {
+        for _ in 0..<200 {
             do {
                 return try await body()
             } catch let error as StoreError where error.code == .inputOutput {
@@ -93,6 +109,6 @@ struct FaultyStoreTests {
                 // The same, wrapped by the engine.
             }
         }
-        Issue.record("did not get through in 40 attempts")
+        Issue.record("did not get through in 200 attempts")
     }
 }

@@ -34,7 +34,8 @@ struct CorrectStoreTests {
         let seed = ProcessInfo.processInfo.environment["SEALEDSYNC_TEST_SEED"].flatMap(UInt64.init)
         let report = try await StoreRules.suite.run(on: StoreSubject(harness), RunSettings(seed: seed))
         print(
-            "\(harness.name): \(report.count("passed")) passed, \(report.notApplicable.count) not applicable, seed \(report.seed)"
+            "\(harness.name): \(report.count("passed")) passed, \(report.notApplicable.count) not applicable,"
+                + " seed \(report.seed)"
         )
         for result in report.broken { Issue.record("\(harness.name): \(result)") }
         for result in report.notApplicable {

@@ -61,8 +61,7 @@ struct RuleListTests {
         let committed = try String(contentsOf: page, encoding: .utf8)
         #expect(
             committed == generated,
-            "write it again: sealedsync conform --list --markdown >"
-                + " Sources/StoreConformance/StoreConformance.docc/StoreRules.md"
+            "write it again: sealedsync conform --list --markdown > Sources/StoreConformance/…/StoreRules.md"
         )
     }
 }

@@ -65,7 +65,8 @@ func shown(_ predicate: QueryPredicate) -> String {
     case .comparison(let left, let comparison, let right): "\(shown(left)) \(comparison) \(shown(right))"
     case .match(let text, let match, let pattern): "\(shown(text)) \(match) \(shown(pattern))"
     case .isAnyOf(let expression, let values):
-        "\(shown(expression)) in [\(values.prefix(8).map { shown($0) }.joined(separator: ", "))\(values.count > 8 ? ", …" : "")]"
+        "\(shown(expression)) in [" + values.prefix(8).map { shown($0) }.joined(separator: ", ")
+            + (values.count > 8 ? ", … \(values.count) in all]" : "]")
     case .words(let text, let match, let columns): "words \(shown(.string(text))) as \(match) in \(columns)"
     case .all(let parts): "(\(parts.map { shown($0) }.joined(separator: " and ")))"
     case .any(let parts): "(\(parts.map { shown($0) }.joined(separator: " or ")))"

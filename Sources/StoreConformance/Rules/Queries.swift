@@ -427,7 +427,8 @@ extension StoreRules {
         },
         rule(
             "query.negative-numbers",
-            "Refuses a query that names an undeclared column or has a negative limit or offset.",
+            "Refuses a query that names an undeclared column, has a negative limit or offset, or a predicate beyond the"
+                + " bounds said at `QueryPredicate`.",
             in: "QueryEvaluator/check(_:)",
             "Queries with a negative limit and with a negative offset."
         ) { trial in

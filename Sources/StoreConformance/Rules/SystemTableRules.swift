@@ -133,7 +133,7 @@ extension StoreRules {
                 trial.expect(
                     counts,
                     equals: fails ? [0, 0, 0] : [1, 1, 1],
-                    "rows in items, operations and configuration after a transaction that was \(fails ? "rolled back" : "kept")"
+                    "rows in three tables after a transaction that was \(fails ? "rolled back" : "kept")"
                 )
             }
         },

@@ -20,16 +20,12 @@ extension Mutant {
         Mutant("compute.division-by-zero", "gives 0 for a division by zero") {
             $0.computing { if case .operation(_, .divide, .value(0)) = $0 { .value(0) } else { $0 } }
         },
-        Mutant("compute.doubles", "computes with doubles as decimals") {
+        Mutant("compute.doubles", "divides by a double as by a whole number") {
             $0.computing { expression in
-                guard case .operation(let left, let symbol, .value(.double(let number))) = expression else {
-                    return expression
-                }
-                return .operation(
-                    left,
-                    symbol,
-                    .value(DecimalText(shortestOf: number).map(FieldValue.decimal) ?? .null)
-                )
+                guard case .operation(let left, .divide, .value(.double(let number))) = expression,
+                    let whole = Int64(exactly: number)
+                else { return expression }
+                return .operation(left, .divide, .value(.int64(whole)))
             }
         },
         Mutant("compute.decimals", "computes with decimals as doubles") {
@@ -139,10 +135,10 @@ extension Mutant {
                 return query.filtered(by: .words(text, match, in: [columns[0]]))
             }
         },
-        Mutant("order.batches", "takes a null for less than anything") {
+        Mutant("order.batches", "takes 'less' for 'less or equal'") {
             $0.testing { leaf in
-                guard case .comparison(let left, .greater, let right) = leaf else { return leaf }
-                return .any([leaf, .comparison(left, .equal, .value(.null))])
+                guard case .comparison(let left, .less, let right) = leaf else { return leaf }
+                return .comparison(left, .lessOrEqual, right)
             }
         },
         Mutant("upsert.undeclared-key-nan", "keeps a NaN under an undeclared key as null") {
