@@ -5,9 +5,8 @@ internal import SyncContract
 extension StoreRules {
     private static let source = "SyncContextDataSource/changes()"
     private static let notDelivered =
-        "A transaction that was rolled back, wrote nothing, or deleted only absent rows is not delivered;"
-            + " writing values"
-        + " equal to the stored ones is."
+        "A transaction that was rolled back, wrote nothing, or deleted only absent rows is not delivered; writing"
+        + " values equal to the stored ones is."
 
     static let changes: [StoreRule] = delivery + silence + subscribers
 

@@ -116,13 +116,13 @@ extension StoreRules {
             "order.many-rows",
             "What rows are ordered by, the first entry first.",
             in: "Query",
-            "Orders 1,500 random rows by three columns and reads a page from the middle."
+            "Orders 1,100 random rows by three columns and reads a page from the middle."
         ) { trial in
             var random = RandomRows(trial.random())
-            let world = try await QueryWorld(trial, (0..<1_500).map { random.record(.string("\($0)"), columnsIn: 80) })
+            let world = try await QueryWorld(trial, (0..<1_100).map { random.record(.string("\($0)"), columnsIn: 80) })
             let query = Query("items").ordered(by: "bool").ordered(by: "int", .descending).ordered(by: "text")
             try await world.expect(query)
-            try await world.expect(query.skipping(700).limited(to: 100))
+            try await world.expect(query.skipping(500).limited(to: 100))
         },
         rule(
             "order.same-every-time",

@@ -8,11 +8,11 @@ extension StoreRules {
                 "query.random",
                 "The same query is evaluated in memory, compiled to SQL and printed as OData, with one meaning",
                 in: "Query",
-                "Runs 250 random queries over 60 random rows and compares rows, order and count with QueryEvaluator."
+                "Runs 150 random queries over 60 random rows and compares rows, order and count with QueryEvaluator."
             ) { trial in
                 var random = RandomRows(trial.random())
                 let world = try await QueryWorld(trial, (0..<60).map { random.record(.string("\($0)")) })
-                for _ in 0..<250 { try await world.expect(random.query(over: world.rows)) }
+                for _ in 0..<150 { try await world.expect(random.query(over: world.rows)) }
             },
             rule(
                 "query.random-folding",
