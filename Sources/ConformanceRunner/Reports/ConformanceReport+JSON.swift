@@ -64,9 +64,9 @@ extension ConformanceReport {
     }
 }
 
-/// One JSON object and the end of the line.
+/// One JSON object in one line.
 func encodedJSON(_ value: some Encodable) throws -> String {
     let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted]
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     return String(decoding: try encoder.encode(value), as: UTF8.self) + "\n"
 }
