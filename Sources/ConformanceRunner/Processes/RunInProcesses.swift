@@ -49,8 +49,10 @@ private struct Supervisor {
         )
         var current: (rule: RuleDefinition, start: Date)?
         while true {
-            // The worker gives up a rule itself when its threads are free to do so; that deserves a moment.
-            let deadline = Date(timeIntervalSinceNow: settings.secondsPerRule + 3)
+            // The worker gives up a rule itself when its threads are free to do so; that deserves a moment. Between
+            // rules there is nothing that hangs, but processes start slowly on a busy machine.
+            let patience = current == nil ? max(30, settings.secondsPerRule) : settings.secondsPerRule + 3
+            let deadline = Date(timeIntervalSinceNow: patience)
             switch try worker.readLine(before: deadline) {
             case .line(let line):
                 guard let event = try WorkerEvent(line: line) else {

@@ -99,7 +99,8 @@ extension Trial {
 /// A value as text that stays short.
 public func brief(_ value: some Any) -> String {
     let text = String(describing: value)
-    return text.count <= 300 ? text : "\(text.prefix(300))… (\(text.count) characters)"
+    let start = text.prefix(300)
+    return start.endIndex == text.endIndex ? text : "\(start)… (\(text.utf8.count) bytes)"
 }
 
 /// A rule needs something that is not there, such as a harness's function that the author did not write.

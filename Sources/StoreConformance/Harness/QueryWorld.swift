@@ -68,10 +68,14 @@ func shown(_ predicate: QueryPredicate) -> String {
         "\(shown(expression)) in [" + values.prefix(8).map { shown($0) }.joined(separator: ", ")
             + (values.count > 8 ? ", … \(values.count) in all]" : "]")
     case .words(let text, let match, let columns): "words \(shown(.string(text))) as \(match) in \(columns)"
-    case .all(let parts): "(\(parts.map { shown($0) }.joined(separator: " and ")))"
-    case .any(let parts): "(\(parts.map { shown($0) }.joined(separator: " or ")))"
+    case .all(let parts): "(\(shown(parts, joinedBy: " and ")))"
+    case .any(let parts): "(\(shown(parts, joinedBy: " or ")))"
     case .not(let part): "not \(shown(part))"
     }
+}
+
+private func shown(_ parts: [QueryPredicate], joinedBy word: String) -> String {
+    parts.prefix(8).map { shown($0) }.joined(separator: word) + (parts.count > 8 ? "\(word)… \(parts.count) in all" : "")
 }
 
 private func shown(_ expression: QueryExpression) -> String {
