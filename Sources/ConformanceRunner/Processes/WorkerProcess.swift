@@ -27,18 +27,20 @@ final class WorkerProcess {
         try process.run()
     }
 
-    /// The next line of the process, or why there is none. Blocks the thread.
-    func readLine(before deadline: Date) throws -> Line {
+    /// The next line of the process, or why there is none before the time is over. Blocks the thread.
+    func readLine(within time: inout RunningTime) throws -> Line {
         while true {
             if let end = unread.firstIndex(of: 10) {
                 defer { unread.removeSubrange(...end) }
                 return .line(String(decoding: unread[..<end], as: UTF8.self))
             }
-            let milliseconds = Int32(clamping: Int(max(0, deadline.timeIntervalSinceNow) * 1_000))
+            if time.isOver() { return .timeout }
             var descriptor = pollfd(fd: output.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
-            let ready = unsafe poll(&descriptor, 1, milliseconds)
-            if ready < 0, errno == EINTR { continue }
-            guard ready > 0 else { return .timeout }
+            let ready = unsafe poll(&descriptor, 1, Int32(RunningTime.step * 1_000))
+            guard ready > 0 else {
+                if ready == 0 || errno == EINTR { continue }
+                throw RunFailure("the process that runs the rules cannot be read: error \(errno)")
+            }
             let data = output.fileHandleForReading.availableData
             guard !data.isEmpty else { return .end }
             unread += data
@@ -66,10 +68,10 @@ final class WorkerProcess {
         let task = WorkerTask(settings: settings, drill: .init(rule: rule, name: name, folder: folder))
         let failure: String? = try await onThread {
             let process = try WorkerProcess(task)
-            let deadline = Date(timeIntervalSinceNow: settings.secondsPerRule)
+            var time = RunningTime(seconds: settings.secondsPerRule)
             var said: String?
             reading: while true {
-                switch try process.readLine(before: deadline) {
+                switch try process.readLine(within: &time) {
                 case .line(let line): said = try WorkerEvent(line: line)?.failure ?? said
                 case .end: break reading
                 case .timeout:

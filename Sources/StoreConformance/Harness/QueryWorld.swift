@@ -75,7 +75,8 @@ func shown(_ predicate: QueryPredicate) -> String {
 }
 
 private func shown(_ parts: [QueryPredicate], joinedBy word: String) -> String {
-    parts.prefix(8).map { shown($0) }.joined(separator: word) + (parts.count > 8 ? "\(word)… \(parts.count) in all" : "")
+    parts.prefix(8).map { shown($0) }.joined(separator: word)
+        + (parts.count > 8 ? "\(word)… \(parts.count) in all" : "")
 }
 
 private func shown(_ expression: QueryExpression) -> String {

@@ -211,7 +211,9 @@ extension StoreRules {
             for number in 0..<20 {
                 let feed = store.changes()
                 try await store.upsert([Record(id: .string("\(number)"))], table: "items")
-                guard await trial.expectChange(feed, ["items"], "subscribe, write to 'items', then read") else { return }
+                guard await trial.expectChange(feed, ["items"], "subscribe, write to 'items', then read") else {
+                    return
+                }
             }
         },
         rule(
@@ -243,7 +245,9 @@ extension StoreRules {
             try await store.upsert([Record(id: "a")], table: "other")
             for (number, feed) in feeds.enumerated() {
                 let input = "one of 20 subscribers that \(number < 10 ? "has" : "has not") read the change before"
-                guard await trial.expectChange(feed, number < 10 ? ["other"] : ["items", "other"], input) else { return }
+                guard await trial.expectChange(feed, number < 10 ? ["other"] : ["items", "other"], input) else {
+                    return
+                }
             }
         },
         rule(
