@@ -12,7 +12,7 @@ struct QueryWorld {
     init(_ trial: StoreTrial, _ records: [Record], in table: TableDefinition = .items) async throws {
         self.trial = trial
         self.table = table
-        store = try await trial.makeStore()
+        store = try await trial.makeStore(TableDefinition.standard.contains(table) ? TableDefinition.standard : [table])
         rows = records.map { table.filled($0) }
         try await store.upsert(records, table: table.name)
     }

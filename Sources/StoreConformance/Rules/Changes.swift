@@ -33,6 +33,27 @@ extension StoreRules {
             await trial.expectChange(feed, ["items"], "delete all rows of 'items'")
         },
         rule(
+            "changes.deletes",
+            "The tables in which a row was written or deleted, system tables included. Never empty.",
+            in: "StoreChange",
+            "Deletes by id, by query, and by a query with a limit, beside a write to another table: each is delivered."
+        ) { trial in
+            let store = try await trial.makeStore()
+            try await store.upsert((0..<9).map { Record(id: .string("\($0)")) }, table: "items")
+            let feed = store.changes()
+            try await store.deleteItems(withIDs: ["0"], table: "items")
+            await trial.expectChange(feed, ["items"], "delete one id from 'items'")
+            try await store.delete(Query("items").filtered(by: Column("id") == "1"))
+            await trial.expectChange(feed, ["items"], "delete one row of 'items' by a condition")
+            try await store.delete(Query("items").limited(to: 2))
+            await trial.expectChange(feed, ["items"], "delete two rows of 'items' by a limit")
+            try await store.write { transaction in
+                try transaction.upsert([Record(id: "o")], into: "other")
+                try transaction.delete(Query("items"))
+            }
+            await trial.expectChange(feed, ["items", "other"], "write to 'other' and delete all rows of 'items'")
+        },
+        rule(
             "changes.system-tables",
             "The tables in which a row was written or deleted, system tables included. Never empty.",
             in: "StoreChange",
@@ -176,6 +197,21 @@ extension StoreRules {
             try await store.deleteItems(withIDs: [], table: "items")
             try await store.delete(Query("items").filtered(by: .constant(false)))
             try await store.delete(Query("folding").limited(to: 0))
+        },
+        silent(
+            "changes.refused-is-silent",
+            "Writes batches that are refused for their last record or id, which rolls their transactions back."
+        ) { store in
+            do {
+                try await store.upsert([Record(id: "x"), Record(id: "y", ["int": "text"])], table: "items")
+            } catch is StoreError {
+                // Other rules judge the error.
+            }
+            do {
+                try await store.deleteItems(withIDs: ["old", 5], table: "folding")
+            } catch is StoreError {
+                // The same.
+            }
         },
         silent("changes.reads-are-silent", "Reads rows, by id and by query.") { store in
             _ = try await store.read(Query("items"))
