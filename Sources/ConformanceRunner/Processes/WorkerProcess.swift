@@ -1,10 +1,12 @@
 internal import Foundation
+internal import Synchronization
 
 #if os(Linux) || os(macOS)
 /// This program, started again with a task.
 final class WorkerProcess {
     private let process = Process()
     private let output = Pipe()
+    private let errors = ErrorOutput()
     private var unread: [UInt8] = []
 
     /// What reading gave.
@@ -24,7 +26,9 @@ final class WorkerProcess {
         process.environment = environment
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
+        process.standardError = errors.pipe
         try process.run()
+        errors.pass()
     }
 
     /// The next line of the process, or why there is none before the time is over. Blocks the thread.
@@ -55,7 +59,9 @@ final class WorkerProcess {
         process.waitUntilExit()
         let status = process.terminationStatus
         switch process.terminationReason {
-        case .uncaughtSignal: return "the process was ended by \(Self.name(ofSignal: status))"
+        case .uncaughtSignal:
+            let last = errors.fatalError().map { ": \(brief($0))" } ?? ""
+            return "the process was ended by \(Self.name(ofSignal: status))\(last)"
         default: return status == 0 ? nil : "the process ended itself with status \(status)"
         }
     }
@@ -106,6 +112,47 @@ final class WorkerProcess {
         case SIGALRM: "SIGALRM (it took too long)"
         default: "signal \(signal)"
         }
+    }
+}
+
+/// What a process writes to standard error: passed on, and looked through for the reason of a trap.
+private final class ErrorOutput: Sendable {
+    let pipe = Pipe()
+    private let found = Mutex<String?>(nil)
+    private let isOver = DispatchSemaphore(value: 0)
+
+    /// Passes on what comes, until the process ends.
+    func pass() {
+        Thread.detachNewThread { [self] in
+            var line: [UInt8] = []
+            while true {
+                let data = pipe.fileHandleForReading.availableData
+                guard !data.isEmpty else { break }
+                FileHandle.standardError.write(data)
+                for byte in data {
+                    if byte != 10 {
+                        line.append(byte)
+                        continue
+                    }
+                    look(line)
+                    line = []
+                }
+            }
+            look(line)
+            isOver.signal()
+        }
+    }
+
+    private func look(_ line: [UInt8]) {
+        let text = String(decoding: line, as: UTF8.self)
+        if text.contains("Fatal error:") { found.withLock { $0 = text } }
+    }
+
+    /// What Swift said last before a trap. Only after the end of the process.
+    func fatalError() -> String? {
+        // A process that this one started may hold the pipe open.
+        _ = isOver.wait(timeout: .now() + 1)
+        return found.withLock { $0 }
     }
 }
 

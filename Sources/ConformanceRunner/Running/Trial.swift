@@ -51,7 +51,7 @@ public final class Trial<Subject: ConformanceSubject>: Sendable {
     public func report(_ input: String, expected: String, got: String) {
         state.withLock { state in
             // A rule that finds the same fault in a thousand rows has said enough after a few.
-            guard state.violations.count < 10 else { return }
+            guard state.violations.count < 5 else { return }
             state.violations.append(Violation(input: input, expected: expected, got: got))
         }
     }

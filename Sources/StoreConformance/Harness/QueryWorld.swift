@@ -24,7 +24,7 @@ struct QueryWorld {
 
     /// Reports when a query does not give what it means, in a read and in a write transaction, with its count.
     /// The ids are given where the contract's answer is written down by hand.
-    func expect(_ query: Query, ids: [RecordID]? = nil) async throws {
+    func expect(_ query: Query, ids: [RecordID]? = nil, exactNulls: Bool = false) async throws {
         let evaluator = QueryEvaluator(table)
         let expected = try evaluator.evaluate(query, over: rows)
         let count = try rows.count { try evaluator.matches($0, query.predicate) }
@@ -32,8 +32,8 @@ struct QueryWorld {
         let (written, writtenCount) = try await store.write { (try $0.records(query), try $0.count(query)) }
         let input = "query \(shown(query)) over \(rows.count) rows"
         if let ids { trial.expectIDs(read, ids, input) }
-        trial.expectRows(read, expected, input)
-        trial.expectRows(written, expected, input + " in a write transaction")
+        trial.expectRows(read, expected, exactNulls: exactNulls, input)
+        trial.expectRows(written, expected, exactNulls: exactNulls, input + " in a write transaction")
         trial.expect(readCount, equals: count, "count of \(shown(query))")
         trial.expect(writtenCount, equals: count, "count of \(shown(query)) in a write transaction")
     }

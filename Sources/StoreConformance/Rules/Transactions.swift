@@ -252,11 +252,13 @@ extension StoreRules {
         },
         rule(
             "transaction.refused-call-leaves-no-half",
-            "A method that throws may leave its own call half done: the transaction is then rolled back as a whole.",
+            "A method that throws leaves nothing of its call behind, or the store rolls back the whole transaction, also"
+                + " when the closure catches the error and returns.",
             in: "StoreWriteBackend",
             "Catches the error of a refused batch inside the closure and returns: no part of that batch may be kept."
         ) { trial in
             let store = try await trial.makeStore()
+            var isKept = true
             do {
                 try await store.write { transaction in
                     try transaction.upsert([Record(id: "before")], into: "items")
@@ -267,12 +269,18 @@ extension StoreRules {
                     }
                 }
             } catch is StoreError {
-                // The store rolled back the whole transaction.
+                // The store rolled back the whole transaction, and says so.
+                isKept = false
             }
-            trial.expectRow(
-                try await store.read(table: "items", itemID: "half"),
-                nil,
-                "read a row of a batch that was refused, when the closure caught the error"
+            let input = "a transaction whose closure catches the error of a refused batch"
+            let half = try await store.read(table: "items", itemID: "half")
+            trial.expectRow(half, nil, input + ", read a row of that batch")
+            let before = try await store.read(table: "items", itemID: "before")
+            trial.expect(
+                (before != nil) == isKept,
+                input + ", read a row written before it",
+                expected: isKept ? "the row, because the transaction returned" : "no row, because it threw",
+                got: shown(before)
             )
         },
     ]

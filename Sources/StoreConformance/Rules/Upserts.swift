@@ -336,7 +336,7 @@ extension StoreRules {
             try await store.upsert([Record(id: "a", ["x": .null, "y": .null])], table: "items")
             let got = try await store.read(table: "items", itemID: "a")
             let expected = TableDefinition.items.filled(Record(id: "a", ["x": .null, "y": .null]))
-            trial.expectRow(got, expected, "upsert nulls under undeclared keys")
+            trial.expectRow(got, expected, exactNulls: true, "upsert nulls under undeclared keys")
         },
     ]
 }
