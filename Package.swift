@@ -13,6 +13,7 @@ let package = Package(
         .library(name: "DatasyncHTTP", targets: ["DatasyncHTTP"]),
         .library(name: "SQLCipherStore", targets: ["SQLCipherStore"]),
         .library(name: "ReferenceStore", targets: ["ReferenceStore"]),
+        .library(name: "StoreConformance", targets: ["StoreConformance"]),
         .library(name: "StoreKeys", targets: ["StoreKeys"]),
         .library(name: "DatasyncEmulator", targets: ["DatasyncEmulator"]),
         .executable(name: "sealedsync", targets: ["SealedSyncTool"]),
@@ -55,6 +56,12 @@ let package = Package(
         ),
         .target(name: "ReferenceStore", dependencies: ["SyncContract"]),
 
+        // The conformance kit. The runner knows neither stores nor servers, neither Testing nor XCTest.
+        .target(name: "ConformanceRunner"),
+        // Random rows and queries, for rules and tests that hold two meanings of a query against each other.
+        .target(name: "QueryGenerator", dependencies: ["SyncContract"]),
+        .target(name: "StoreConformance", dependencies: ["ConformanceRunner", "QueryGenerator", "SyncContract"]),
+
         // The engine and its adapter.
         .target(name: "OfflineSync", dependencies: ["SyncContract", "RemoteContract"]),
         .target(
@@ -84,7 +91,7 @@ let package = Package(
         .executableTarget(
             name: "SealedSyncTool",
             dependencies: [
-                "SealedSync", "DatasyncEmulator",
+                "SealedSync", "DatasyncEmulator", "StoreConformance", "ReferenceStore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
@@ -115,8 +122,6 @@ var testTargets: [Target] {
         ),
         .testTarget(name: "SyncContractTests", dependencies: ["SyncContract"]),
         .testTarget(name: "ReferenceStoreTests", dependencies: ["ReferenceStore", "SyncContract"]),
-        // Random rows and queries, for every test that holds two meanings of a query against each other.
-        .target(name: "QueryGenerator", dependencies: ["SyncContract"], path: "Tests/QueryGenerator"),
         .testTarget(
             name: "SQLCipherStoreTests",
             dependencies: ["SQLCipherStore", "ReferenceStore", "SyncContract", "SecretMemory", "QueryGenerator"]
@@ -133,6 +138,25 @@ var testTargets: [Target] {
             name: "OfflineSyncTests",
             dependencies: [
                 "OfflineSync", "RemoteContract", "SyncContract", "ReferenceStore", "DatasyncHTTP", "DatasyncEmulator",
+                "StoreConformance",
+            ]
+        ),
+        // Correct stores of other make, and stores with one fault each: what the kit is judged by.
+        .target(
+            name: "ConformanceFixtures",
+            dependencies: ["StoreConformance", "ReferenceStore", "SyncContract"],
+            path: "Tests/ConformanceFixtures"
+        ),
+        .executableTarget(
+            name: "conformance-fixture",
+            dependencies: ["ConformanceFixtures", "StoreConformance", "ReferenceStore", "SyncContract"],
+            path: "Tests/ConformanceFixtureProgram"
+        ),
+        .testTarget(
+            name: "StoreConformanceTests",
+            dependencies: [
+                "StoreConformance", "ConformanceRunner", "ConformanceFixtures", "conformance-fixture", "SyncContract",
+                "ReferenceStore", "SealedSync",
             ]
         ),
         .testTarget(name: "SealedSyncTests", dependencies: ["SealedSync"]),

@@ -1,13 +1,13 @@
-internal import SyncContract
+package import SyncContract
 
 /// One table in memory: rows by the form of their id under which the table finds them.
-struct MemoryTable {
-    let definition: TableDefinition
-    var rows: [RecordID: Record] = [:]
+package struct MemoryTable: Sendable {
+    package let definition: TableDefinition
+    package var rows: [RecordID: Record] = [:]
 
-    init(_ definition: TableDefinition) { self.definition = definition }
+    package init(_ definition: TableDefinition) { self.definition = definition }
 
-    func key(_ id: RecordID) throws -> RecordID {
+    package func key(_ id: RecordID) throws -> RecordID {
         switch (definition.idKind, id) {
         case (.string, .string), (.int64, .int64): return id.folded(for: definition.idComparison)
         default:
@@ -16,7 +16,7 @@ struct MemoryTable {
     }
 
     /// The record with a null for every declared column that it lacks, as a table has them.
-    func filled(_ record: Record) -> Record {
+    package func filled(_ record: Record) -> Record {
         var record = record
         for column in definition.allColumns where record[column.name] == nil { record[column.name] = .null }
         return record
@@ -24,35 +24,35 @@ struct MemoryTable {
 }
 
 /// The copy of all tables that one transaction reads and writes.
-final class MemoryTransaction: StoreWriteBackend {
-    private(set) var tables: [String: MemoryTable]
-    private(set) var touched: Set<String> = []
+package final class MemoryTransaction: StoreWriteBackend {
+    package private(set) var tables: [String: MemoryTable]
+    package private(set) var touched: Set<String> = []
     private let keepsUnknownColumns: Bool
 
-    init(_ tables: [String: MemoryTable], keepsUnknownColumns: Bool) {
+    package init(_ tables: [String: MemoryTable], keepsUnknownColumns: Bool) {
         self.tables = tables
         self.keepsUnknownColumns = keepsUnknownColumns
     }
 
-    func definition(of table: String) throws -> TableDefinition { try find(table).definition }
+    package func definition(of table: String) throws -> TableDefinition { try find(table).definition }
 
-    func record(_ id: RecordID, in table: String) throws -> Record? {
+    package func record(_ id: RecordID, in table: String) throws -> Record? {
         let table = try find(table)
         return table.rows[try table.key(id)]
     }
 
-    func forEach(_ query: Query, _ body: (Record) throws -> Void) throws {
+    package func forEach(_ query: Query, _ body: (Record) throws -> Void) throws {
         for record in try evaluate(query) { try body(record) }
     }
 
-    func count(_ query: Query) throws -> Int {
+    package func count(_ query: Query) throws -> Int {
         try QueryEvaluator(find(query.table).definition).check(query)
         var all = Query(query.table)
         all.predicate = query.predicate
         return try evaluate(all).count
     }
 
-    func upsert(_ records: [Record], into name: String) throws {
+    package func upsert(_ records: [Record], into name: String) throws {
         var table = try find(name)
         for record in records {
             let key = try table.key(record.id)
@@ -65,7 +65,7 @@ final class MemoryTransaction: StoreWriteBackend {
         tables[name] = table
     }
 
-    func delete(_ ids: [RecordID], from name: String) throws -> Int {
+    package func delete(_ ids: [RecordID], from name: String) throws -> Int {
         var table = try find(name)
         var deleted = 0
         for id in ids where table.rows.removeValue(forKey: try table.key(id)) != nil { deleted += 1 }
@@ -74,7 +74,7 @@ final class MemoryTransaction: StoreWriteBackend {
         return deleted
     }
 
-    func delete(_ query: Query) throws -> Int {
+    package func delete(_ query: Query) throws -> Int {
         try delete(evaluate(query).map(\.id), from: query.table)
     }
 

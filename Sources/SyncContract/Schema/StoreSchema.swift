@@ -1,4 +1,6 @@
 /// The tables a store keeps: the app's and the three system tables.
+///
+/// Names of tables and columns are compared exactly.
 public struct StoreSchema: Sendable, Hashable {
     /// The app's tables, in declaration order.
     public let tables: [TableDefinition]

@@ -10,6 +10,8 @@ public protocol StoreReadBackend: AnyObject {
 
     /// The record with an id, compared as the table declares; nil when there is none, which is no error.
     ///
+    /// A stored row has every declared column: a column that was never written is null.
+    ///
     /// - Throws: ``StoreError/Code/tableNotFound`` for an undeclared table; ``StoreError/Code/invalidRecord`` for an id
     ///   of the wrong kind.
     func record(_ id: RecordID, in table: String) throws -> Record?
@@ -22,19 +24,23 @@ public protocol StoreReadBackend: AnyObject {
     func forEach(_ query: Query, _ body: (Record) throws -> Void) throws
 
     /// The number of rows that satisfy the query's predicate, whatever its limit and offset.
+    ///
+    /// Refuses a query as ``forEach(_:_:)`` does.
     func count(_ query: Query) throws -> Int
 }
 
 /// What the author of a store writes for writing.
 ///
-/// A method that throws may leave its own call half done: the transaction is then rolled back as a whole.
+/// A method that throws leaves nothing of its call behind, or the store rolls back the whole transaction, also when the
+/// closure catches the error and returns.
 public protocol StoreWriteBackend: StoreReadBackend {
     /// Inserts records, or merges them into the rows with their ids.
     ///
     /// Absent keys keep their columns, an explicit null clears. A record with an id that differs from the stored one
     /// only in a case that the table ignores updates that row and gives it the new casing. Of two records with one id
     /// the later is merged over the earlier. An undeclared key is kept under
-    /// ``StoreCapabilities/unknownColumns`` and dropped without it.
+    /// ``StoreCapabilities/unknownColumns`` and dropped without it. A null under an undeclared key is kept like any other
+    /// value.
     ///
     /// - Throws: ``StoreError/Code/tableNotFound``, also for an empty list; ``StoreError/Code/invalidRecord`` for an id
     ///   of the wrong kind, a value that ``ColumnType/accepting(_:)`` refuses, or a NaN under an undeclared key.
@@ -42,9 +48,12 @@ public protocol StoreWriteBackend: StoreReadBackend {
 
     /// Deletes the records with the given ids and returns how many there were. Absent ids are no error.
     ///
-    /// - Throws: ``StoreError/Code/tableNotFound``, also for an empty list.
+    /// - Throws: ``StoreError/Code/tableNotFound``, also for an empty list; ``StoreError/Code/invalidRecord`` for an id
+    ///   of the wrong kind.
     func delete(_ ids: [RecordID], from table: String) throws -> Int
 
     /// Deletes the rows that the query would give, its order, offset and limit included, and returns how many.
+    ///
+    /// Refuses a query as ``StoreReadBackend/forEach(_:_:)`` does.
     func delete(_ query: Query) throws -> Int
 }

@@ -11,9 +11,10 @@ public struct StoreCapabilities: OptionSet, Sendable, Hashable {
     /// What is written is still there after the store is closed and opened again.
     public static let durable = StoreCapabilities(rawValue: 1 << 0)
 
-    /// Values under undeclared keys are kept and come back in reads without a selection.
+    /// Values under undeclared keys are kept and come back in reads without a selection; no query can name them.
     public static let unknownColumns = StoreCapabilities(rawValue: 1 << 1)
 
-    /// Nothing the store writes to disk can be read without its key.
+    /// Nothing the store writes to disk can be read without its key, and bytes that were changed there are an error,
+    /// never other data.
     public static let encrypted = StoreCapabilities(rawValue: 1 << 2)
 }

@@ -10,11 +10,12 @@ public enum FieldValue: Sendable {
     case bool(Bool)
     /// A whole number.
     case int64(Int64)
-    /// A binary floating-point number. A NaN is refused by every store; infinities cannot be sent to a server.
+    /// A binary floating-point number. It comes back bit for bit, but for the sign of zero. A NaN is refused by every
+    /// store; infinities are kept, but cannot be sent to a server.
     case double(Double)
     /// A decimal number, kept as the text it came in.
     case decimal(DecimalText)
-    /// Text. Any Unicode scalar is allowed, U+0000 included.
+    /// Text. Any Unicode scalar is allowed, U+0000 included. Empty text is not null.
     case string(String)
     /// An instant in whole milliseconds.
     case date(Timestamp)

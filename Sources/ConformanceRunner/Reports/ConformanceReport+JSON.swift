@@ -1,0 +1,72 @@
+internal import Foundation
+
+extension ConformanceReport {
+    /// One JSON object.
+    var json: String {
+        get throws {
+            let document = Document(
+                kitVersion: Self.version,
+                subject: subject,
+                capabilities: capabilities.sorted(),
+                platform: ProcessInfo.processInfo.operatingSystemVersionString,
+                seed: seed,
+                seconds: seconds,
+                passed: isPassed,
+                counts: Dictionary(
+                    uniqueKeysWithValues: ["passed", "failed", "notApplicable", "crashed", "timedOut"]
+                        .map { ($0, count($0)) }
+                ),
+                results: results.map(Entry.init)
+            )
+            return try encodedJSON(document)
+        }
+    }
+
+    private struct Document: Encodable {
+        var kitVersion: Int
+        var subject: String
+        var capabilities: [String]
+        var platform: String
+        var seed: UInt64
+        var seconds: Double
+        var passed: Bool
+        var counts: [String: Int]
+        var results: [Entry]
+    }
+
+    private struct Entry: Encodable {
+        var id: String
+        var chapter: String
+        var level: String
+        var sentence: String
+        var status: String
+        var broken: Bool
+        var checkedWithoutCapability: Bool
+        var reason: String?
+        var seconds: Double
+        var seed: UInt64?
+        var violations: [Violation]
+
+        init(_ result: RuleResult) {
+            let finished = FinishedRule(result)
+            id = result.rule.id
+            chapter = result.rule.chapter.id
+            level = result.rule.level.name
+            sentence = result.rule.sentence
+            status = finished.status
+            broken = result.isBroken
+            checkedWithoutCapability = result.checkedWithoutCapability
+            reason = finished.reason
+            seconds = result.seconds
+            seed = result.seed
+            violations = finished.violations
+        }
+    }
+}
+
+/// One JSON object in one line.
+func encodedJSON(_ value: some Encodable) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return String(decoding: try encoder.encode(value), as: UTF8.self) + "\n"
+}

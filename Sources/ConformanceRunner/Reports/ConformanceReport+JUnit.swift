@@ -1,0 +1,55 @@
+internal import Foundation
+
+extension ConformanceReport {
+    /// JUnit's XML: a suite for each chapter, a case for each rule.
+    var junit: String {
+        var lines = ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>"]
+        lines.append("<testsuites name=\"\(escaped(subject))\" tests=\"\(results.count)\" \(counts(results))>")
+        for (chapter, results) in chapters {
+            lines.append(
+                "  <testsuite name=\"\(escaped(chapter.title))\" tests=\"\(results.count)\" \(counts(results))>"
+            )
+            lines += results.map(testCase)
+            lines.append("  </testsuite>")
+        }
+        lines.append("</testsuites>")
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private func counts(_ results: [RuleResult]) -> String {
+        func count(_ statuses: Set<String>) -> Int { results.count { statuses.contains($0.outcome.status) } }
+        let seconds = results.reduce(0) { $0 + $1.seconds }
+        return "failures=\"\(count(["failed"]))\" errors=\"\(count(["crashed", "timedOut"]))\""
+            + " skipped=\"\(count(["notApplicable"]))\" time=\"\(String(format: "%.3f", seconds))\""
+    }
+
+    private func testCase(_ result: RuleResult) -> String {
+        let head =
+            "    <testcase classname=\"\(escaped(result.rule.chapter.id))\" name=\"\(escaped(result.rule.id))\""
+            + " time=\"\(String(format: "%.3f", result.seconds))\""
+        let text = escaped(result.description)
+        return switch result.outcome {
+        case .passed: head + "/>"
+        case .notApplicable(let reason): head + "><skipped message=\"\(escaped(reason))\"/></testcase>"
+        case .failed: head + "><failure message=\"\(escaped(result.rule.sentence))\">\(text)</failure></testcase>"
+        case .crashed, .timedOut: head + "><error message=\"\(result.outcome.status)\">\(text)</error></testcase>"
+        }
+    }
+
+    /// The text with XML's signs written out. What XML 1.0 cannot hold at all becomes a question mark.
+    private func escaped(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            case "\t", "\n": result.unicodeScalars.append(scalar)
+            case _ where scalar.value < 32 || scalar.value == 0xFFFE || scalar.value == 0xFFFF: result += "?"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+}

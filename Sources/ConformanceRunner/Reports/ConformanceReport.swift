@@ -1,0 +1,105 @@
+internal import Foundation
+
+/// What a run found.
+public struct ConformanceReport: Sendable {
+    /// The version of the rules and of this report's form. It rises when a rule or a member changes its meaning.
+    public static let version = 1
+
+    /// What was judged.
+    public let subject: String
+    /// The capabilities it declares.
+    public let capabilities: Set<String>
+    /// What random numbers started with.
+    public let seed: UInt64
+    /// How long the run took.
+    public let seconds: Double
+    /// The results, in the order of the rules.
+    public let results: [RuleResult]
+
+    /// Makes a report.
+    public init(subject: String, capabilities: Set<String>, seed: UInt64, seconds: Double, results: [RuleResult]) {
+        self.subject = subject
+        self.capabilities = capabilities
+        self.seed = seed
+        self.seconds = seconds
+        self.results = results
+    }
+
+    /// Whether no rule is broken that the subject must keep: every required one, and those of what it declares.
+    public var isPassed: Bool { broken.isEmpty }
+
+    /// The rules that are broken.
+    public var broken: [RuleResult] { results.filter(\.isBroken) }
+
+    /// The rules that were not run, with the reason. None is left out silently.
+    public var notApplicable: [RuleResult] { results.filter { $0.outcome.status == "notApplicable" } }
+
+    /// How many results have the given status.
+    public func count(_ status: String) -> Int { results.count { $0.outcome.status == status } }
+
+    /// The report in a format.
+    public func text(_ format: ConformanceOptions.Format) throws -> String {
+        switch format {
+        case .text: plainText
+        case .json: try json
+        case .junit: junit
+        case .markdown: markdown
+        }
+    }
+
+    /// `97 passed, 3 not applicable, 1 failed`.
+    var summary: String {
+        let words = [
+            ("passed", "passed"), ("not applicable", "notApplicable"), ("failed", "failed"), ("crashed", "crashed"),
+            ("timed out", "timedOut"),
+        ]
+        return
+            words.compactMap { word, status in
+                let count = count(status)
+                return count == 0 && status != "passed" ? nil : "\(count) \(word)"
+            }
+            .joined(separator: ", ")
+    }
+
+    var declared: String { capabilities.isEmpty ? "none" : capabilities.sorted().joined(separator: ", ") }
+
+    var duration: String { String(format: "%.1f s", seconds) }
+
+    var chapters: [(chapter: Chapter, results: [RuleResult])] {
+        var chapters: [(chapter: Chapter, results: [RuleResult])] = []
+        for result in results {
+            if let index = chapters.firstIndex(where: { $0.chapter == result.rule.chapter }) {
+                chapters[index].results.append(result)
+            } else {
+                chapters.append((result.rule.chapter, [result]))
+            }
+        }
+        return chapters
+    }
+
+    private var plainText: String {
+        var lines = [
+            "\(subject): \(results.count) rule\(results.count == 1 ? "" : "s"), seed \(seed), capabilities: \(declared)"
+        ]
+        for (chapter, results) in chapters {
+            let broken = results.count { $0.isBroken }
+            let passed = results.count { $0.outcome == .passed }
+            let skipped = results.count { $0.outcome.status == "notApplicable" }
+            let words = [
+                "\(passed) hold", broken == 0 ? nil : "\(broken) BROKEN",
+                skipped == 0 ? nil : "\(skipped) not applicable",
+            ]
+            let name = chapter.id.padding(toLength: 14, withPad: " ", startingAt: 0)
+            lines.append("  \(name) \(words.compactMap { $0 }.joined(separator: ", "))")
+        }
+        for result in results where result.outcome.status != "passed" {
+            if case .notApplicable(let reason) = result.outcome {
+                lines.append("not applicable: \(result.rule.id): \(reason)")
+            } else {
+                lines += ["", result.description]
+            }
+        }
+        lines.append("\(isPassed ? "PASSED" : "BROKEN"): \(summary), in \(duration)")
+        return lines.joined(separator: "\n") + "\n"
+    }
+}

@@ -1,0 +1,81 @@
+/// What is wrong, in terms of the contract.
+public struct Violation: Sendable, Hashable, Codable, CustomStringConvertible {
+    /// What was done.
+    public let input: String
+    /// What the contract promises.
+    public let expected: String
+    /// What came instead.
+    public let got: String
+
+    /// The three in three lines.
+    public var description: String { "input:    \(input)\nexpected: \(expected)\ngot:      \(got)" }
+}
+
+/// What became of a rule.
+public enum RuleOutcome: Sendable, Hashable {
+    /// The rule holds.
+    case passed
+    /// The rule is broken.
+    case failed([Violation])
+    /// The rule does not concern this subject, or could not be run here; the text says why.
+    case notApplicable(String)
+    /// The process ended while it ran the rule; the text says how.
+    case crashed(String)
+    /// The rule did not end in time.
+    case timedOut(seconds: Double)
+
+    /// The outcome as a word: `passed`, `failed`, `notApplicable`, `crashed`, `timedOut`.
+    public var status: String {
+        switch self {
+        case .passed: "passed"
+        case .failed: "failed"
+        case .notApplicable: "notApplicable"
+        case .crashed: "crashed"
+        case .timedOut: "timedOut"
+        }
+    }
+}
+
+/// A rule and what became of it.
+public struct RuleResult: Sendable {
+    /// The rule.
+    public let rule: RuleDefinition
+    /// What became of it.
+    public let outcome: RuleOutcome
+    /// Whether the opposite was checked, because the subject does not have the rule's capability.
+    public let checkedWithoutCapability: Bool
+    /// How long it took.
+    public let seconds: Double
+    /// The seed, for a rule that uses random numbers.
+    public let seed: UInt64?
+
+    /// Whether the subject breaks the contract: the rule failed, crashed or hung, and is not merely informative.
+    public var isBroken: Bool {
+        switch outcome {
+        case .passed, .notApplicable: false
+        case .failed, .crashed, .timedOut: rule.level != .informative
+        }
+    }
+}
+
+extension RuleResult: CustomStringConvertible {
+    /// The rule, the sentence that is broken, and for each violation input, expected and got.
+    public var description: String {
+        let head = "\(outcome.status): \(rule.id)\n  \(sentence) (\(rule.source))"
+        let details: [String] =
+            switch outcome {
+            case .passed: []
+            case .failed(let violations): violations.map(\.description)
+            case .notApplicable(let reason): [reason]
+            case .crashed(let how): [how]
+            case .timedOut(let seconds): ["not done after \(Int(seconds)) seconds"]
+            }
+        let lines = details.flatMap { $0.split(separator: "\n") }.map { "  " + $0 }
+        let repeating = seed.map { ["  repeat with: --rule \(rule.id) --seed \($0)"] } ?? []
+        return ([head] + lines + (isBroken ? repeating : [])).joined(separator: "\n")
+    }
+
+    private var sentence: String {
+        checkedWithoutCapability ? rule.withoutCapability ?? rule.sentence : rule.sentence
+    }
+}

@@ -1,0 +1,25 @@
+internal import Foundation
+
+/// How rules are run.
+public struct RunSettings: Sendable, Codable {
+    /// What random numbers start with.
+    public var seed: UInt64
+
+    /// How many seconds a rule may take. Only time in which the process runs counts, not that in which it is stopped.
+    public var secondsPerRule: Double = 60
+
+    /// How many seconds a rule waits for something that should have happened already, such as the delivery of a change.
+    public var patience: Double = 5
+
+    /// The folder in which every rule gets one of its own.
+    public var folder: String
+
+    /// Whether rules may start this program again. Set by ``RuleSuite/main(_:_:)``.
+    var canStartProcesses = false
+
+    /// Settings with a random seed, in the system's folder for temporary files.
+    public init(seed: UInt64? = nil, folder: String? = nil) {
+        self.seed = seed ?? UInt64.random(in: 1...999_999_999)
+        self.folder = folder ?? NSTemporaryDirectory()
+    }
+}

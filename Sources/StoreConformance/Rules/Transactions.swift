@@ -1,0 +1,485 @@
+internal import ConformanceRunner
+internal import Foundation
+internal import Synchronization
+internal import SyncContract
+
+extension StoreRules {
+    static let transactions: [StoreRule] = commits + rollbacks + endings
+
+    private static let whole = "when it returns, everything it wrote is kept, and when it throws, nothing is."
+
+    private static let commits: [StoreRule] = [
+        rule(
+            "transaction.commits-all",
+            whole,
+            in: "SyncContextDataSource",
+            "Writes, merges and deletes in several tables in one transaction and looks at all of them afterwards."
+        ) { trial in
+            let store = try await trial.makeStore()
+            try await store.upsert([Record(id: "old"), Record(id: "kept", ["int": 1])], table: "items")
+            try await store.write { transaction in
+                try transaction.upsert([Record(id: "a")], into: "items")
+                try transaction.upsert([Record(id: "kept", ["text": "x"])], into: "items")
+                try transaction.upsert([Record(id: "b")], into: "other")
+                try transaction.delete(["old"], from: "items")
+                try transaction.upsert([Record(id: "c")], into: "folding")
+            }
+            trial.expectIDs(try await store.read(Query("items")).records, ["a", "kept"], "items after the transaction")
+            trial.expectIDs(try await store.read(Query("other")).records, ["b"], "other after the transaction")
+            trial.expectIDs(try await store.read(Query("folding")).records, ["c"], "folding after the transaction")
+            let kept = try await store.read(table: "items", itemID: "kept")
+            let expected = TableDefinition.items.filled(Record(id: "kept", ["int": 1, "text": "x"]))
+            trial.expectRow(kept, expected, "the row merged in the transaction")
+        },
+        rule(
+            "transaction.returns-value",
+            "Runs a closure as one transaction: kept as a whole when it returns, rolled back as a whole when it"
+                + " throws.",
+            in: "SyncContextDataSource/write(_:)",
+            "Returns values from the closures of reads and writes."
+        ) { trial in
+            let store = try await trial.makeStore()
+            trial.expect(try await store.write { _ in [1, 2, 3] }, equals: [1, 2, 3], "the value of a write")
+            trial.expect(try await store.read { _ in "text" }, equals: "text", "the value of a read")
+            trial.expect(try await store.read { _ -> Int? in nil }, equals: nil, "the value nil of a read")
+        },
+        rule(
+            "transaction.reads-its-writes",
+            "It reads what it has written.",
+            in: "StoreTransaction",
+            "Writes, merges and deletes in a transaction and reads by id, by query and by count after each step."
+        ) { trial in
+            let store = try await trial.makeStore()
+            try await store.upsert([Record(id: "a", ["int": 1])], table: "items")
+            let seen = try await store.write { transaction in
+                var seen: [String] = []
+                func look(_ transaction: inout StoreTransaction) throws {
+                    let query = Query("items").filtered(by: Column("int") > 0)
+                    let ids = try transaction.records(query).map { $0.id.stringValue ?? "" }.joined()
+                    let number = try transaction.record("a", in: "items")?["int"]?.int64Value ?? 0
+                    seen.append("\(ids) \(number) \(try transaction.count(Query("items")))")
+                }
+                try transaction.upsert([Record(id: "b", ["int": 5])], into: "items")
+                try look(&transaction)
+                try transaction.upsert([Record(id: "a", ["int": 7])], into: "items")
+                try look(&transaction)
+                try transaction.delete(["a"], from: "items")
+                try look(&transaction)
+                try transaction.delete(Query("items").filtered(by: Column("int") == 5))
+                try look(&transaction)
+                return seen
+            }
+            trial.expect(
+                seen,
+                equals: ["ab 1 2", "ab 7 2", "b 0 1", " 0 0"],
+                "ids with int > 0, int of 'a', count: after inserting 'b', merging 'a', deleting 'a', deleting by query"
+            )
+        },
+        rule(
+            "transaction.next-read-sees-it",
+            "and always every write that had returned before the read began.",
+            in: "SyncContextDataSource",
+            "Writes a number 200 times and reads it after each write."
+        ) { trial in
+            let store = try await trial.makeStore()
+            for number in 1...200 {
+                try await store.upsert([Record(id: "n", ["int": .int64(Int64(number))])], table: "items")
+                let got = try await store.read(table: "items", itemID: "n")?["int"]
+                guard got == .int64(Int64(number)) else {
+                    return trial.report("read after write number \(number)", expected: "\(number)", got: shown(got))
+                }
+            }
+        },
+        rule(
+            "transaction.large",
+            whole,
+            in: "SyncContextDataSource",
+            "Writes 2,000 rows of 300 bytes in one transaction, in 20 calls, and counts and sums them."
+        ) { trial in
+            let store = try await trial.makeStore()
+            try await store.write { transaction in
+                for call in 0..<20 { try transaction.upsert(largeRows(call), into: "items") }
+            }
+            let (count, sum) = try await store.read { reader in
+                var sum: Int64 = 0
+                try reader.forEach(Query("items")) { sum += $0["int"]?.int64Value ?? 0 }
+                return (try reader.count(Query("items")), sum)
+            }
+            trial.expect(count, equals: 2_000, "rows after writing 2,000 in one transaction")
+            trial.expect(sum, equals: 1_999_000, "the sum of their numbers")
+        },
+    ]
+
+    private static func largeRows(_ call: Int) -> [Record] {
+        (call * 100..<call * 100 + 100)
+            .map {
+                Record(
+                    id: .string("\($0)"),
+                    ["int": .int64(Int64($0)), "bytes": .bytes(Array(repeating: UInt8($0 & 255), count: 300))]
+                )
+            }
+    }
+
+    private static let rollbacks: [StoreRule] = [
+        rule(
+            "transaction.rollback-inserts",
+            whole,
+            in: "SyncContextDataSource",
+            "Inserts rows in several calls and tables, then throws: no row is left."
+        ) { trial in
+            try await expectRollback(trial) { transaction in
+                try transaction.upsert([Record(id: "new1"), Record(id: "new2")], into: "items")
+                try transaction.upsert([Record(id: "new3")], into: "items")
+                try transaction.upsert([Record(id: "new4")], into: "other")
+            }
+        },
+        rule(
+            "transaction.rollback-merges",
+            whole,
+            in: "SyncContextDataSource",
+            "Merges into rows, then throws: the old values are back, those of undeclared keys as well."
+        ) { trial in
+            try await expectRollback(trial) { transaction in
+                try transaction.upsert([Record(id: "a", ["int": 99, "text": .null, "x": 99, "y": 1])], into: "items")
+                try transaction.upsert([Record(id: "b", ["date": .date(5)])], into: "items")
+                try transaction.upsert([Record(id: "AA", ["int": 5])], into: "folding")
+            }
+        },
+        rule(
+            "transaction.rollback-deletes",
+            whole,
+            in: "SyncContextDataSource",
+            "Deletes by ids and by query, then throws: the rows are back."
+        ) { trial in
+            try await expectRollback(trial) { transaction in
+                try transaction.delete(["a"], from: "items")
+                try transaction.delete(Query("other"))
+                try transaction.delete(Query("folding").limited(to: 1))
+            }
+        },
+        rule(
+            "transaction.rollback-system-tables",
+            whole,
+            in: "SyncContextDataSource",
+            "Writes and deletes operations, errors and settings, then throws."
+        ) { trial in
+            try await expectRollback(trial) { transaction in
+                try transaction.upsert(
+                    [Record(id: 1, ["state": 2]), Record(id: 9)],
+                    into: SystemTables.operations.name
+                )
+                try transaction.upsert([Record(id: "e")], into: SystemTables.operationErrors.name)
+                try transaction.delete(Query(SystemTables.configuration.name))
+            }
+        },
+        rule(
+            "transaction.rollback-large",
+            whole,
+            in: "SyncContextDataSource",
+            "Inserts 2,000 rows, deletes what was there, then throws."
+        ) { trial in
+            try await expectRollback(trial) { transaction in
+                for call in 0..<20 { try transaction.upsert(largeRows(call), into: "items") }
+                try transaction.delete(Query("items"))
+                try transaction.upsert(largeRows(1), into: "items")
+            }
+        },
+        rule(
+            "transaction.rollback-random",
+            whole,
+            in: "SyncContextDataSource",
+            "Runs 60 random transactions, some of which throw, and holds all rows against a model after each."
+        ) { trial in
+            let store = try await trial.makeStore()
+            var random = RandomRows(trial.random())
+            var model: [RecordID: Record] = [:]
+            for number in 0..<60 {
+                var attempt = model
+                var steps: [(records: [Record], deleted: [RecordID])] = []
+                for _ in 0..<Int.random(in: 1...6, using: &random.random) {
+                    var ids: [RecordID] = []
+                    for _ in 0..<3 { ids.append(.string("\(Int.random(in: 0..<15, using: &random.random))")) }
+                    if random.random.chance(40) {
+                        steps.append(([], ids))
+                        for id in ids { attempt[id] = nil }
+                    } else {
+                        let records = ids.map { random.record($0, columnsIn: 25) }
+                        steps.append((records, []))
+                        for record in records { attempt[record.id, default: Record(id: record.id)].merge(record) }
+                    }
+                }
+                let fails = random.random.chance(50)
+                let work = steps
+                do {
+                    try await store.write { transaction in
+                        for step in work {
+                            try transaction.upsert(step.records, into: "items")
+                            try transaction.delete(step.deleted, from: "items")
+                        }
+                        if fails { throw OwnError(number: number) }
+                    }
+                    model = attempt
+                } catch is OwnError {
+                    // The model stays as it was, as the store must.
+                }
+                let expected = try QueryEvaluator(.items)
+                    .evaluate(Query("items"), over: model.values.map { TableDefinition.items.filled($0) })
+                let input = "all rows after transaction \(number), which \(fails ? "threw" : "returned")"
+                trial.expectRows(try await store.read(Query("items")).records, expected, input)
+            }
+        },
+        rule(
+            "transaction.after-rollback",
+            "Writers run one after the other.",
+            in: "SyncContextDataSource",
+            "Writes and reads right after transactions that were rolled back: nothing of these is mixed in."
+        ) { trial in
+            let store = try await trial.makeStore()
+            for number in 0..<20 {
+                try await rollBack(store) { try $0.upsert([Record(id: "lost", ["int": 1])], into: "items") }
+                try await store.upsert([Record(id: .string("\(number)"))], table: "items")
+            }
+            trial.expect(
+                try await store.read { try $0.count(Query("items")) },
+                equals: 20,
+                "rows after 20 writes and 20 rollbacks"
+            )
+            trial.expectRow(
+                try await store.read(table: "items", itemID: "lost"),
+                nil,
+                "the row of the rolled back writes"
+            )
+        },
+        rule(
+            "transaction.refused-call-leaves-no-half",
+            "A method that throws leaves nothing of its call behind, or the store rolls back the whole transaction, also"
+                + " when the closure catches the error and returns.",
+            in: "StoreWriteBackend",
+            "Catches the error of a refused batch inside the closure and returns: no part of that batch may be kept."
+        ) { trial in
+            let store = try await trial.makeStore()
+            var isKept = true
+            do {
+                try await store.write { transaction in
+                    try transaction.upsert([Record(id: "before")], into: "items")
+                    do {
+                        try transaction.upsert([Record(id: "half"), Record(id: "bad", ["int": "text"])], into: "items")
+                    } catch {
+                        // The closure swallows it: the store has to see to it that nothing half is kept.
+                    }
+                }
+            } catch is StoreError {
+                // The store rolled back the whole transaction, and says so.
+                isKept = false
+            }
+            let input = "a transaction whose closure catches the error of a refused batch"
+            let half = try await store.read(table: "items", itemID: "half")
+            trial.expectRow(half, nil, input + ", read a row of that batch")
+            let before = try await store.read(table: "items", itemID: "before")
+            trial.expect(
+                (before != nil) == isKept,
+                input + ", read a row written before it",
+                expected: isKept ? "the row, because the transaction returned" : "no row, because it threw",
+                got: shown(before)
+            )
+        },
+    ]
+
+    /// Runs a closure that is rolled back and reports when anything differs afterwards.
+    private static func expectRollback(
+        _ trial: StoreTrial,
+        _ body: @escaping @Sendable (inout StoreTransaction) throws -> Void
+    ) async throws {
+        let store = try await trial.makeStore()
+        let names = store.schema.allTables.map(\.name)
+        try await store.write { transaction in
+            try transaction.upsert([fullRow("a"), Record(id: "a", ["x": 1]), fullRow("b")], into: "items")
+            try transaction.upsert([fullRow("aa")], into: "folding")
+            try transaction.upsert([Record(id: "o", ["int": 3])], into: "other")
+            try transaction.upsert([Record(id: 1, ["state": 0])], into: SystemTables.operations.name)
+            try transaction.upsert([Record(id: "t", ["value": "1"])], into: SystemTables.configuration.name)
+        }
+        let before = try await store.read { reader in try names.map { try reader.records(Query($0)) } }
+        try await rollBack(store, body)
+        let after = try await store.read { reader in try names.map { try reader.records(Query($0)) } }
+        for (index, name) in names.enumerated() {
+            trial.expectRows(after[index], before[index], "rows of \(name) after a transaction that threw")
+        }
+    }
+
+    private static func rollBack(
+        _ store: any SyncContextDataSource,
+        _ body: @escaping @Sendable (inout StoreTransaction) throws -> Void
+    ) async throws {
+        do {
+            try await store.write { transaction in
+                try body(&transaction)
+                throw OwnError(number: 1)
+            }
+        } catch is OwnError {
+            // This is what the closure throws.
+        }
+    }
+
+    private static let endings: [StoreRule] = [
+        rule(
+            "transaction.rethrows",
+            "an error thrown by the closure is rethrown as it is.",
+            in: "SyncContextDataSource",
+            "Throws an error of its own, and a StoreError with a cause, from the closures of reads and writes."
+        ) { trial in
+            let store = try await trial.makeStore()
+            for number in 1...2 {
+                do {
+                    if number == 1 {
+                        try await store.write { _ in throw OwnError(number: number) }
+                    } else {
+                        try await store.read { _ in throw OwnError(number: number) }
+                    }
+                    trial.report("a closure that throws", expected: "its error", got: "no error")
+                } catch {
+                    trial.expect(error as? OwnError, equals: OwnError(number: number), "the error of a closure")
+                }
+            }
+            do {
+                try await store.write { _ in throw StoreError(.notFound, "my message", cause: OwnError(number: 3)) }
+            } catch let error as StoreError {
+                trial.expect(error.code, equals: .notFound, "the code of a StoreError thrown by a closure")
+                trial.expect(error.message, equals: "my message", "the message of a StoreError thrown by a closure")
+                trial.expect(error.cause as? OwnError, equals: OwnError(number: 3), "its cause")
+            }
+        },
+        rule(
+            "transaction.cancelled-before",
+            "A task that is cancelled before its transaction began gets `CancellationError` and nothing happens.",
+            in: "SyncContextDataSource",
+            "Writes and reads in a task that is cancelled already."
+        ) { trial in
+            let store = try await trial.makeStore()
+            let ran = Mutex(0)
+            let box = Shared(ran)
+            let outcomes = await Task {
+                unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+                var outcomes: [String] = []
+                for writes in [true, false] {
+                    do {
+                        if writes {
+                            try await store.write { transaction in
+                                box.value.withLock { $0 += 1 }
+                                try transaction.upsert([Record(id: "a")], into: "items")
+                            }
+                        } else {
+                            try await store.read { _ in box.value.withLock { $0 += 1 } }
+                        }
+                        outcomes.append("no error")
+                    } catch {
+                        outcomes.append(error is CancellationError ? "CancellationError" : brief(error))
+                    }
+                }
+                return outcomes
+            }
+            .value
+            trial.expect(
+                outcomes,
+                equals: ["CancellationError", "CancellationError"],
+                "a write and a read in a task that was cancelled before"
+            )
+            trial.expect(box.value.withLock { $0 }, equals: 0, "closures run by a cancelled task")
+            trial.expectRow(try await store.read(table: "items", itemID: "a"), nil, "the row a cancelled task wrote")
+        },
+        rule(
+            "transaction.cancelled-while-waiting",
+            "A task that is cancelled before its transaction began gets `CancellationError` and nothing happens.",
+            in: "SyncContextDataSource",
+            "Cancels a task whose write waits for the end of another one: its closure must not run any more."
+        ) { trial in
+            let store = try await trial.makeStore()
+            for number in 0..<5 {
+                let (hasBegun, mayEnd) = (Shared(Mutex(false)), Shared(Mutex(false)))
+                let first = Task {
+                    try await store.write { transaction in
+                        try transaction.upsert([Record(id: "first")], into: "items")
+                        hasBegun.value.withLock { $0 = true }
+                        // The wait ends in any case: what it blocks may be what the others need.
+                        let deadline = ContinuousClock.now + .seconds(1)
+                        while !mayEnd.value.withLock({ $0 }), ContinuousClock.now < deadline { _ = sched_yield() }
+                        return mayEnd.value.withLock { $0 }
+                    }
+                }
+                while !hasBegun.value.withLock({ $0 }) { await Task.yield() }
+                let second = Task {
+                    try await store.upsert([Record(id: .string("second-\(number)"))], table: "items")
+                }
+                await Task.yield()
+                second.cancel()
+                mayEnd.value.withLock { $0 = true }
+                let waitedLongEnough = try await first.value
+                let outcome = await second.result
+                // On a machine that stood still the first may have ended before the second was cancelled.
+                guard waitedLongEnough else { continue }
+                let isThere = try await store.read(table: "items", itemID: .string("second-\(number)")) != nil
+                if case .failure(let error) = outcome, error is CancellationError, !isThere { continue }
+                let error = if case .failure(let error) = outcome { brief(error) } else { "no error" }
+                trial.report(
+                    "cancel a task whose write waits for another",
+                    expected: "CancellationError and no row",
+                    got: "\(error) and \(isThere ? "the row" : "no row")"
+                )
+            }
+        },
+        rule(
+            "transaction.cancelled-after-commit",
+            "A transaction that was committed is never reported as cancelled.",
+            in: "SyncContextDataSource",
+            "Cancels the task inside the closure: either the row is there and no error comes, or neither."
+        ) { trial in
+            let store = try await trial.makeStore()
+            for number in 0..<20 {
+                let id = RecordID.string("\(number)")
+                let handle = Shared(Mutex<Task<Bool, Never>?>(nil))
+                let task = Task {
+                    do {
+                        try await store.write { transaction in
+                            try transaction.upsert([Record(id: id)], into: "items")
+                            // The task may not have been handed out yet; then this write is not cancelled.
+                            handle.value.withLock { $0?.cancel() }
+                        }
+                        return true
+                    } catch {
+                        return false
+                    }
+                }
+                handle.value.withLock { $0 = task }
+                let succeeded = await task.value
+                let isThere = try await store.read(table: "items", itemID: id) != nil
+                trial.expect(
+                    succeeded == isThere,
+                    "cancel a task while its transaction runs",
+                    expected: "the row and no error, or an error and no row",
+                    got: "\(isThere ? "the row" : "no row") and \(succeeded ? "no error" : "an error")"
+                )
+            }
+        },
+        rule(
+            "transaction.read-only-write",
+            "Runs a closure as one transaction: kept as a whole when it returns, rolled back as a whole when it"
+                + " throws.",
+            in: "SyncContextDataSource/write(_:)",
+            "Runs write transactions that only read, and empty ones, between others."
+        ) { trial in
+            let store = try await trial.makeStore()
+            try await store.upsert([Record(id: "a")], table: "items")
+            let count = try await store.write { try $0.count(Query("items")) }
+            try await store.write { _ in }
+            trial.expect(count, equals: 1, "count in a write transaction that only reads")
+            trial.expectIDs(try await store.read(Query("items")).records, ["a"], "rows after empty transactions")
+        },
+    ]
+}
+
+/// A value without copies, shared by closures.
+final class Shared<Value: ~Copyable & Sendable>: Sendable {
+    let value: Value
+
+    init(_ value: consuming Value) { self.value = value }
+}

@@ -1,0 +1,74 @@
+package import ReferenceStore
+package import SyncContract
+
+/// What is wrong with a store that is right otherwise. Every member is one place where a store can go wrong.
+package struct Faults: Sendable {
+    package typealias Inner = MemoryTransaction
+
+    /// Whether values under undeclared keys are kept.
+    package var keepsUnknownColumns = true
+    /// The schema the store works with.
+    package var schema: @Sendable (StoreSchema) -> StoreSchema = { $0 }
+    package var definition: @Sendable (String, Inner) throws -> TableDefinition = { try $1.definition(of: $0) }
+    package var record: @Sendable (RecordID, String, Inner) throws -> Record? = { try $2.record($0, in: $1) }
+    /// All rows of a query, in order.
+    package var rows: @Sendable (Query, Inner) throws -> [Record] = { query, inner in
+        var rows: [Record] = []
+        try inner.forEach(query) { rows.append($0) }
+        return rows
+    }
+    package var walk: @Sendable ([Record], (Record) throws -> Void) throws -> Void = { rows, body in
+        for row in rows { try body(row) }
+    }
+    package var count: @Sendable (Query, Inner) throws -> Int = { try $1.count($0) }
+    package var upsert: @Sendable ([Record], String, Inner) throws -> Void = { try $2.upsert($0, into: $1) }
+    package var deleteIDs: @Sendable ([RecordID], String, Inner) throws -> Int = { try $2.delete($0, from: $1) }
+    package var deleteQuery: @Sendable (Query, Inner) throws -> Int = { try $1.delete($0) }
+
+    /// The tables after a transaction that threw, from those before and those it made.
+    package var rollBack: @Sendable ([String: MemoryTable], [String: MemoryTable]) -> [String: MemoryTable] = {
+        before,
+        _ in
+        before
+    }
+    /// The error that is thrown on.
+    package var rethrow: @Sendable (any Error) -> (any Error)? = { $0 }
+    /// The tables that are told to subscribers, from those that were touched, and the tables before and after.
+    package var touched: @Sendable (Set<String>, [String: MemoryTable], [String: MemoryTable]) -> Set<String> = {
+        touched,
+        _,
+        _ in
+        touched
+    }
+    package var store = StoreFaults()
+
+    package init() {}
+}
+
+/// Faults that lie in how transactions are run.
+package struct StoreFaults: Sendable {
+    package var ignoresCancellation = false
+    package var checksCancellationAfterCommit = false
+    package var looksForCancellationOnlyAtFirst = false
+    package var losesUpdates = false
+    package var overlapsWriters = false
+    package var readsUncommitted = false
+    package var readsStale = false
+    package var firesInClosure = false
+    package var firesOnRollback = false
+    package var firesLate = false
+    package var firesNever = false
+    package var breaksAfterError = false
+    package var worksWhenClosed = false
+    package var keepsStreamsOpen = false
+    package var subscribesLazily = false
+    package var streamsWithoutMerging = false
+    package var streamsToOneOnly = false
+    package var streamsNewestOnly = false
+    package var replaysLastChange = false
+    package var sleepsForever = false
+    package var blocksForever = false
+    package var traps = false
+
+    package init() {}
+}

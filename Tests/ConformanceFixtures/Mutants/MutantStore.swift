@@ -1,0 +1,254 @@
+import ReferenceStore
+import Synchronization
+package import SyncContract
+import Foundation
+
+/// ``MemoryStore`` with a fault.
+package final class MutantStore: SyncContextDataSource {
+    package let schema: StoreSchema
+    package let capabilities: StoreCapabilities
+    private let faults: Faults
+    private let broadcaster = ChangeBroadcaster()
+    private let writing = AsyncLock()
+
+    private struct State {
+        var tables: [String: MemoryTable]
+        var previous: [String: MemoryTable]
+        var isClosed = false
+        var isBroken = false
+        var lastChange: StoreChange?
+        var plainStreams: [AsyncStream<StoreChange>.Continuation] = []
+    }
+
+    private let state: Mutex<State>
+
+    package init(_ schema: StoreSchema, _ faults: Faults) {
+        self.schema = schema
+        self.faults = faults
+        capabilities = faults.keepsUnknownColumns ? [.unknownColumns] : []
+        let tables = Dictionary(
+            uniqueKeysWithValues: faults.schema(schema).allTables.map { ($0.name, MemoryTable($0)) }
+        )
+        state = Mutex(State(tables: tables, previous: tables))
+    }
+
+    package func read<Value: Sendable>(
+        _ body: @escaping @Sendable (inout StoreReader) throws -> Value
+    ) async throws -> Value {
+        try checkIsOpen()
+        if !faults.store.ignoresCancellation { try Task.checkCancellation() }
+        try failIfTold()
+        let backend = MutantBackend(
+            MemoryTransaction(
+                state.withLock { faults.store.readsStale ? $0.previous : $0.tables },
+                keepsUnknownColumns: true
+            ),
+            faults
+        )
+        if faults.store.readsUncommitted { backend.current = { self.state.withLock { $0.tables } } }
+        var reader = StoreReader(backend)
+        do {
+            return try body(&reader)
+        } catch {
+            if faults.store.breaksAfterError { state.withLock { $0.isBroken = true } }
+            throw error
+        }
+    }
+
+    package func write<Value: Sendable>(
+        _ body: @escaping @Sendable (inout StoreTransaction) throws -> Value
+    ) async throws -> Value {
+        try checkIsOpen()
+        if !faults.store.ignoresCancellation { try Task.checkCancellation() }
+        try failIfTold()
+        if faults.store.sleepsForever {
+            while true {
+                do {
+                    try await Task.sleep(for: .seconds(3_600))
+                } catch {
+                    // It does not listen to cancellation either.
+                    await Task.yield()
+                }
+            }
+        }
+        if faults.store.losesUpdates || faults.store.overlapsWriters { return try await commit(body) }
+        return try await writing.hold {
+            if !faults.store.looksForCancellationOnlyAtFirst, !faults.store.ignoresCancellation {
+                try Task.checkCancellation()
+            }
+            return try await commit(body)
+        }
+    }
+
+    private func commit<Value: Sendable>(_ body: (inout StoreTransaction) throws -> Value) async throws -> Value {
+        let before = state.withLock { $0.tables }
+        if faults.store.losesUpdates { await Task.yield() }
+        let inner = MemoryTransaction(before, keepsUnknownColumns: faults.keepsUnknownColumns)
+        let backend = MutantBackend(inner, faults)
+        if faults.store.readsUncommitted { backend.wrote = { tables in self.state.withLock { $0.tables = tables } } }
+        if faults.store.firesInClosure { backend.wrote = { _ in self.tell(inner.touched) } }
+        var transaction = StoreTransaction(backend)
+        let value: Value
+        do {
+            value = try body(&transaction)
+        } catch {
+            state.withLock { $0.tables = faults.rollBack(before, inner.tables) }
+            if faults.store.breaksAfterError { state.withLock { $0.isBroken = true } }
+            if faults.store.firesOnRollback { tell(inner.touched) }
+            throw faults.rethrow(error) ?? error
+        }
+        state.withLock { state in
+            state.previous = state.tables
+            state.tables = inner.tables
+        }
+        let told = faults.touched(inner.touched, before, inner.tables)
+        if faults.store.firesLate {
+            Task {
+                for _ in 0..<20 { await Task.yield() }
+                self.tell(told)
+            }
+        } else if !faults.store.firesInClosure, !faults.store.firesNever {
+            tell(told)
+        }
+        if faults.store.checksCancellationAfterCommit { try Task.checkCancellation() }
+        return value
+    }
+
+    private func failIfTold() throws {
+        if state.withLock({ $0.isBroken }) { throw StoreError(.internal, "an earlier error broke this store") }
+        if faults.store.traps { fatalError("this store traps") }
+        if faults.store.blocksForever { while true { sleep(3_600) } }
+    }
+
+    private func tell(_ tables: Set<String>) {
+        guard !tables.isEmpty else { return }
+        let change = StoreChange(tables: tables)
+        let streams = state.withLock { state in
+            state.lastChange = change
+            return state.plainStreams
+        }
+        for stream in streams { stream.yield(change) }
+        broadcaster.send(change)
+    }
+
+    package func changes() -> AsyncStream<StoreChange> {
+        if faults.store.streamsWithoutMerging || faults.store.replaysLastChange || faults.store.streamsToOneOnly
+            || faults.store.streamsNewestOnly
+        {
+            let (stream, continuation) = AsyncStream<StoreChange>
+                .makeStream(
+                    bufferingPolicy: faults.store.streamsNewestOnly ? .bufferingNewest(1) : .unbounded
+                )
+            state.withLock { state in
+                if faults.store.replaysLastChange, let last = state.lastChange { continuation.yield(last) }
+                if faults.store.streamsToOneOnly { state.plainStreams = [] }
+                state.plainStreams.append(continuation)
+            }
+            return stream
+        }
+        guard faults.store.subscribesLazily else { return broadcaster.subscribe() }
+        let lazy = LazyStream(broadcaster)
+        return AsyncStream { await lazy.next() }
+    }
+
+    package func close() {
+        state.withLock { $0.isClosed = true }
+        if !faults.store.keepsStreamsOpen { broadcaster.finish() }
+    }
+
+    private func checkIsOpen() throws {
+        if !faults.store.worksWhenClosed, state.withLock({ $0.isClosed }) {
+            throw StoreError(.closed, "the store was closed; open it again")
+        }
+    }
+}
+
+/// Subscribes when it is asked for the first element.
+private actor LazyStream {
+    private let broadcaster: ChangeBroadcaster
+    private var stream: AsyncStream<StoreChange>?
+
+    init(_ broadcaster: ChangeBroadcaster) { self.broadcaster = broadcaster }
+
+    func next() async -> StoreChange? {
+        let stream = stream ?? broadcaster.subscribe()
+        self.stream = stream
+        var iterator = stream.makeAsyncIterator()
+        return await iterator.next()
+    }
+}
+
+/// Lets one task in after the other.
+private actor AsyncLock {
+    private var isHeld = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    nonisolated func hold<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
+        await acquire()
+        do {
+            let value = try await body()
+            await release()
+            return value
+        } catch {
+            await release()
+            throw error
+        }
+    }
+
+    private func acquire() async {
+        guard isHeld else {
+            isHeld = true
+            return
+        }
+        await withCheckedContinuation { waiting.append($0) }
+    }
+
+    private func release() {
+        if waiting.isEmpty { isHeld = false } else { waiting.removeFirst().resume() }
+    }
+}
+
+/// ``MemoryTransaction`` with a fault.
+private final class MutantBackend: StoreWriteBackend {
+    private var inner: MemoryTransaction
+    private let faults: Faults
+    var current: (() -> [String: MemoryTable])?
+    var wrote: (([String: MemoryTable]) -> Void)?
+
+    init(_ inner: MemoryTransaction, _ faults: Faults) {
+        self.inner = inner
+        self.faults = faults
+    }
+
+    private func look() -> MemoryTransaction {
+        if let current { inner = MemoryTransaction(current(), keepsUnknownColumns: true) }
+        return inner
+    }
+
+    func definition(of table: String) throws -> TableDefinition { try faults.definition(table, inner) }
+
+    func record(_ id: RecordID, in table: String) throws -> Record? { try faults.record(id, table, look()) }
+
+    func forEach(_ query: Query, _ body: (Record) throws -> Void) throws {
+        try faults.walk(try faults.rows(query, look()), body)
+    }
+
+    func count(_ query: Query) throws -> Int { try faults.count(query, look()) }
+
+    func upsert(_ records: [Record], into table: String) throws {
+        try faults.upsert(records, table, inner)
+        wrote?(inner.tables)
+    }
+
+    func delete(_ ids: [RecordID], from table: String) throws -> Int {
+        let count = try faults.deleteIDs(ids, table, inner)
+        wrote?(inner.tables)
+        return count
+    }
+
+    func delete(_ query: Query) throws -> Int {
+        let count = try faults.deleteQuery(query, inner)
+        wrote?(inner.tables)
+        return count
+    }
+}

@@ -1,0 +1,317 @@
+package import Foundation
+package import SyncContract
+
+/// A correct store of another make: every table as JSON in one file, which each commit replaces as a whole.
+package actor FileStore: SyncContextDataSource {
+    /// What it may do wrong, for mutants.
+    package struct Faults: Sendable {
+        package var claimsEncryption = false
+        /// What is done to the bytes on disk, both ways.
+        package var cipher: @Sendable ([UInt8]) -> [UInt8] = { $0 }
+        package var writesOnCloseOnly = false
+        package var writesInClosure = false
+        package var writesOneBehind = false
+        package var writesDeletesOnCloseOnly = false
+        package var forgetsOnReading: @Sendable (String, Record) -> Record? = { $1 }
+        package var acceptsAnyType = false
+        package var touchesBeforeRefusing = false
+        package var refusesDroppedColumns = false
+        package var acceptsAnyKey = false
+        package var acceptsAnyKeyWhenEmpty = false
+        package var losesOperationsOnKeyChange = false
+        package var touchesOnWrongKey = false
+
+        package init() {}
+    }
+
+    package nonisolated let schema: StoreSchema
+    package nonisolated let capabilities: StoreCapabilities
+    private let url: URL
+    private let faults: Faults
+    private var tables: FileTables
+    private var isClosed = false
+    private nonisolated let broadcaster = ChangeBroadcaster()
+
+    package init(_ schema: StoreSchema, at url: URL, key: String, creating: Bool, _ faults: Faults = Faults()) throws {
+        self.schema = schema
+        self.url = url
+        self.faults = faults
+        capabilities = faults.claimsEncryption ? [.durable, .unknownColumns, .encrypted] : [.durable, .unknownColumns]
+        if creating {
+            tables = FileTables(schema, key: key)
+            try tables.save(to: url, faults)
+        } else {
+            let stored = try FileTables(reading: url, faults)
+            let isEmpty = stored.tables.values.allSatisfy { $0.isEmpty }
+            if stored.key != key, !faults.acceptsAnyKey, !(faults.acceptsAnyKeyWhenEmpty && isEmpty) {
+                if faults.touchesOnWrongKey { try Data("touched".utf8).write(to: url.appendingPathExtension("tried")) }
+                throw StoreError(.wrongKey, "the key does not open this store; give the right one")
+            }
+            tables = try stored.migrated(to: schema, faults, url)
+            try tables.save(to: url, faults)
+        }
+    }
+
+    package func read<Value: Sendable>(
+        _ body: @escaping @Sendable (inout StoreReader) throws -> Value
+    ) async throws -> Value {
+        try Task.checkCancellation()
+        try checkIsOpen()
+        var reader = StoreReader(FileTransaction(tables, schema))
+        return try body(&reader)
+    }
+
+    package func write<Value: Sendable>(
+        _ body: @escaping @Sendable (inout StoreTransaction) throws -> Value
+    ) async throws -> Value {
+        try Task.checkCancellation()
+        try checkIsOpen()
+        let backend = FileTransaction(tables, schema)
+        if faults.writesInClosure { backend.wrote = { [url, faults] in try $0.save(to: url, faults) } }
+        var transaction = StoreTransaction(backend)
+        let value = try body(&transaction)
+        if !backend.touched.isEmpty {
+            let made = backend.tables
+            let isHeldBack = faults.writesDeletesOnCloseOnly && backend.hasDeleted
+            if !faults.writesOnCloseOnly, !isHeldBack {
+                try (faults.writesOneBehind ? tables : made).save(to: url, faults)
+            }
+            tables = made
+        }
+        broadcaster.send(StoreChange(tables: backend.touched))
+        return value
+    }
+
+    package nonisolated func changes() -> AsyncStream<StoreChange> { broadcaster.subscribe() }
+
+    package func close() throws {
+        guard !isClosed else { return }
+        isClosed = true
+        if faults.writesOnCloseOnly || faults.writesOneBehind || faults.writesDeletesOnCloseOnly {
+            try tables.save(to: url, faults)
+        }
+        broadcaster.finish()
+    }
+
+    private func checkIsOpen() throws {
+        if isClosed { throw StoreError(.closed, "the store was closed; open it again") }
+    }
+}
+
+/// All rows, as they are in the file.
+struct FileTables: Sendable {
+    struct Table: Codable, Sendable {
+        var idKind: String
+        var types: [String: String]
+        var rows: [StoredRow] = []
+    }
+
+    struct StoredRow: Codable, Sendable {
+        var id: StoredValue
+        var values: [String: StoredValue]
+    }
+
+    var key: String
+    var tables: [String: [RecordID: Record]] = [:]
+    private var stored: [String: Table] = [:]
+
+    init(_ schema: StoreSchema, key: String) {
+        self.key = key
+        for table in schema.allTables { add(table) }
+    }
+
+    private mutating func add(_ table: TableDefinition) {
+        tables[table.name] = tables[table.name] ?? [:]
+        var types = stored[table.name]?.types ?? [:]
+        for column in table.allColumns { types[column.name] = column.type.rawValue }
+        stored[table.name] = Table(idKind: "\(table.idKind)", types: types)
+    }
+
+    private struct File: Codable {
+        var key: String
+        var tables: [String: Table]
+    }
+
+    init(reading url: URL, _ faults: FileStore.Faults) throws {
+        let file: File
+        do {
+            file = try JSONDecoder().decode(File.self, from: Data(faults.cipher(Array(try Data(contentsOf: url)))))
+        } catch let error as DecodingError {
+            throw StoreError(.damaged, "the file is no store; restore it from a backup", cause: error)
+        }
+        key = file.key
+        stored = file.tables
+        for (name, table) in file.tables {
+            let folds = table.idKind.contains("asciiCaseInsensitive")
+            tables[name] = [:]
+            for row in table.rows {
+                var record = Record(id: row.id.id)
+                for (column, value) in row.values { record[column] = value.value }
+                guard let kept = faults.forgetsOnReading(name, record) else { continue }
+                tables[name]?[kept.id.folded(for: folds ? .asciiCaseInsensitive : .exact)] = kept
+            }
+        }
+    }
+
+    func save(to url: URL, _ faults: FileStore.Faults) throws {
+        var file = File(key: key, tables: stored)
+        for (name, rows) in tables {
+            file.tables[name]?.rows = rows.values.map { record in
+                StoredRow(id: StoredValue(record.id.fieldValue), values: record.fields.mapValues(StoredValue.init))
+            }
+        }
+        let bytes = faults.cipher(Array(try JSONEncoder().encode(file)))
+        let new = url.appendingPathExtension("new")
+        try Data(bytes).write(to: new)
+        guard unsafe rename(new.path, url.path) == 0 else {
+            throw StoreError(.inputOutput, "the file cannot be replaced")
+        }
+    }
+
+    func migrated(to schema: StoreSchema, _ faults: FileStore.Faults, _ url: URL) throws -> FileTables {
+        var result = self
+        for table in schema.allTables {
+            if let old = stored[table.name], !faults.acceptsAnyType {
+                let isRetyped = table.allColumns.contains { old.types[$0.name] ?? $0.type.rawValue != $0.type.rawValue }
+                let lacks = faults.refusesDroppedColumns && old.types.keys.contains { table.type(of: $0) == nil }
+                guard !isRetyped, !lacks, old.idKind == "\(table.idKind)" else {
+                    if faults.touchesBeforeRefusing { try result.save(to: url, FileStore.Faults()) }
+                    throw StoreError(.schemaMismatch, "table '\(table.name)' is stored with other types")
+                }
+            }
+            result.add(table)
+            let rows = result.tables[table.name] ?? [:]
+            result.tables[table.name] = rows.mapValues { row in
+                var row = row
+                for column in table.allColumns where row[column.name] == nil { row[column.name] = .null }
+                return row
+            }
+        }
+        return result
+    }
+}
+
+/// A value with its kind.
+struct StoredValue: Codable, Sendable {
+    var kind: String
+    var text: String
+
+    init(_ value: FieldValue) {
+        (kind, text) =
+            switch value {
+            case .null: ("null", "")
+            case .bool(let value): ("bool", value ? "1" : "0")
+            case .int64(let value): ("int64", String(value))
+            case .double(let value): ("double", String(value.bitPattern))
+            case .decimal(let value): ("decimal", value.text)
+            case .string(let value): ("string", value)
+            case .date(let value): ("date", value.finerText ?? String(value.milliseconds))
+            case .bytes(let value): ("bytes", Data(value).base64EncodedString())
+            case .json(let value): ("json", value.text)
+            }
+    }
+
+    var value: FieldValue {
+        switch kind {
+        case "bool": .bool(text == "1")
+        case "int64": .int64(Int64(text) ?? 0)
+        case "double": .double(Double(bitPattern: UInt64(text) ?? 0))
+        case "decimal": DecimalText(text).map(FieldValue.decimal) ?? .null
+        case "string": .string(text)
+        case "date":
+            .date(Int64(text).map(Timestamp.init(milliseconds:)) ?? Timestamp(text) ?? Timestamp(milliseconds: 0))
+        case "bytes": .bytes(Array(Data(base64Encoded: text) ?? Data()))
+        case "json": JSONText(text).map(FieldValue.json) ?? .null
+        default: .null
+        }
+    }
+
+    var id: RecordID { value.int64Value.map(RecordID.int64) ?? .string(text) }
+}
+
+/// A copy of all rows that one transaction works on.
+private final class FileTransaction: StoreWriteBackend {
+    var tables: FileTables
+    var touched: Set<String> = []
+    var hasDeleted = false
+    var wrote: ((FileTables) throws -> Void)?
+    private let schema: StoreSchema
+
+    init(_ tables: FileTables, _ schema: StoreSchema) {
+        self.tables = tables
+        self.schema = schema
+    }
+
+    func definition(of table: String) throws -> TableDefinition { try definition(table) }
+
+    private func definition(_ name: String) throws -> TableDefinition {
+        guard let table = schema.table(name) else { throw StoreError.tableNotFound(name) }
+        return table
+    }
+
+    private func key(_ id: RecordID, _ table: TableDefinition) throws -> RecordID {
+        guard (id.int64Value != nil) == (table.idKind == .int64) else {
+            throw StoreError(.invalidRecord, "table '\(table.name)' has ids of another kind")
+        }
+        return id.folded(for: table.idComparison)
+    }
+
+    func record(_ id: RecordID, in table: String) throws -> Record? {
+        let table = try definition(table)
+        return tables.tables[table.name]?[try key(id, table)]
+    }
+
+    func forEach(_ query: Query, _ body: (Record) throws -> Void) throws {
+        let table = try definition(query.table)
+        let rows = tables.tables[table.name].map { Array($0.values) } ?? []
+        for row in try QueryEvaluator(table).evaluate(query, over: rows) { try body(row) }
+    }
+
+    func count(_ query: Query) throws -> Int {
+        let evaluator = QueryEvaluator(try definition(query.table))
+        try evaluator.check(query)
+        return try (tables.tables[query.table] ?? [:]).values.count { try evaluator.matches($0, query.predicate) }
+    }
+
+    func upsert(_ records: [Record], into name: String) throws {
+        let table = try definition(name)
+        var rows = tables.tables[name] ?? [:]
+        for record in records {
+            let key = try key(record.id, table)
+            var row = rows[key] ?? Record(id: record.id)
+            row.id = record.id
+            for column in table.allColumns where row[column.name] == nil { row[column.name] = .null }
+            for (column, value) in record.fields {
+                guard let type = table.type(of: column) else {
+                    if value.doubleValue?.isNaN == true { throw StoreError(.invalidRecord, "a value is no number") }
+                    row[column] = value
+                    continue
+                }
+                guard let fitting = type.accepting(value) else {
+                    throw StoreError(.invalidRecord, "a value does not fit column '\(column)' of '\(name)'")
+                }
+                row[column] = fitting
+            }
+            rows[key] = row
+        }
+        tables.tables[name] = rows
+        if !records.isEmpty { touched.insert(name) }
+        try wrote?(tables)
+    }
+
+    func delete(_ ids: [RecordID], from name: String) throws -> Int {
+        let table = try definition(name)
+        let keys = try ids.map { try key($0, table) }
+        let count = keys.count { tables.tables[name]?.removeValue(forKey: $0) != nil }
+        if count > 0 { touched.insert(name) }
+        hasDeleted = hasDeleted || count > 0
+        try wrote?(tables)
+        return count
+    }
+
+    func delete(_ query: Query) throws -> Int {
+        var ids: [RecordID] = []
+        try forEach(query) { ids.append($0.id) }
+        return try delete(ids, from: query.table)
+    }
+}

@@ -1,0 +1,179 @@
+import Foundation
+package import StoreConformance
+package import SyncContract
+
+/// How the kit gets at ``FileStore``, right or wrong.
+package struct FileStoreHarness: StoreHarness {
+    package let name: String
+    private let faults: FileStore.Faults
+
+    package init(name: String = "FileStore", _ faults: FileStore.Faults = FileStore.Faults()) {
+        self.name = name
+        self.faults = faults
+    }
+
+    package func makeStore(_ schema: StoreSchema, at place: StorePlace) async throws -> FileStore {
+        try FileStore(schema, at: url(place), key: "\(place.key)", creating: true, faults)
+    }
+
+    package func reopenStore(_ schema: StoreSchema, at place: StorePlace) async throws -> FileStore {
+        try FileStore(schema, at: url(place), key: "\(place.key)", creating: false, faults)
+    }
+
+    package func closeStore(_ store: FileStore) async throws { try await store.close() }
+
+    package func changeKey(ofStoreAt place: StorePlace, to key: StorePlace.Key) async throws {
+        var tables = try FileTables(reading: url(place), faults)
+        tables.key = "\(key)"
+        if faults.losesOperationsOnKeyChange { tables.tables["MS_TableOperations"] = [:] }
+        try tables.save(to: url(place), faults)
+    }
+
+    private func url(_ place: StorePlace) -> URL {
+        URL(fileURLWithPath: place.folder).appendingPathComponent("store.json")
+    }
+}
+
+/// A ``FileStore`` that breaks one sentence which a store in memory cannot break.
+package struct FileMutant: Sendable, CustomStringConvertible {
+    package let rule: String
+    package let fault: String
+    package let faults: FileStore.Faults
+
+    package var description: String { "\(rule): \(fault)" }
+
+    package func harness() -> FileStoreHarness { FileStoreHarness(name: fault, faults) }
+
+    /// Whether the rule kills processes.
+    package var needsProcesses: Bool { rule.contains("killed") }
+
+    private init(_ rule: String, _ fault: String, _ edit: (inout FileStore.Faults) -> Void) {
+        var faults = FileStore.Faults()
+        edit(&faults)
+        self.rule = rule
+        self.fault = fault
+        self.faults = faults
+    }
+
+    package static let all: [FileMutant] = [
+        FileMutant("durability.values", "forgets rows with a certain id") {
+            $0.forgetsOnReading = { $1.id == "id7" ? nil : $1 }
+        },
+        FileMutant("durability.undeclared-keys", "forgets undeclared keys when it is closed") {
+            $0.forgetsOnReading = { Record(id: $1.id, $1.fields.filter { $0.key.count > 1 }) }
+        },
+        FileMutant("durability.merges-and-deletes", "opens with nulls where values were cleared and others kept") {
+            $0.forgetsOnReading = { _, record in
+                var record = record
+                if record["int"] == 99 { record["int"] = 7 }
+                return record
+            }
+        },
+        FileMutant("durability.system-tables", "forgets the operations when it is closed") {
+            $0.forgetsOnReading = { $0 == "MS_TableOperations" ? nil : $1 }
+        },
+        FileMutant("durability.ids", "normalises ids when it is opened") {
+            $0.forgetsOnReading = { _, record in
+                var record = record
+                record.id = record.id.stringValue.map { .string($0.precomposedStringWithCanonicalMapping) } ?? record.id
+                return record
+            }
+        },
+        FileMutant("durability.again-and-again", "forgets the oldest rows") {
+            $0.forgetsOnReading = { $1["int"] == 0 && $1.id.stringValue?.hasPrefix("0-") == true ? nil : $1 }
+        },
+        FileMutant("durability.killed-keeps-writes", "writes its file when it is closed") {
+            $0.writesOnCloseOnly = true
+        },
+        FileMutant("durability.killed-keeps-writes", "writes its file one transaction behind") {
+            $0.writesOneBehind = true
+        },
+        FileMutant("durability.killed-keeps-merges-and-deletes", "writes deletes to its file when it is closed") {
+            $0.writesDeletesOnCloseOnly = true
+        },
+        FileMutant("durability.killed-drops-unfinished", "writes its file inside the closure") {
+            $0.writesInClosure = true
+        },
+        FileMutant("schema.retyped-column", "opens with columns of other types") { $0.acceptsAnyType = true },
+        FileMutant("schema.changed-id-comparison", "opens with ids that compare in another way") {
+            $0.acceptsAnyType = true
+        },
+        FileMutant("schema.retyped-column", "adds tables before it refuses a schema") {
+            $0.touchesBeforeRefusing = true
+        },
+        FileMutant("schema.undeclared-column", "refuses to open without a column") { $0.refusesDroppedColumns = true },
+        FileMutant("schema.adds-columns", "gives no null for a new column") {
+            // A column that a row lacks is filled when it is opened; a value made up for it is as wrong as none.
+            $0.forgetsOnReading = { _, record in
+                var record = record
+                if record["text"] == "x", record["int"] == nil { record["int"] = 0 }
+                return record
+            }
+        },
+        FileMutant("schema.adds-indexes", "leaves rows from before out of a new index") {
+            $0.forgetsOnReading = { $1["text"] == "Milk" ? nil : $1 }
+        },
+        FileMutant("encryption.nothing-in-clear", "writes Base64") {
+            $0.claimsEncryption = true
+            $0.cipher = { bytes in
+                // Both ways: the JSON of a store is no Base64.
+                Data(base64Encoded: Data(bytes)).map(Array.init) ?? Array(Data(bytes).base64EncodedData())
+            }
+        },
+        FileMutant("encryption.nothing-in-clear", "writes hexadecimal digits") {
+            $0.claimsEncryption = true
+            $0.cipher = { bytes in
+                guard bytes.first == UInt8(ascii: "{") else {
+                    return stride(from: 0, to: bytes.count - 1, by: 2)
+                        .compactMap { UInt8(String(decoding: bytes[$0...$0 + 1], as: UTF8.self), radix: 16) }
+                }
+                return bytes.flatMap { Array((($0 < 16 ? "0" : "") + String($0, radix: 16)).utf8) }
+            }
+        },
+        FileMutant("encryption.numbers-not-in-clear", "hides letters and leaves digits in clear") {
+            $0.claimsEncryption = true
+            $0.cipher = {
+                $0.map { (65...90).contains($0 & 0xDF) ? ($0 & 0x20) + 65 + (($0 & 0xDF) - 65 + 13) % 26 : $0 }
+            }
+        },
+        FileMutant("encryption.search-index-not-in-clear", "writes the words of its index in clear") {
+            $0.claimsEncryption = true
+        },
+        FileMutant("encryption.wrong-key-of-an-empty-store", "opens a store without rows with any key") {
+            $0.claimsEncryption = true
+            $0.acceptsAnyKeyWhenEmpty = true
+        },
+        FileMutant("encryption.key-change", "loses the operations when the key changes") {
+            $0.claimsEncryption = true
+            $0.losesOperationsOnKeyChange = true
+        },
+        FileMutant("encryption.nothing-in-clear", "writes everything in clear") { $0.claimsEncryption = true },
+        FileMutant("encryption.names-not-in-clear", "writes the names of tables in clear") {
+            $0.claimsEncryption = true
+        },
+        FileMutant("encryption.nothing-in-clear", "writes its bytes backwards") {
+            $0.claimsEncryption = true
+            $0.cipher = { $0.reversed() }
+        },
+        FileMutant("encryption.deleted-not-in-clear", "keeps a journal in clear") { $0.claimsEncryption = true },
+        FileMutant("encryption.no-patterns", "adds a constant to every byte") {
+            $0.claimsEncryption = true
+            $0.cipher = { $0.map { $0 ^ 0x5C } }
+        },
+        FileMutant("encryption.wrong-key", "opens with any key") {
+            $0.claimsEncryption = true
+            $0.acceptsAnyKey = true
+        },
+        FileMutant("encryption.wrong-key-touches-nothing", "writes a file when a key is wrong") {
+            $0.claimsEncryption = true
+            $0.touchesOnWrongKey = true
+        },
+        FileMutant("encryption.changed-bytes", "does not see that a byte was changed") {
+            $0.claimsEncryption = true
+            $0.cipher = { $0.map { $0 ^ 0x5C } }
+        },
+        FileMutant("encryption.key-change", "keeps its content in clear when the key changes") {
+            $0.claimsEncryption = true
+        },
+    ]
+}

@@ -1,0 +1,59 @@
+import ConformanceFixtures
+import ConformanceRunner
+import Foundation
+import StoreConformance
+import Testing
+
+@Suite("The kit judged by stores that break one sentence each", .serialized)
+struct MutantTests {
+    @Test("every mutant is named by its own rule, with input, expected and got")
+    func score() async throws {
+        var caught = 0
+        var lines: [String] = []
+        for mutant in Mutant.all {
+            let result = try await run(mutant.rule, mutant.harness())
+            let names = named(result)
+            caught += names ? 1 : 0
+            lines.append("\(names ? "caught" : "ALIVE ")  \(mutant)")
+            #expect(names, "\(mutant) is not named: \(result)")
+        }
+        for mutant in FileMutant.all where !mutant.needsProcesses {
+            let result = try await run(mutant.rule, mutant.harness())
+            let names = named(result)
+            caught += names ? 1 : 0
+            lines.append("\(names ? "caught" : "ALIVE ")  \(mutant)")
+            #expect(names, "\(mutant) is not named: \(result)")
+        }
+        let all = Mutant.all.count + FileMutant.all.count { !$0.needsProcesses }
+        print("Mutation score: \(caught) of \(all)")
+        if ProcessInfo.processInfo.environment["SEALEDSYNC_MUTANTS"] != nil { print(lines.joined(separator: "\n")) }
+        #expect(all >= 60)
+    }
+
+    @Test("a mutant that only the death of a process shows is named by a program of the kit")
+    func killedMutants() async throws {
+        let mutants = FileMutant.all.filter(\.needsProcesses)
+        #expect(!mutants.isEmpty)
+        for mutant in mutants {
+            let output = try FixtureProgram.run([mutant.fault, "--rule", mutant.rule, "--json"])
+            #expect(output.status == 1, "\(mutant): \(output.text)")
+            #expect(try output.json().status(of: mutant.rule) == "failed", "\(mutant): \(output.text)")
+        }
+    }
+
+    private func run(_ id: String, _ harness: some StoreHarness) async throws -> RuleResult {
+        let rule = try #require(StoreRules.all.first { $0.id == id }, "no rule '\(id)'")
+        var settings = RunSettings(seed: 1)
+        // What a mutant does not deliver is waited for in vain.
+        settings.patience = 0.5
+        return try await rule.run(on: harness, settings)
+    }
+
+    private func named(_ result: RuleResult) -> Bool {
+        guard case .failed(let violations) = result.outcome, result.isBroken else { return false }
+        return !violations.isEmpty
+            && violations.allSatisfy {
+                !$0.input.isEmpty && !$0.expected.isEmpty && !$0.got.isEmpty && $0.got != $0.expected
+            }
+    }
+}

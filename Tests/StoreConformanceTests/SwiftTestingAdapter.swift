@@ -1,0 +1,13 @@
+import ReferenceStore
+import StoreConformance
+import Testing
+
+// The ten lines that the documentation shows for Swift Testing.
+@Suite("MemoryStore keeps the store contract")
+struct MemoryStoreConformance {
+    @Test(arguments: StoreRules.all.filter { $0.id.hasPrefix("read.") })
+    func rule(_ rule: StoreRule) async throws {
+        let result = try await rule.run(on: MemoryHarness(keepsUnknownColumns: true))
+        if result.isBroken { Issue.record("\(result)") }
+    }
+}
