@@ -97,7 +97,7 @@ struct TestVectorTests {
         for unlocker in unlockers {
             let keyring = try await StoreKeyring.open(at: folder.keyslots, unlocker: unlocker)
             #expect(keyring.storeID.description == fields["store identifier"])
-            #expect(hexadecimal(keyring.dataKey.revealed) == fields["current data key"])
+            #expect(try hexadecimal(keyring.dataKey.revealed) == fields["current data key"])
             #expect(try hexadecimal(#require(keyring.pendingDataKey).revealed) == fields["pending data key"])
         }
     }
