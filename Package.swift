@@ -49,7 +49,7 @@ let package = Package(
         ),
         .target(
             name: "SQLCipherStore",
-            dependencies: ["SyncContract", "SecretMemory", "CSQLCipher"],
+            dependencies: ["SyncContract", "SecretMemory", "CSQLCipher", "CLibCrypto"],
             exclude: ["README.md"]
         ),
         .target(name: "ReferenceStore", dependencies: ["SyncContract"]),

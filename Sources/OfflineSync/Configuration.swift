@@ -3,7 +3,7 @@ internal import SyncContract
 /// The engine's settings in `MS_TableConfig`.
 enum Configuration {
     /// What a row of the table means. 0 is the only value the original SDKs use.
-    private enum KeyType: Int64 {
+    enum KeyType: Int64 {
         case deltaToken = 0
         /// The item named by the key has to be fetched from the server by id.
         case refetch = 1_000

@@ -16,7 +16,8 @@ public import SyncContract
 /// lose the commits since it was last written back, which happens half a second after the last write, at the latest
 /// every 1,000 pages in the absence of readers, and when the store is closed.
 ///
-/// Keep the store's folder, not the database file alone, in backups, and take them while the store is closed.
+/// Keep the store's folder, not the database file alone, in backups: a copy of the files is one while the store is
+/// closed, and ``backUp(to:progress:)`` makes one while it is in use.
 public final class EncryptedStore: SyncContextDataSource {
     /// The declared tables.
     public let schema: StoreSchema
@@ -29,6 +30,10 @@ public final class EncryptedStore: SyncContextDataSource {
 
     /// The versions of the linked library.
     public let engineVersion: EngineVersion
+
+    /// What a backup reads the database with.
+    let files: StoreFiles
+    let keying: Keying
 
     private let catalog: StoreCatalog
     // The order matters for a store that is dropped without being closed: readers end before the writer, which writes
@@ -67,8 +72,7 @@ public final class EncryptedStore: SyncContextDataSource {
         options: EncryptedStoreOptions = EncryptedStoreOptions()
     ) async throws -> EncryptedStore {
         try Task.checkCancellation()
-        guard url.isFileURL else { throw StoreError(.notFound, "a store lies in a file; use a file URL") }
-        let files = StoreFiles(url.path)
+        let files = try StoreFiles(url)
         let opener = StoreOpener(files: files, key: key, schema: schema, mode: mode, options: options)
         let writer = Connection(
             label: "SealedSync.writer",
@@ -93,6 +97,8 @@ public final class EncryptedStore: SyncContextDataSource {
         catalog = opened.catalog
         engineVersion = opened.engine
         let keying = opened.keying
+        self.files = files
+        self.keying = keying
         readers = ReaderPool(
             (0..<max(options.readerCount, 1))
                 .map { index in
@@ -145,6 +151,21 @@ public final class EncryptedStore: SyncContextDataSource {
             }
             broadcaster.send(StoreChange(tables: touchedTables))
             return value
+        }
+    }
+
+    /// Runs a closure that reads the database in ways of its own for a long time. Closing waits for its end.
+    func duringLongRead<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
+        try await gate.pass {
+            await writer.beginLongRead()
+            let result: Result<Value, any Error>
+            do {
+                result = .success(try await body())
+            } catch {
+                result = .failure(error)
+            }
+            await writer.endLongRead()
+            return try result.get()
         }
     }
 

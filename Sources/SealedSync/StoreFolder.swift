@@ -20,9 +20,16 @@ public struct StoreFolder: Sendable {
     /// The keyslot file, `store.keys`.
     public var keyslotsURL: URL { url.appendingPathComponent("store.keys") }
 
-    /// Whether a keyslot file or a database is there.
+    /// Whether a keyslot file or a database is there, as far as this process may look into the folder.
     public var isOccupied: Bool {
         [keyslotsURL, databaseURL].contains { FileManager.default.fileExists(atPath: $0.path) }
+    }
+
+    /// Whether a keyslot file is there.
+    ///
+    /// - Throws: `StoreError` with code `readOnly` when this process may not look into the folder.
+    package var hasKeyslots: Bool {
+        get throws { try isThere(keyslotsURL) }
     }
 
     /// Creates the folder when it is missing, a new key, and an empty store.
@@ -64,7 +71,8 @@ public struct StoreFolder: Sendable {
     ///   - options: How the store works.
     /// - Returns: The open store.
     /// - Throws: `KeyError` when the keys stay locked: wrong secret, secret unavailable, or damaged file;
-    ///   `StoreError` with code `notFound` when the folder has no store, `damaged`, `inUse`, `schemaMismatch`.
+    ///   `StoreError` with code `notFound` when the folder has no store, `readOnly` when it may not be used by this
+    ///   process, `damaged`, `inUse`, `schemaMismatch`.
     public func open(
         _ schema: StoreSchema,
         unlocker: any StoreUnlocker,
@@ -77,7 +85,7 @@ public struct StoreFolder: Sendable {
     ///
     /// - Throws: As ``open(_:unlocker:options:)``.
     public func unlock(_ unlocker: any StoreUnlocker) async throws -> StoreKeyring {
-        guard isOccupied else {
+        guard try isThere(keyslotsURL) || isThere(databaseURL) else {
             throw StoreError(.notFound, "'\(url.path)' is not a store folder; create a store there first")
         }
         return try await StoreKeyring.open(at: keyslotsURL, unlocker: unlocker)
@@ -110,6 +118,23 @@ public struct StoreFolder: Sendable {
             mode: mode,
             options: options
         )
+    }
+
+    /// Tells a file that is not there from one that cannot be seen.
+    private func isThere(_ file: URL) throws -> Bool {
+        do {
+            _ = try FileManager.default.attributesOfItem(atPath: file.path)
+            return true
+        } catch let error as CocoaError where error.code == .fileReadNoPermission {
+            throw StoreError(
+                .readOnly,
+                "the folder '\(url.path)' may not be looked into; check its permissions and whose it is",
+                cause: error
+            )
+        } catch {
+            // Not there, or behind something that is no folder.
+            return false
+        }
     }
 
     private func makeFolder() throws {

@@ -16,6 +16,9 @@ actor Connection {
     private var commits = 0
     private var isCheckpointScheduled = false
 
+    /// How many reads are under way that no write waits for, however long the log gets.
+    private var longReads = 0
+
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
     /// The writer's connection, which holds the lock on the store and keeps the log short. It is opened with
@@ -86,12 +89,18 @@ extension Connection {
     private func noteCommit() {
         guard opener == nil else { return }
         commits += 1
-        if let size = FileSystem.size(of: files.log), size > LogLimits.hardLimit {
+        if let size = FileSystem.size(of: files.log), size > LogLimits.hardLimit, longReads == 0 {
             // SQLite's own checkpoints start the log anew only when no reader is in it: wait for that now.
             _ = emptyLog(.restart, waiting: 5_000)
         }
         if !isCheckpointScheduled { scheduleCheckpoint() }
     }
+
+    /// Lets the log grow while a copy of the whole store is being made.
+    func beginLongRead() { longReads += 1 }
+
+    /// Ends what ``beginLongRead()`` began.
+    func endLongRead() { longReads -= 1 }
 
     private func scheduleCheckpoint() {
         guard let checkpointDelay else { return }

@@ -68,6 +68,11 @@ final class Database {
         try withStatement(sql) { try $0.step() ? $0.int64(0) : nil }
     }
 
+    /// Attaches a file without a key under a name. `KEY ''` keeps the library from using the key of the first database.
+    func attach(_ path: String, as name: String) throws {
+        try run("ATTACH ?1 AS \(name) KEY ''", [.text(path)])
+    }
+
     /// Moves what the log holds into the database file, waiting for readers as long as given.
     func checkpoint(_ mode: CheckpointMode, waiting milliseconds: Int32) throws(SQLiteFailure) {
         handle.setBusyTimeout(milliseconds)

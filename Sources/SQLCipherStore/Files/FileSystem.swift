@@ -71,6 +71,21 @@ enum FileSystem {
         guard unsafe unlink(path) == 0 || errno == ENOENT else { throw SystemCallFailure("unlink") }
     }
 
+    /// Gives a file a name that nothing has yet.
+    ///
+    /// - Throws: `SystemCallFailure` with number `EEXIST` when something has the name.
+    static func renameExclusively(_ path: String, to newPath: String) throws {
+        // Unlike `rename`, `link` never replaces: it decides who was first.
+        if unsafe link(path, newPath) == 0 { return try remove(path) }
+        // File systems without such links, as on memory sticks, leave a moment between looking and renaming.
+        guard [EPERM, ENOTSUP, EOPNOTSUPP].contains(errno) else { throw SystemCallFailure("link") }
+        if exists(newPath) {
+            errno = EEXIST
+            throw SystemCallFailure("link")
+        }
+        try rename(path, to: newPath)
+    }
+
     /// Gives a file another name, in place of what had that name.
     static func rename(_ path: String, to newPath: String) throws {
         #if canImport(Darwin)
@@ -100,4 +115,15 @@ struct FileDescriptor: ~Copyable {
     }
 
     deinit { _ = close(number) }
+
+    /// Whether the open file is the one that is at a path now.
+    func isOpen(at path: String) throws -> Bool {
+        var (open, there) = (stat(), stat())
+        guard unsafe fstat(number, &open) == 0 else { throw SystemCallFailure("fstat") }
+        guard unsafe stat(path, &there) == 0 else {
+            guard errno == ENOENT else { throw SystemCallFailure("stat") }
+            return false
+        }
+        return open.st_dev == there.st_dev && open.st_ino == there.st_ino
+    }
 }

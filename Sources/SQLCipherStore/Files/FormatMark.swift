@@ -20,7 +20,9 @@ struct FormatMark: Sendable {
     static let count = 16
 
     private static let magic: [UInt8] = [0xD3] + Array("SealDB".utf8)
-    private static let plainHeader = Array("SQLite format 3\0".utf8)
+
+    /// The first bytes of an SQLite database without encryption.
+    static let plainHeader = Array("SQLite format 3\0".utf8)
 
     /// The salt as a whole.
     let bytes: [UInt8]
@@ -45,7 +47,7 @@ struct FormatMark: Sendable {
         guard bytes != Self.plainHeader else {
             throw StoreError(
                 .unsupportedFormat,
-                "'\(path)' is an SQLite database without encryption; open a new store and copy the rows into it"
+                "'\(path)' is an SQLite database without encryption; make a store of it with 'StoreFile.encrypt'"
             )
         }
         guard bytes.starts(with: Self.magic) else {

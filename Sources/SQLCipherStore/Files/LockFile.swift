@@ -11,8 +11,7 @@ import Darwin
 /// The lock on a store: an advisory lock on a file beside it, held as long as this object lives.
 ///
 /// `flock` belongs to the open file, so that a second object in the same process is refused like a second process, and
-/// the system lifts it when the process ends, however it ends. The file itself stays: removing it would let a third
-/// process lock a new file of the same name while a second one still waits on the old.
+/// the system lifts it when the process ends, however it ends. The file itself stays until the store is wiped.
 final class LockFile: Sendable {
     /// Seen by tests only.
     let descriptor: FileDescriptor
@@ -21,7 +20,14 @@ final class LockFile: Sendable {
     ///
     /// - Throws: ``StoreError/Code/inUse`` when somebody holds it; `SystemCallFailure` when the file cannot be opened.
     init(_ files: StoreFiles) throws {
-        descriptor = try FileDescriptor(files.lock, O_RDWR | O_CREAT)
+        var descriptor = try Self.lock(files)
+        // Whoever wiped the store in between has removed the file: a lock on that keeps nobody out.
+        while try !descriptor.isOpen(at: files.lock) { descriptor = try Self.lock(files) }
+        self.descriptor = descriptor
+    }
+
+    private static func lock(_ files: StoreFiles) throws -> FileDescriptor {
+        let descriptor = try FileDescriptor(files.lock, O_RDWR | O_CREAT)
         while flock(descriptor.number, LOCK_EX | LOCK_NB) != 0 {
             switch errno {
             case EINTR: continue
@@ -34,6 +40,23 @@ final class LockFile: Sendable {
             default: throw SystemCallFailure("flock")
             }
         }
+        return descriptor
+    }
+
+    /// Whether somebody holds the lock on a store. Nothing is created, and nobody who wants the lock finds it taken for
+    /// longer than it takes to look.
+    static func isHeld(_ files: StoreFiles) throws -> Bool {
+        guard FileSystem.exists(files.lock) else { return false }
+        let descriptor = try FileDescriptor(files.lock, O_RDONLY)
+        while flock(descriptor.number, LOCK_SH | LOCK_NB) != 0 {
+            switch errno {
+            case EINTR: continue
+            case EWOULDBLOCK: return true
+            default: throw SystemCallFailure("flock")
+            }
+        }
+        _ = flock(descriptor.number, LOCK_UN)
+        return false
     }
 
     /// Closing the descriptor alone would not do: a program that this process is just starting has a duplicate of it

@@ -1,3 +1,6 @@
+import Foundation
+import SyncContract
+
 /// The files of a store, all in one folder.
 struct StoreFiles: Sendable {
     /// The database.
@@ -12,6 +15,9 @@ struct StoreFiles: Sendable {
     /// SQLite's log of what is not in the database yet.
     var log: String { database + "-wal" }
 
+    /// The index of the log, which the connections of a process share.
+    var index: String { database + "-shm" }
+
     /// SQLite's rollback journal, which this store never leaves behind.
     var journal: String { database + "-journal" }
 
@@ -21,8 +27,11 @@ struct StoreFiles: Sendable {
     /// A new database until it is complete.
     var unfinished: String { database + ".new" }
 
-    /// What a creation that was killed can leave behind.
+    /// What a creation or a rewrite that was killed can leave behind.
     var leftovers: [String] { ["", "-journal", "-wal", "-shm"].map { unfinished + $0 } }
+
+    /// Every file a store can have, in the order in which they are removed: the lock goes last.
+    var all: [String] { [database, log, index, journal] + leftovers + [lock] }
 
     /// The files of the store at a path, with symbolic links followed, so that one store has one lock.
     init(_ path: String) {
@@ -34,6 +43,50 @@ struct StoreFiles: Sendable {
             let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
             let resolvedFolder = FileSystem.resolved(folder) ?? folder
             database = resolvedFolder + (resolvedFolder.hasSuffix("/") ? "" : "/") + name
+        }
+    }
+}
+
+extension StoreFiles {
+    /// The database as SQLite opens it when nobody writes to it: the file alone, without locks and without its log.
+    var immutableURI: String { Self.uri(database, "immutable=1") }
+
+    /// A path as SQLite takes it with parameters.
+    static func uri(_ path: String, _ parameters: String) -> String {
+        var uri = "file:"
+        for byte in path.utf8 {
+            switch byte {
+            case UInt8(ascii: "/"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "a")...UInt8(ascii: "z"):
+                uri.unicodeScalars.append(Unicode.Scalar(byte))
+            default: uri += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+            }
+        }
+        return uri + "?" + parameters
+    }
+}
+
+extension StoreFiles {
+    /// The files of the store at a URL.
+    init(_ url: URL) throws(StoreError) {
+        guard url.isFileURL else { throw StoreError(.notFound, "a store lies in a file; use a file URL") }
+        self.init(url.path)
+    }
+
+    /// Deletes what a creation or a rewrite that was killed has left. The caller holds the lock.
+    func removeLeftovers() throws {
+        // Looking first: in a folder that cannot be written, deleting what is not there fails as well.
+        for path in leftovers where FileSystem.exists(path) { try FileSystem.remove(path) }
+    }
+
+    /// Throws when a log or a journal lies where a new database is about to come: it would be played into that.
+    func refuseOrphanedLog() throws(StoreError) {
+        guard [log, journal].allSatisfy({ FileSystem.size(of: $0) ?? 0 == 0 }) else {
+            throw StoreError(
+                .damaged,
+                "the database '\(database)' is missing but its log is there; put the database back, or delete the"
+                    + " files that begin with its name if the data is not wanted"
+            )
         }
     }
 }

@@ -30,9 +30,9 @@ struct ConnectionHandle: ~Copyable {
     /// The number of rows that the last statement inserted, updated or deleted.
     var changes: Int { Int(unsafe sqlite3_changes(pointer)) }
 
-    /// Hands the key over, as the text `x'…'` of a raw key and a salt.
-    func setKey(_ text: UnsafeRawBufferPointer) throws(SQLiteFailure) {
-        let code = unsafe sqlite3_key(pointer, text.baseAddress, Int32(text.count))
+    /// Hands the key of a database over, as the text `x'…'` of a raw key and a salt.
+    func setKey(_ text: UnsafeRawBufferPointer, of database: String = "main") throws(SQLiteFailure) {
+        let code = unsafe sqlite3_key_v2(pointer, database, text.baseAddress, Int32(text.count))
         guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
     }
 

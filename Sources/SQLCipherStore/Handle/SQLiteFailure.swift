@@ -1,4 +1,5 @@
 import CSQLCipher
+import SyncContract
 
 /// A result code of SQLite that is not success, with its generic description.
 ///
@@ -17,4 +18,10 @@ struct SQLiteFailure: Error, Sendable, CustomStringConvertible {
         let text = unsafe sqlite3_errstr(code).map { unsafe String(cString: $0) } ?? "unknown"
         return "SQLite \(code): \(text)"
     }
+}
+
+extension SQLiteFailure {
+    /// Whether a statement that is certainly right failed because the file is not what was written, and not because
+    /// something stands in the way: after a damaged page the library calls every statement wrong.
+    var isDamage: Bool { primaryCode == SQLITE_ERROR || StoreError(self, at: nil).code == .damaged }
 }

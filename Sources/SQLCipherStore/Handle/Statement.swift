@@ -102,6 +102,20 @@ extension Statement {
 
 /// The columns of the current row; the first is 0.
 extension Statement {
+    /// How the value in a column is stored, whatever the column is declared as.
+    func storageClass(_ column: Int) -> StorageClass {
+        switch unsafe sqlite3_column_type(pointer, Int32(column)) {
+        case SQLITE_INTEGER: .integer
+        case SQLITE_FLOAT: .real
+        case SQLITE_TEXT: .text
+        case SQLITE_BLOB: .blob
+        default: .null
+        }
+    }
+
+    /// The number of columns.
+    var columnCount: Int { Int(unsafe sqlite3_column_count(pointer)) }
+
     func isNull(_ column: Int) -> Bool { unsafe sqlite3_column_type(pointer, Int32(column)) == SQLITE_NULL }
 
     func int64(_ column: Int) -> Int64 { unsafe sqlite3_column_int64(pointer, Int32(column)) }
@@ -114,9 +128,21 @@ extension Statement {
         return unsafe String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
     }
 
+    /// The length of a text or blob, as the row states it: its bytes are not read for that.
+    func byteCount(_ column: Int) -> Int { Int(unsafe sqlite3_column_bytes(pointer, Int32(column))) }
+
     func bytes(_ column: Int) -> [UInt8] {
         guard let start = unsafe sqlite3_column_blob(pointer, Int32(column)) else { return [] }
         let count = Int(unsafe sqlite3_column_bytes(pointer, Int32(column)))
         return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
     }
+}
+
+/// The ways in which SQLite stores a value.
+enum StorageClass {
+    case null
+    case integer
+    case real
+    case text
+    case blob
 }

@@ -5,13 +5,15 @@ import SyncContract
 /// What turns a plain connection into one that decrypts: the key with the salt, and the settings of the format.
 struct Keying: Sendable {
     private let text: SecretBytes
-    private let format: FormatMark.Format
-    private let engine: EngineVersion
+    /// The format mark of the file.
+    let mark: FormatMark
+    /// The linked library.
+    let engine: EngineVersion
 
     /// Makes a copy of a lent key, in memory that is wiped with the last use.
     init(key: SecretBytes, mark: FormatMark, engine: EngineVersion) throws {
         text = try KeyText.make(key: key, salt: mark.bytes)
-        format = mark.format
+        self.mark = mark
         self.engine = engine
     }
 
@@ -24,12 +26,25 @@ struct Keying: Sendable {
         try database.configure { (handle) throws(SQLiteFailure) in
             try unsafe text.withUnsafeBytes { (bytes) throws(SQLiteFailure) in try unsafe handle.setKey(bytes) }
         }
-        if engine.majorCipherVersion >= 4 {
-            let compatibility = format == .sqlcipher3 ? 3 : 4
-            _ = try database.text("PRAGMA cipher_compatibility = \(compatibility)")
-        }
-        _ = try database.text("PRAGMA cipher_page_size = \(FormatMark.pageSize)")
+        try applySettings(to: database, "main")
         return database
+    }
+
+    /// Attaches an empty file to a connection, to be written with the key.
+    func attach(_ path: String, as name: String, to database: Database) throws {
+        try database.attach(path, as: name)
+        try database.configure { (handle) throws(SQLiteFailure) in
+            try unsafe text.withUnsafeBytes { (bytes) throws(SQLiteFailure) in try unsafe handle.setKey(bytes, of: name) }
+        }
+        try applySettings(to: database, name)
+    }
+
+    private func applySettings(to database: Database, _ name: String) throws {
+        if engine.majorCipherVersion >= 4 {
+            let compatibility = mark.format == .sqlcipher3 ? 3 : 4
+            _ = try database.text("PRAGMA \(name).cipher_compatibility = \(compatibility)")
+        }
+        _ = try database.text("PRAGMA \(name).cipher_page_size = \(FormatMark.pageSize)")
     }
 
     /// The versions of the linked library.

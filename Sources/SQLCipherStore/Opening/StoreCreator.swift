@@ -10,15 +10,8 @@ struct StoreCreator {
     let format: FormatMark.Format
 
     func create(_ key: SecretBytes, _ schema: StoreSchema) throws {
-        for path in [files.log, files.journal] where FileSystem.size(of: path) ?? 0 > 0 {
-            // A log left without its database would be played into the new one.
-            throw StoreError(
-                .damaged,
-                "the database '\(files.database)' is missing but its log is there; put the database back, or delete the"
-                    + " files that begin with its name if the data is not wanted"
-            )
-        }
-        try removeLeftovers()
+        try files.refuseOrphanedLog()
+        try files.removeLeftovers()
         let mark = FormatMark(new: format)
         do {
             try build(Keying(key: key, mark: mark, engine: engine), schema)
@@ -29,7 +22,7 @@ struct StoreCreator {
             try FileSystem.rename(files.unfinished, to: files.database)
         } catch {
             do {
-                try removeLeftovers()
+                try files.removeLeftovers()
             } catch {
                 // The next creation removes them; the caller gets the reason for the failure.
             }
@@ -47,9 +40,5 @@ struct StoreCreator {
         _ = try database.text("PRAGMA user_version = \(SchemaMigrator.layoutVersion)")
         try database.configureSession(EncryptedStoreOptions())
         _ = try SchemaMigrator(database: database, schema: schema).migrate()
-    }
-
-    private func removeLeftovers() throws {
-        for path in files.leftovers { try FileSystem.remove(path) }
     }
 }

@@ -30,7 +30,7 @@ struct StoreOpener: Sendable {
 
     private func openStore() throws -> (Database, LockFile, Opened) {
         guard key.count == KeyText.keyCount else {
-            throw StoreError(.wrongKey, "a key has \(KeyText.keyCount) bytes; this one has \(key.count)")
+            throw StoreError.wrongKeyLength(key.count)
         }
         let engine = try Keying.engineVersion()
         guard FileSystem.isFolder(files.folder) else {
@@ -48,16 +48,17 @@ struct StoreOpener: Sendable {
     private func openLocked(_ engine: EngineVersion) throws -> (Database, Opened) {
         // Another process may have created or removed the store before the lock was ours.
         try checkMode()
-        guard let newestFormat = engine.newestFormat else { throw StoreError.notEncrypting }
-        if !FileSystem.exists(files.database) {
+        if FileSystem.exists(files.database) {
+            // What a rewrite that was killed has left.
+            try files.removeLeftovers()
+        } else {
+            guard let newestFormat = engine.newestFormat else { throw StoreError.notEncrypting }
             try StoreCreator(files: files, engine: engine, format: newestFormat).create(key, schema)
         }
 
-        let keying = try verifiedKeying(engine, newestFormat)
-        let hasLog = FileSystem.size(of: files.log) ?? 0 > 0
-        let database = try keying.open(path: files.database, flags: SQLITE_OPEN_READWRITE)
-        try readFirstPage(of: database)
-        if !hasLog { try checkSize(database) }
+        let opener = DatabaseOpener(files: files, key: key, keyIsVerified: options.keyIsVerified)
+        let keying = try opener.keying(engine)
+        let database = try opener.open(keying)
         try configure(database)
         let catalog = try SchemaMigrator(database: database, schema: schema).migrate()
         return (database, Opened(catalog: catalog, keying: keying, engine: engine))
@@ -72,75 +73,7 @@ struct StoreOpener: Sendable {
             )
         }
         if !exists, mode == .openExisting {
-            throw StoreError(.notFound, "there is no store at '\(files.database)'; check the path, or create the store")
-        }
-    }
-
-    /// Reads the format mark, and tries the key on a connection that touches no file.
-    private func verifiedKeying(_ engine: EngineVersion, _ newest: FormatMark.Format) throws -> Keying {
-        let start = try FileSystem.prefix(of: files.database, count: FormatMark.count)
-        let mark = try FormatMark(reading: start, of: files.database)
-        guard mark.format.rawValue <= newest.rawValue else {
-            throw StoreError(
-                .unsupportedFormat,
-                "the store at '\(files.database)' was written with a newer SQLCipher than the one linked here"
-                    + " (\(engine.cipher)); link SQLCipher 4 or later"
-            )
-        }
-        guard FileSystem.size(of: files.database) ?? 0 >= FormatMark.pageSize else {
-            throw FormatMark.wrongLength(of: files.database)
-        }
-        let keying = try Keying(key: key, mark: mark, engine: engine)
-        if !options.keyIsVerified { try tryKey(keying) }
-        return keying
-    }
-
-    /// An ordinary connection would first recover a log that was left behind, and write to the files, before it finds
-    /// out that the key is wrong. An immutable one reads the database file and nothing else.
-    private func tryKey(_ keying: Keying) throws {
-        let database = try keying.open(
-            path: Self.immutableURI(files.database),
-            flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
-        )
-        do {
-            _ = try database.int64("SELECT COUNT(*) FROM sqlite_master")
-        } catch let failure as SQLiteFailure where failure.primaryCode == SQLITE_NOTADB {
-            throw StoreError(
-                .wrongKey,
-                "the key does not open the store at '\(files.database)'; use the key it was created with. If the key is"
-                    + " certainly right, the first page is damaged: open with 'keyIsVerified' to let the log repair it"
-            )
-        } catch is SQLiteFailure {
-            // The first page could be decrypted, or the code would be another; what is wrong with the others, or with
-            // opening a database that has a log in this way, is for the real connection to say.
-        }
-    }
-
-    private func readFirstPage(of database: Database) throws {
-        do {
-            _ = try database.int64("SELECT COUNT(*) FROM sqlite_master")
-        } catch let failure as SQLiteFailure where failure.primaryCode == SQLITE_NOTADB {
-            throw StoreError(
-                .damaged,
-                "the first page of the database '\(files.database)' is damaged; restore the store from a backup",
-                cause: failure
-            )
-        }
-        let version = try database.int64("PRAGMA user_version") ?? 0
-        guard version == SchemaMigrator.layoutVersion else {
-            throw StoreError(
-                .unsupportedFormat,
-                "the tables of '\(files.database)' have layout \(version), which this version does not know; use a newer"
-                    + " version"
-            )
-        }
-    }
-
-    /// A file that is longer or shorter than its first page says has lost or gained pages from outside.
-    private func checkSize(_ database: Database) throws {
-        let pages = try database.int64("PRAGMA page_count") ?? 0
-        guard FileSystem.size(of: files.database) == Int(pages) * FormatMark.pageSize else {
-            throw FormatMark.wrongLength(of: files.database)
+            throw .noStore(at: files.database)
         }
     }
 
@@ -151,19 +84,6 @@ struct StoreOpener: Sendable {
         try database.configureSession(options)
         _ = try database.text("PRAGMA synchronous = \(options.durability == .full ? "FULL" : "NORMAL")")
         _ = try database.text("PRAGMA journal_size_limit = \(LogLimits.softLimit)")
-    }
-
-    private static func immutableURI(_ path: String) -> String {
-        var uri = "file:"
-        for byte in path.utf8 {
-            switch byte {
-            case UInt8(ascii: "/"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "a")...UInt8(ascii: "z"):
-                uri.unicodeScalars.append(Unicode.Scalar(byte))
-            default: uri += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
-            }
-        }
-        return uri + "?immutable=1"
     }
 }
 

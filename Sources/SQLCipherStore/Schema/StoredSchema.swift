@@ -35,10 +35,7 @@ struct StoredSchema: Sendable {
                     let column = (column, Column(type: type, isDeclared: statement.int64(3) != 0))
                     tables[table, default: Table()].columns[column.0] = column.1
                 } else {
-                    throw StoreError(
-                        .unsupportedFormat,
-                        "a column has a type that this version does not know; use a newer version"
-                    )
+                    throw StoreError.unknownColumnType
                 }
             }
         }

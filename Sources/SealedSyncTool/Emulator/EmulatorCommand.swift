@@ -45,13 +45,14 @@ struct EmulatorCommand: ToolCommand {
                 pageSize: pageSize
             )
         )
+        let signals = TerminationSignals()
         let url = try await server.start(port: port)
         if json {
             try Console.write(json: Answer(url: url.absoluteString))
         } else {
             Console.write("listening on \(url.absoluteString)")
         }
-        await TerminationSignals.wait()
+        await signals.first()
         await server.stop()
     }
 

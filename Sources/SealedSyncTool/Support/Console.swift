@@ -10,29 +10,20 @@ enum Console {
     /// `1 request`, `2 requests`.
     static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
-    /// One line for people on standard error. A terminal gets it broken between words; a file or a program, which may
-    /// search in it, as one line.
-    static func writeError(_ line: String) {
-        write(isatty(STDERR_FILENO) == 1 ? wrapped(line, width: 80) : line, to: .standardError)
+    /// One line for people on standard error.
+    static func writeError(_ line: String, terminator: String = "\n") {
+        write(line, to: .standardError, terminator: terminator)
     }
 
-    /// A text in lines of at most the given width, as far as its words allow.
-    static func wrapped(_ text: String, width: Int) -> String {
-        var lines: [String] = []
-        for word in text.split(whereSeparator: { $0 == " " || $0 == "\n" }) {
-            if let last = lines.last, last.count + 1 + word.count <= width {
-                lines[lines.count - 1] = last + " " + word
-            } else {
-                lines.append(String(word))
-            }
-        }
-        return lines.joined(separator: "\n")
+    /// A sentence for people, broken into lines that fit 80 columns.
+    static func write(sentence: String, indentation: Int = 0) {
+        for line in Terminal.lines(sentence, indentation: indentation) { write(line) }
     }
 
     /// A stream that cannot be written, such as a pipe whose reader has gone, must not end what is being done.
-    private static func write(_ line: String, to stream: FileHandle) {
+    private static func write(_ line: String, to stream: FileHandle, terminator: String = "\n") {
         do {
-            try stream.write(contentsOf: Data((line + "\n").utf8))
+            try stream.write(contentsOf: Data((line + terminator).utf8))
         } catch {
             // There is nobody left to tell.
         }

@@ -20,7 +20,7 @@ extension ToolCommand {
             throw error
         } catch {
             let failure = Failure(error)
-            Console.writeError("sealedsync: \(failure.text)")
+            for line in Terminal.lines("sealedsync: \(failure.text)") { Console.writeError(line) }
             if json { try Console.write(json: FailureAnswer(error: failure)) }
             throw ExitCode.failure
         }

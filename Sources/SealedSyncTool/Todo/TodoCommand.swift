@@ -9,8 +9,7 @@ struct TodoCommand: ParsableCommand {
             Every action works on the store in --store DIR. 'init' makes one; only 'push', 'pull' and 'sync' use the \
             network. With --json every action prints exactly one JSON object.
 
-            A store made with a passphrase needs it on every call: with --passphrase-file FILE or in the variable \
-            SEALEDSYNC_PASSPHRASE. Other processes of the same user may be able to read a variable; prefer the file.
+            \(StoreOptions.unlockingHelp)
             """,
         subcommands: [
             TodoInit.self, TodoAdd.self, TodoList.self, TodoDone.self, TodoReopen.self, TodoEdit.self,

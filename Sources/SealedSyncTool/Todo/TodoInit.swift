@@ -8,14 +8,15 @@ struct TodoInit: ToolCommand {
         commandName: "init",
         abstract: "Make an encrypted store for a to-do list.",
         discussion: """
-            Without a passphrase, a secret file of mode 0600 in the folder opens the store. That keeps the data from \
-            whoever gets the database alone, and from nobody who gets the whole folder: use a passphrase, or move the \
-            file, when the folder may be lost.
+            A passphrase opens the store when one is given, in a file or in the variable \(StoreOptions.passphraseVariable); \
+            the last line but one says so. Otherwise a secret file of mode 0600 does. In the same folder that keeps the \
+            data from whoever gets the database alone, and from nobody who gets the whole folder: use a passphrase, or \
+            --secret-file in another place, when the folder may be lost.
             """
     )
 
-    @Option(help: ArgumentHelp("The folder of the store; made when missing.", valueName: "dir"))
-    var store: String
+    @OptionGroup var options: StoreOptions
+    var json: Bool { options.json }
 
     @Option(help: ArgumentHelp("The server's address.", valueName: "url"))
     var server: String
@@ -26,14 +27,8 @@ struct TodoInit: ToolCommand {
     @Option(help: ArgumentHelp("The server's table.", valueName: "name"))
     var table = "TodoItem"
 
-    @Option(help: ArgumentHelp("A file that holds the passphrase.", valueName: "file"))
-    var passphraseFile: String?
-
     @Flag(help: "Allow plain HTTP to another machine. Everyone on the way can read and change what is sent.")
     var allowInsecureHTTP = false
-
-    @Flag(help: "Print one JSON object.")
-    var json = false
 
     func validate() throws {
         guard DatasyncDialect(rawValue: protocolNumber) != nil else {
@@ -42,9 +37,6 @@ struct TodoInit: ToolCommand {
     }
 
     func perform() async throws {
-        var options = TodoOptions()
-        options.store = store
-        options.passphraseFile = passphraseFile
         let settings = TodoSettings(
             server: server,
             protocolNumber: protocolNumber,
@@ -54,10 +46,9 @@ struct TodoInit: ToolCommand {
         // An address that is not acceptable is refused before anything is made.
         _ = try settings.remote(server: nil)
         let schema = try settings.schema
-        let passphrase = try await options.passphrase()
-        let unlocker: any StoreUnlocker = passphrase ?? SecretFileUnlocker(at: options.secretFileURL)
+        let unlocker = try await options.newUnlocker()
 
-        let opened = try await options.folder.create(schema, unlocker: unlocker)
+        let opened = try await options.folder.create(schema, unlocker: unlocker.unlocker)
         do {
             try await opened.upsert([settings.record], table: TodoSettings.table.name)
         } catch {
@@ -66,16 +57,10 @@ struct TodoInit: ToolCommand {
         }
         await opened.close()
 
-        if json {
-            try Console.write(json: Answer(store: store, unlocker: passphrase == nil ? "secret-file" : "passphrase"))
-        } else {
-            Console.write("made an encrypted store in \(store)")
-            if passphrase == nil {
-                Console.write("it is opened by \(options.secretFileURL.lastPathComponent) in the same folder")
-            }
-            let secret = passphraseFile.map { " --passphrase-file '\($0)'" } ?? ""
-            Console.write("next: sealedsync todo add \"Buy milk\" --store '\(store)'\(secret)")
-        }
+        if json { return try Console.write(json: Answer(store: options.store, unlocker: unlocker.name)) }
+        Console.write("made an encrypted store in \(options.store)")
+        Console.write("it is opened by \(unlocker.description)")
+        Console.write("next: sealedsync todo add \"Buy milk\" \(options.repeated)")
     }
 
     private struct Answer: Encodable {

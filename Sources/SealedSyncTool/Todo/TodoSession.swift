@@ -13,15 +13,16 @@ struct TodoSession: Sendable {
         network: TodoNetwork = .unused,
         _ body: (TodoSession) async throws -> Value
     ) async throws -> Value {
-        let keyring = try await options.folder.unlock(try await options.unlocker())
+        let folder = options.place.folder
+        let keyring = try await options.place.unlock()
         // The name of the to-do table is itself in the database: it is read first, then declared.
-        let settings = try await readSettings(options.folder, keyring)
+        let settings = try await readSettings(folder, keyring)
         let remote: any SyncRemote =
             switch network {
             case .unused: NoServer()
             case .used(let timeout): try settings.remote(server: options.server, timeout: timeout)
             }
-        return try await withOpen(try await options.folder.open(settings.schema, keyring: keyring)) { store in
+        return try await withOpen(try await folder.open(settings.schema, keyring: keyring)) { store in
             let context = SyncContext(store: store, remote: remote)
             return try await body(
                 TodoSession(

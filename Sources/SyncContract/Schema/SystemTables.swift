@@ -52,6 +52,9 @@ public enum SystemTables {
         [["table", "keyType", "key"]]
     )
 
+    /// What `keyType` is in the rows of ``configuration`` that hold delta tokens.
+    package static let deltaTokenKeyType: Int64 = 0
+
     /// The three tables.
     public static let all = [operations, operationErrors, configuration]
 }

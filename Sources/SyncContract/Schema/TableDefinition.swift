@@ -39,7 +39,7 @@ public struct TableDefinition: Sendable, Hashable {
         self.init(name, idKind: .string(idComparison), columns, systemProperties, indexes)
     }
 
-    init(
+    package init(
         _ name: String,
         idKind: IDKind,
         _ columns: [ColumnDefinition],

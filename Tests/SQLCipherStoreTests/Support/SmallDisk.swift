@@ -8,6 +8,8 @@ import Testing
 struct SmallDisk {
     let folder: URL
 
+    var database: URL { folder.appending(path: "store.db") }
+
     /// Nil when this process may not mount file systems: the tests then say so and end.
     init?(megabytes: Int) throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "SealedSync-\(UUID().uuidString)")
@@ -21,8 +23,7 @@ struct SmallDisk {
 
     /// Opens the store on the disk.
     func open() async throws -> EncryptedStore {
-        let url = folder.appending(path: "store.db")
-        return try await EncryptedStore.open(at: url, key: .testKey(), schema: StoreSchema([.items]))
+        try await EncryptedStore.open(at: database, key: .testKey(), schema: StoreSchema([.items]))
     }
 
     private init(folder: URL) { self.folder = folder }

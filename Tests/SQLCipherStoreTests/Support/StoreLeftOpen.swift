@@ -8,8 +8,9 @@ struct StoreLeftOpen {
     /// What the item with id 1 holds.
     let text: FieldValue = "left in the log"
 
-    init(in folder: TestFolder, records: [Record] = []) async throws {
+    init(in folder: TestFolder, records: [Record] = [], format: FormatMark.Format? = nil) async throws {
         let original = try TestFolder()
+        if let format { try original.createStore(format) }
         let store = try await EncryptedStore.open(in: original, checkpointDelay: nil)
         try await store.upsert([Record(id: "1", ["text": text])] + records, table: "items")
         for (name, bytes) in try original.contents() where !name.hasSuffix(".lock") {

@@ -1,3 +1,4 @@
+import CSQLCipher
 import Foundation
 import SecretMemory
 import SyncContract
@@ -40,6 +41,12 @@ final class TestFolder: Sendable {
 
     /// Writes the database file.
     func write(_ bytes: [UInt8]) throws { try Data(bytes).write(to: database) }
+
+    /// Creates a store in a format that need not be the newest.
+    func createStore(_ format: FormatMark.Format, _ tables: [TableDefinition] = [.items]) throws {
+        try StoreCreator(files: StoreFiles(database.path), engine: Keying.engineVersion(), format: format)
+            .create(.testKey(), StoreSchema(tables))
+    }
 
     /// Changes the database file.
     func edit(_ name: String = "store.db", _ body: (inout Data) -> Void) throws {
@@ -106,14 +113,25 @@ func code(of body: () async throws -> Void) async throws -> StoreError.Code? {
 }
 
 extension TestFolder {
+    /// Runs SQL on the database of a closed store, past everything the store takes care of.
+    func alter(_ statements: String...) throws {
+        let database = try keying().open(path: database.path, flags: SQLITE_OPEN_READWRITE)
+        try database.configureSession(EncryptedStoreOptions())
+        for sql in statements { try database.run(sql) }
+        _ = try database.text("PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+
     /// Opens the database of a closed store without the store.
     func openDatabase() throws -> Database {
+        try StoreOpener.openReader(StoreFiles(database.path), keying: keying(), options: EncryptedStoreOptions())
+    }
+
+    private func keying() throws -> Keying {
         let engine = try Keying.engineVersion()
         let mark = try FormatMark(
             reading: FileSystem.prefix(of: database.path, count: FormatMark.count),
             of: database.path
         )
-        let keying = try Keying(key: .testKey(), mark: mark, engine: engine)
-        return try StoreOpener.openReader(StoreFiles(database.path), keying: keying, options: EncryptedStoreOptions())
+        return try Keying(key: .testKey(), mark: mark, engine: engine)
     }
 }

@@ -33,7 +33,9 @@ enum RecoveryCodeText {
         return unsafe try typed.withUnsafeBytes { typed -> SecretBytes? in
             var (used, isValid, checksum) = (0, true, RecoveryCodeChecksum())
             let characters = unsafe try SecretBytes(count: count) { characters in
-                for unsafebyte in unsafe typed where !isSeparator(byte) {
+                for index in typed.indices {
+                    let byte = unsafe typed[index]
+                    if isSeparator(byte) { continue }
                     guard used < count, let symbol = symbol(of: byte) else {
                         isValid = false
                         return

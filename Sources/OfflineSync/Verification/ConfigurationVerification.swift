@@ -1,0 +1,31 @@
+internal import SyncContract
+
+/// Checks the engine's settings: delta tokens, items to fetch again, the highest number that was used.
+enum ConfigurationVerification {
+    static func findings(_ reader: inout some StoreReading & ~Copyable) throws -> [StoreFinding] {
+        var findings: [StoreFinding] = []
+        var seen: Set<[String]> = []
+        func report(_ message: String) { findings.append(.queue(message, table: SystemTables.configuration)) }
+        try reader.forEach(Query(SystemTables.configuration.name)) { row in
+            guard let table = row["table"]?.stringValue, let key = row["key"]?.stringValue,
+                let number = row["keyType"]?.int64Value
+            else { return report("a setting lacks its table, kind or key") }
+            let of = table.isEmpty ? "" : " of table '\(table)'"
+            if !seen.insert([table, "\(number)", key]).inserted { report("a setting\(of) is there twice") }
+            let value = row["value"]?.stringValue
+            // Kinds of a later version are left to it.
+            switch Configuration.KeyType(rawValue: number) {
+            case .deltaToken?:
+                if value.flatMap({ Timestamp($0) }) == nil {
+                    report("a delta token\(of) is no instant: the next pull of its query starts from the beginning")
+                }
+            case .refetch?:
+                if key.isEmpty { report("an item\(of) is to be fetched again that has no id") }
+            case .highestRemovedNumber?:
+                if value.flatMap({ Int64($0) }) ?? 0 < 1 { report("the highest number that was used is no number") }
+            case nil: break
+            }
+        }
+        return findings
+    }
+}

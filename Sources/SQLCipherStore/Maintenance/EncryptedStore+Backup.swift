@@ -1,0 +1,61 @@
+import CSQLCipher
+public import Foundation
+import SyncContract
+
+extension EncryptedStore {
+    /// Writes a complete copy of the store to another file while the store is in use.
+    ///
+    /// The copy shows the state of one instant: all that was committed before the call, and no part of a transaction.
+    /// It is encrypted under the same key, and is one file without a log. Reads and writes go on meanwhile; the log
+    /// grows with what is written, until the copy is done. ``close()`` waits for the copy.
+    ///
+    /// The file appears under its name when it is complete, on the disk and read back. A kill leaves nothing under that
+    /// name, and `<name>.new` beside it, encrypted, which the next backup to the same place replaces.
+    ///
+    /// A backup without its key is lost: take the keyslot file along.
+    ///
+    /// - Parameters:
+    ///   - url: Where the copy goes. Its folder must exist.
+    ///   - progress: Is told how far the work has come.
+    /// - Throws: ``StoreError``: ``StoreError/Code/alreadyExists`` when something is at the URL;
+    ///   ``StoreError/Code/notFound`` for a missing folder; ``StoreError/Code/damaged`` when a page of the store is
+    ///   damaged, and no copy is made; ``StoreError/Code/inUse`` when another backup is being written there;
+    ///   ``StoreError/Code/full``, ``StoreError/Code/readOnly`` and ``StoreError/Code/closed``. `CancellationError` when
+    ///   the task was cancelled, after which there is no file.
+    public func backUp(to url: URL, progress: StoreProgressHandler? = nil) async throws {
+        try await backUp(to: url, progress: progress) { _ in }
+    }
+
+    /// The same; tests end their process at a step.
+    func backUp(
+        to url: URL,
+        progress: StoreProgressHandler?,
+        onStep: @escaping @Sendable (MaintenanceStep) -> Void
+    ) async throws {
+        let (files, keying, target) = try (files, keying, StoreFiles(url))
+        try await duringLongRead {
+            try await CancellableWork.run(at: target.database) { work in
+                guard !FileSystem.exists(target.database) else { throw StoreError.alreadyExists(at: target.database) }
+                try target.refuseOrphanedLog()
+                try DatabaseBuilder(files: target, keying: keying, work: work, progress: progress, onStep: onStep)
+                    .build(.free) { path in
+                        let source = try Self.openSource(files, keying)
+                        return try DatabaseCopy(source: source, size: source.contentSize, work: work, progress: progress)
+                            .run(to: path, keying)
+                    }
+            }
+        }
+    }
+
+    /// A connection that reads the store, and may write to what is attached to it.
+    private static func openSource(_ files: StoreFiles, _ keying: Keying) throws -> Database {
+        let source = try keying.open(
+            path: StoreFiles.uri(files.database, "mode=ro"),
+            flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI
+        )
+        try source.configureSession(EncryptedStoreOptions())
+        // Two connections that write the log back at one instant can corrupt it in every SQLite before 3.51.3.
+        _ = try source.text("PRAGMA wal_autocheckpoint = 0")
+        return source
+    }
+}

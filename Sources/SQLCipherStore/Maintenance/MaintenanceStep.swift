@@ -1,0 +1,17 @@
+/// The durable steps of work that makes a new database, in order. Between any two of them the process may end.
+enum MaintenanceStep: Sendable, CaseIterable {
+    /// A store that is being replaced has no log any more.
+    case emptiedLog
+    /// The new file is there under its temporary name, empty.
+    case created
+    /// It holds everything.
+    case copied
+    /// It is on the disk.
+    case synchronized
+    /// It was read back.
+    case verified
+    /// It has its name.
+    case named
+    /// Its name is on the disk.
+    case finished
+}

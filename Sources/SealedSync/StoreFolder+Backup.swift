@@ -1,0 +1,25 @@
+public import Foundation
+public import SQLCipherStore
+import SyncContract
+
+extension StoreFolder {
+    /// Writes a complete copy of the folder, the keyslot file included, while the store is in use.
+    ///
+    /// The copy is opened with the same secrets. It is a folder that appears under its name when it is complete and on
+    /// the disk; what a kill leaves has the name with `.new` behind it, and the next backup to the same place
+    /// replaces it. Secret files that lie in the folder are not copied: a backup beside its secret protects nothing.
+    ///
+    /// - Parameters:
+    ///   - store: This folder's open store.
+    ///   - url: The new folder. The folder around it must exist.
+    ///   - progress: Is told how far the copy of the database has come.
+    /// - Throws: `StoreError` as ``EncryptedStore/backUp(to:progress:)``; with code `notFound` when the store is not the
+    ///   one of this folder or the keyslot file is missing. `CancellationError`.
+    public func backUp(
+        _ store: EncryptedStore,
+        to url: URL,
+        progress: StoreProgressHandler? = nil
+    ) async throws {
+        throw StoreError(.internal, "this is not there yet")
+    }
+}

@@ -1,0 +1,52 @@
+public import Foundation
+public import SQLCipherStore
+public import StoreKeys
+public import SyncContract
+
+extension StoreFolder {
+    /// Creates the folder when it is missing, a new key, and a store with the content of a plain SQLite file.
+    ///
+    /// Like ``create(_:unlocker:options:)``: the keyslot file is written first, and a kill before the database is
+    /// complete leaves a folder without one, in which nothing was ever stored; calling this again with the same unlocker
+    /// finishes the work. When it fails in another way, the keyslot file and the folder that it made are removed.
+    ///
+    /// What can be taken over, and how, is said at ``StoreFile/encrypt(plaintext:into:key:schema:progress:)``.
+    ///
+    /// - Parameters:
+    ///   - plaintext: The SQLite file. It is only read, and still lies there afterwards, readable.
+    ///   - unlocker: What will open the store.
+    ///   - schema: Declarations for tables of the file.
+    ///   - progress: Is told how far the work has come.
+    /// - Returns: The tables and how many rows each has.
+    /// - Throws: As ``StoreFile/encrypt(plaintext:into:key:schema:progress:)``, `KeyError`.
+    @discardableResult
+    public func encrypt(
+        _ plaintext: URL,
+        unlocker: any StoreUnlocker,
+        schema: StoreSchema? = nil,
+        progress: StoreProgressHandler? = nil
+    ) async throws -> StoreEncryptionResult {
+        let folderIsNew = !FileManager.default.fileExists(atPath: url.path)
+        let keyslotsAreNew = try !hasKeyslots
+        do {
+            return try await withNewKeys(unlocker) { keyring in
+                try await StoreFile.encrypt(
+                    plaintext: plaintext,
+                    into: databaseURL,
+                    key: keyring.dataKey,
+                    schema: schema,
+                    progress: progress
+                )
+            }
+        } catch {
+            if keyslotsAreNew, !FileManager.default.fileExists(atPath: databaseURL.path) {
+                // Keys of a store that was never made. In a task of its own: this one may be cancelled.
+                try await Task { try await StoreFile(databaseURL).wipe { try await KeyslotFile.destroy(at: keyslotsURL) } }
+                    .value
+            }
+            // Fails, as it should, when there is something in it that was not made here.
+            if folderIsNew { _ = rmdir(url.path) }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import OfflineSync
+public import SQLCipherStore
+public import StoreKeys
+import SyncContract
+
+extension StoreFolder {
+    /// Says what is in the store: ``StoreFile/inspect(key:)``.
+    ///
+    /// - Parameter keyring: The keys, as ``unlock(_:)`` gives them.
+    public func inspect(_ keyring: StoreKeyring) async throws -> StoreContent {
+        try await file.inspect(key: keyring.dataKey)
+    }
+
+    /// Looks for damage in every page and row of the store and in what the sync engine keeps in it: see
+    /// ``StoreFile/verify(key:progress:)`` and `QueueVerification`.
+    ///
+    /// The keyslot file has been verified by then: its code was checked when the keyring was opened.
+    ///
+    /// - Parameters:
+    ///   - keyring: The keys, as ``unlock(_:)`` gives them.
+    ///   - progress: Is told how far the work has come.
+    /// - Returns: What was found. Damage is a finding and no error.
+    /// - Throws: As ``StoreFile/verify(key:progress:)``.
+    public func verify(
+        _ keyring: StoreKeyring,
+        progress: StoreProgressHandler? = nil
+    ) async throws -> StoreVerification {
+        try await file.verify(
+            key: keyring.dataKey,
+            progress: progress,
+            queueCheck: { try QueueVerification.findings(in: &$0, $1, schemaIsComplete: true) }
+        )
+    }
+
+    /// The database, whose key the keyslot file vouches for.
+    private var file: StoreFile { StoreFile(databaseURL, keyIsVerified: true) }
+}

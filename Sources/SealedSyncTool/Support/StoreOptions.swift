@@ -1,0 +1,130 @@
+internal import ArgumentParser
+internal import Foundation
+internal import SealedSync
+
+/// The options of every action on a store: where it is, what opens it, and how the answer is printed.
+struct StoreOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The folder of the store.", valueName: "dir"))
+    var store: String
+
+    @Option(help: ArgumentHelp("A file that holds the passphrase.", valueName: "file"))
+    var passphraseFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The secret file that opens the store. (default: store.secret in its folder)",
+            valueName: "file"
+        )
+    )
+    var secretFile: String?
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    /// The variable a passphrase may be given in.
+    static let passphraseVariable = "SEALEDSYNC_PASSPHRASE"
+
+    /// What the help of a group of actions says about opening stores.
+    static let unlockingHelp = """
+        A store made with a passphrase needs it on every call: with --passphrase-file FILE or in the variable \
+        \(passphraseVariable), which no other store takes notice of. Other processes of the same user may be able to \
+        read a variable; prefer the file.
+        """
+
+    func validate() throws {
+        // A path of nothing would stand for the folder one is in.
+        guard !store.isEmpty else { throw ValidationError("--store needs the name of a folder.") }
+        for file in [passphraseFile, secretFile] where file?.isEmpty == true {
+            throw ValidationError("--passphrase-file and --secret-file need the name of a file.")
+        }
+        guard passphraseFile == nil || secretFile == nil else {
+            throw ValidationError("Give one of --passphrase-file and --secret-file.")
+        }
+    }
+
+    var folder: StoreFolder { StoreFolder(URL(fileURLWithPath: store, isDirectory: true)) }
+
+    /// The file that opens a store made without a passphrase.
+    var secretFileURL: URL {
+        secretFile.map { URL(fileURLWithPath: $0) } ?? folder.url.appendingPathComponent("store.secret")
+    }
+
+    /// The options as they are given to the next call, for a line that proposes one.
+    var repeated: String {
+        "--store '\(store)'" + (passphraseFile.map { " --passphrase-file '\($0)'" } ?? "")
+            + (secretFile.map { " --secret-file '\($0)'" } ?? "")
+    }
+}
+
+extension StoreOptions {
+    /// Unlocks the keys of the store.
+    func unlock() async throws -> StoreKeyring {
+        let unlocker = try await unlocker()
+        do {
+            return try await folder.unlock(unlocker)
+        } catch let error as KeyError where error.code == .wrongSecret {
+            throw ToolError(
+                "\(error.code)",
+                unlocker.slotKind == .passphrase
+                    ? "the passphrase is wrong" : "the secret file '\(secretFileURL.path)' is not the one of this store"
+            )
+        }
+    }
+
+    /// What opens the store: what an option names, or else what the keyslot file has a slot for.
+    private func unlocker() async throws -> any StoreUnlocker {
+        if let passphrase = try await passphraseFromFile() { return passphrase }
+        if secretFile != nil { return SecretFileUnlocker(at: secretFileURL) }
+        // Without a keyslot file the unlocking says what is missing.
+        guard try folder.hasKeyslots else { return SecretFileUnlocker(at: secretFileURL) }
+        let kinds = try await KeyslotFile.read(at: folder.keyslotsURL).slots.map(\.kind)
+        guard kinds.contains(.passphrase) else { return SecretFileUnlocker(at: secretFileURL) }
+        if let passphrase = passphraseFromVariable() { return passphrase }
+        guard kinds.contains(.secretFile) else {
+            throw ToolError(
+                "secretUnavailable",
+                "this store was made with a passphrase; give --passphrase-file FILE or set \(Self.passphraseVariable)"
+            )
+        }
+        return SecretFileUnlocker(at: secretFileURL)
+    }
+
+    /// What is to open a new store: a passphrase when one is given in either way, or else a secret file.
+    func newUnlocker() async throws -> NewUnlocker {
+        if let passphrase = try await passphraseFromFile() {
+            return NewUnlocker(passphrase, "the passphrase in \(passphraseFile ?? "the file")")
+        }
+        if secretFile == nil, let passphrase = passphraseFromVariable() {
+            return NewUnlocker(passphrase, "the passphrase that \(Self.passphraseVariable) holds now")
+        }
+        return NewUnlocker(
+            SecretFileUnlocker(at: secretFileURL),
+            secretFile ?? "\(secretFileURL.lastPathComponent) in the same folder"
+        )
+    }
+
+    /// What opens a new store, and how that is said.
+    struct NewUnlocker {
+        let unlocker: any StoreUnlocker
+        let description: String
+
+        init(_ unlocker: any StoreUnlocker, _ description: String) {
+            self.unlocker = unlocker
+            self.description = description
+        }
+
+        /// For programs: `passphrase` or `secret-file`.
+        var name: String { unlocker.slotKind == .passphrase ? "passphrase" : "secret-file" }
+    }
+
+    private func passphraseFromFile() async throws -> PassphraseUnlocker? {
+        guard let passphraseFile else { return nil }
+        let url = URL(fileURLWithPath: passphraseFile)
+        return PassphraseUnlocker(passphrase: try await PassphraseUnlocker.readPassphrase(from: url))
+    }
+
+    private func passphraseFromVariable() -> PassphraseUnlocker? {
+        let value = ProcessInfo.processInfo.environment[Self.passphraseVariable] ?? ""
+        return value.isEmpty ? nil : PassphraseUnlocker(environmentVariable: Self.passphraseVariable)
+    }
+}

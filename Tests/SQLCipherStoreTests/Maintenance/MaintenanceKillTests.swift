@@ -1,0 +1,105 @@
+import Foundation
+import SecretMemory
+import SyncContract
+import Testing
+
+@testable import SQLCipherStore
+
+#if os(Linux) || os(macOS)
+@Suite("A process that is killed while it rewrites, copies, exports or encrypts a store")
+struct MaintenanceKillTests {
+    /// The places to be killed at: the durable steps, and in the middle of the copy.
+    static let places = MaintenanceStep.allCases.indices.map { $0 } + [-1]
+
+    @Test("leaves the old store or the new one, whole, and what is left over goes with the next opening", arguments: Rewrite.possible, places)
+    func rewriting(rewrite: Rewrite, place: Int) async throws {
+        let folder = try TestFolder()
+        try await SampleStore.make(in: folder, format: rewrite.format, rows: 20_000)
+        let content = try DatabaseDump(folder)
+        let (path, name) = (folder.url.path, rewrite.rawValue)
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, name = name as String, place = place as Int] in
+            let database = URL(filePath: path).appending(path: "store.db")
+            let killer = Killer(place)
+            try await Rewrite(rawValue: name)?.run(on: database, progress: killer.progress, onStep: killer.onStep)
+        }
+        let isDone = place >= 0 && [.named, .finished].contains(MaintenanceStep.allCases[place])
+        let keyByte = isDone ? rewrite.keyByte : 7
+        try expectSecrecy(in: folder)
+        #expect(try DatabaseDump(folder, keyByte: keyByte) == content)
+        if rewrite == .rekey {
+            #expect(try await code { _ = try await EncryptedStore.open(in: folder, keyByte: isDone ? 7 : 9) } == .wrongKey)
+        }
+        let store = try await EncryptedStore.open(in: folder, SampleStore.tables.dropLast(), keyByte: keyByte)
+        #expect(try await store.read(table: "items", itemID: "1")?["undeclared"] == .double(0.1))
+        await store.close()
+        #expect(try Set(folder.contents().keys) == ["store.db", "store.db.lock"])
+        #expect(try DatabaseDump(folder, keyByte: keyByte) == content)
+        if !isDone { try await rewrite.run(on: folder.database) }
+        #expect(try DatabaseDump(folder, keyByte: rewrite.keyByte) == content)
+    }
+
+    @Test("while it takes a backup leaves the store and a whole copy, or none", arguments: places)
+    func backingUp(place: Int) async throws {
+        let folder = try TestFolder()
+        try await SampleStore.make(in: folder, rows: 20_000)
+        let content = try DatabaseDump(folder)
+        let path = folder.url.path
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, place = place as Int] in
+            let folder = URL(filePath: path)
+            let killer = Killer(place)
+            let store = try await EncryptedStore.open(
+                at: folder.appending(path: "store.db"),
+                key: .testKey(),
+                schema: StoreSchema(SampleStore.tables.dropLast())
+            )
+            // A backup empties no log: there is no such step.
+            if killer.step == .emptiedLog { kill(getpid(), SIGKILL) }
+            try await store.backUp(
+                to: folder.appending(path: "copy.db"),
+                progress: killer.progress,
+                onStep: killer.onStep
+            )
+        }
+        let isDone = place >= 0 && [.named, .finished].contains(MaintenanceStep.allCases[place])
+        let names = try folder.contents().keys
+        #expect(names.contains("copy.db") == isDone)
+        try expectSecrecy(in: folder)
+        let store = try await EncryptedStore.open(in: folder, SampleStore.tables.dropLast())
+        let copy = folder.url.appending(path: "copy.db")
+        if isDone {
+            try FileManager.default.removeItem(at: copy)
+        }
+        // What the killed process has left is no obstacle.
+        try await store.backUp(to: copy)
+        await store.close()
+        #expect(try Set(folder.contents().keys) == ["store.db", "store.db.lock", "copy.db"])
+        try FileManager.default.removeItem(at: folder.database)
+        try FileManager.default.moveItem(at: copy, to: folder.database)
+        #expect(try DatabaseDump(folder) == content)
+    }
+
+    private func expectSecrecy(in folder: TestFolder) throws {
+        for (name, bytes) in try folder.contents() {
+            for marker in [SampleStore.marker, "SQLite format", "CREATE TABLE"] {
+                #expect(Data(bytes).range(of: Data(marker.utf8)) == nil, "\(marker) in \(name)")
+            }
+            #expect(try permissions(folder.url.appending(path: name)) == 0o600, "\(name)")
+        }
+    }
+}
+
+/// Ends its process at a step, or, for -1, in the middle of the copy.
+struct Killer: Sendable {
+    let step: MaintenanceStep?
+
+    init(_ place: Int) { step = place < 0 ? nil : MaintenanceStep.allCases[place] }
+
+    var onStep: @Sendable (MaintenanceStep) -> Void {
+        { [step] in if $0 == step { kill(getpid(), SIGKILL) } }
+    }
+
+    var progress: StoreProgressHandler {
+        { [step] in if step == nil, $0.phase == .copying, $0.completed > 0 { kill(getpid(), SIGKILL) } }
+    }
+}
+#endif
