@@ -71,6 +71,35 @@ public final class EncryptedStore: SyncContextDataSource {
         mode: OpenMode = .openOrCreate,
         options: EncryptedStoreOptions = EncryptedStoreOptions()
     ) async throws -> EncryptedStore {
+        try await open(url, key, schema, mode, options)
+    }
+
+    /// Opens a store that exists with the tables that it remembers, for tools that know nothing of its app.
+    ///
+    /// Tables, columns and indexes stay as they are. ``schema`` has the tables with the columns that were declared last,
+    /// without indexes: opening the store with it as an app does would drop those.
+    ///
+    /// - Parameters:
+    ///   - url: The database file.
+    ///   - key: 32 bytes. They are lent.
+    ///   - options: How memory and speed are traded against safety.
+    /// - Returns: The open store, to be closed with ``close()``.
+    /// - Throws: As ``open(at:key:schema:mode:options:)``.
+    public static func openAsItIs(
+        at url: URL,
+        key: SecretBytes,
+        options: EncryptedStoreOptions = EncryptedStoreOptions()
+    ) async throws -> EncryptedStore {
+        try await open(url, key, nil, .openExisting, options)
+    }
+
+    private static func open(
+        _ url: URL,
+        _ key: SecretBytes,
+        _ schema: StoreSchema?,
+        _ mode: OpenMode,
+        _ options: EncryptedStoreOptions
+    ) async throws -> EncryptedStore {
         try Task.checkCancellation()
         let files = try StoreFiles(url)
         let opener = StoreOpener(files: files, key: key, schema: schema, mode: mode, options: options)
@@ -80,19 +109,18 @@ public final class EncryptedStore: SyncContextDataSource {
             checkpointDelay: options.checkpointDelay
         )
         let opened = try await writer.open { try opener.open() }
-        return EncryptedStore(url, schema, files, writer, opened, options)
+        return EncryptedStore(url, files, writer, opened, options)
     }
 
     private init(
         _ url: URL,
-        _ schema: StoreSchema,
         _ files: StoreFiles,
         _ writer: Connection,
         _ opened: StoreOpener.Opened,
         _ options: EncryptedStoreOptions
     ) {
         self.url = url
-        self.schema = schema
+        schema = opened.schema
         self.writer = writer
         catalog = opened.catalog
         engineVersion = opened.engine

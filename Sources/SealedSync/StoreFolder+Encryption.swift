@@ -29,24 +29,33 @@ extension StoreFolder {
         let folderIsNew = !FileManager.default.fileExists(atPath: url.path)
         let keyslotsAreNew = try !hasKeyslots
         do {
-            return try await withNewKeys(unlocker) { keyring in
-                try await StoreFile.encrypt(
-                    plaintext: plaintext,
-                    into: databaseURL,
-                    key: keyring.dataKey,
-                    schema: schema,
-                    progress: progress
-                )
-            }
+            let keyring = try await makeKeyring(unlocker)
+            return try await StoreFile.encrypt(
+                plaintext: plaintext,
+                into: databaseURL,
+                key: keyring.dataKey,
+                schema: schema,
+                progress: progress
+            )
         } catch {
-            if keyslotsAreNew, !FileManager.default.fileExists(atPath: databaseURL.path) {
-                // Keys of a store that was never made. In a task of its own: this one may be cancelled.
-                try await Task { try await StoreFile(databaseURL).wipe { try await KeyslotFile.destroy(at: keyslotsURL) } }
-                    .value
-            }
-            // Fails, as it should, when there is something in it that was not made here.
-            if folderIsNew { _ = rmdir(url.path) }
+            // In a task of its own: this one may be cancelled.
+            if keyslotsAreNew { try await Task { try await removeUnusedKeyslots() }.value }
+            // Fails, as it should, when there is something in it.
+            if folderIsNew { _ = unsafe rmdir(url.path) }
             throw error
         }
+    }
+
+    /// Removes the keys of a store that was never made, and the lock beside them.
+    private func removeUnusedKeyslots() async throws {
+        guard try hasKeyslots, try !hasDatabase else { return }
+        try await StoreFile(databaseURL)
+            .wipe {
+                // Somebody else may have made the store before the lock was ours.
+                guard try !hasDatabase else {
+                    throw StoreError(.alreadyExists, "'\(url.path)' has a store now; open it")
+                }
+                try await KeyslotFile.destroy(at: keyslotsURL)
+            }
     }
 }

@@ -25,11 +25,14 @@ public struct StoreFolder: Sendable {
         [keyslotsURL, databaseURL].contains { FileManager.default.fileExists(atPath: $0.path) }
     }
 
-    /// Whether a keyslot file is there.
-    ///
-    /// - Throws: `StoreError` with code `readOnly` when this process may not look into the folder.
+    /// Whether a keyslot file is there; an error when this process may not look into the folder.
     package var hasKeyslots: Bool {
         get throws { try isThere(keyslotsURL) }
+    }
+
+    /// Whether a database is there; an error when this process may not look into the folder.
+    package var hasDatabase: Bool {
+        get throws { try isThere(databaseURL) }
     }
 
     /// Creates the folder when it is missing, a new key, and an empty store.
@@ -48,18 +51,7 @@ public struct StoreFolder: Sendable {
         unlocker: any StoreUnlocker,
         options: EncryptedStoreOptions = .init()
     ) async throws -> EncryptedStore {
-        guard !FileManager.default.fileExists(atPath: databaseURL.path) else {
-            throw StoreError(
-                .alreadyExists,
-                "'\(url.path)' has a store already; open it, or choose another folder"
-            )
-        }
-        try makeFolder()
-        let isResumed = FileManager.default.fileExists(atPath: keyslotsURL.path)
-        let keyring =
-            isResumed
-            ? try await StoreKeyring.open(at: keyslotsURL, unlocker: unlocker)
-            : try await StoreKeyring.create(at: keyslotsURL, unlocker: unlocker)
+        let keyring = try await makeKeyring(unlocker)
         return try await open(schema, keyring: keyring, mode: .createNew, options: options)
     }
 
@@ -102,22 +94,51 @@ public struct StoreFolder: Sendable {
         try await open(schema, keyring: keyring, mode: .openExisting, options: options)
     }
 
+    /// Opens the store with the tables that it remembers, for tools that know nothing of its app: see
+    /// ``EncryptedStore/openAsItIs(at:key:options:)``.
+    ///
+    /// - Throws: As ``open(_:unlocker:options:)``.
+    public func openAsItIs(
+        _ keyring: StoreKeyring,
+        options: EncryptedStoreOptions = .init()
+    ) async throws -> EncryptedStore {
+        try await EncryptedStore.openAsItIs(at: databaseURL, key: keyring.dataKey, options: Self.vouched(options))
+    }
+
     private func open(
         _ schema: StoreSchema,
         keyring: StoreKeyring,
         mode: OpenMode,
         options: EncryptedStoreOptions
     ) async throws -> EncryptedStore {
-        var options = options
-        // The keyslot file vouches for the key: a database that it does not open is damaged.
-        options.keyIsVerified = true
-        return try await EncryptedStore.open(
+        try await EncryptedStore.open(
             at: databaseURL,
             key: keyring.dataKey,
             schema: schema,
             mode: mode,
-            options: options
+            options: Self.vouched(options)
         )
+    }
+
+    /// The keyslot file vouches for the key: a database that it does not open is damaged.
+    private static func vouched(_ options: EncryptedStoreOptions) -> EncryptedStoreOptions {
+        var options = options
+        options.keyIsVerified = true
+        return options
+    }
+
+    /// The keys of a folder that has no database yet: new ones, or those of a creation that was interrupted.
+    func makeKeyring(_ unlocker: any StoreUnlocker) async throws -> StoreKeyring {
+        guard try !isThere(databaseURL) else {
+            throw StoreError(
+                .alreadyExists,
+                "'\(url.path)' has a store already; open it, or choose another folder"
+            )
+        }
+        try makeFolder()
+        return try isThere(keyslotsURL)
+            ? await StoreKeyring.open(at: keyslotsURL, unlocker: unlocker)
+            : await StoreKeyring.create(at: keyslotsURL, unlocker: unlocker)
     }
 
     /// Tells a file that is not there from one that cannot be seen.

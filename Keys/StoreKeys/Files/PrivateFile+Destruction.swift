@@ -18,8 +18,9 @@ extension PrivateFile {
     /// - Throws: `KeyError` with code `insecurePermissions` for a symbolic link, which is left alone with what it leads
     ///   to, or `io`.
     func destroy() throws {
+        guard let temporaryNames = try temporaryNames() else { return }
         // The file goes last: as long as it is there, somebody knows that there is something left to do.
-        for path in try temporaryNames().map({ folder + $0 }) + [path] {
+        for path in temporaryNames.map({ folder + $0 }) + [path] {
             do {
                 try Self.destroy(path)
             } catch let failure as SystemCallFailure {
@@ -54,11 +55,13 @@ extension PrivateFile {
         _ = try SystemCallFailure.check("unlink") { unsafe unlink(path) }
     }
 
-    /// The files that `create` writes before it gives them their name.
-    private func temporaryNames() throws -> [String] {
+    /// The files that `create` writes before it gives them their name; nil when not even the folder is there.
+    private func temporaryNames() throws -> [String]? {
         let names: [String]
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: folder)
+        } catch let error as CocoaError where error.code == .fileReadNoSuchFile || error.code == .fileNoSuchFile {
+            return nil
         } catch {
             throw KeyError(.io, message: "The folder of the \(role) at \(path) cannot be listed.", cause: error)
         }

@@ -11,6 +11,9 @@ public struct StoreFormat: Sendable, Hashable, Comparable, CustomStringConvertib
     /// SQLCipher 4's settings: AES-256 and HMAC-SHA512. Readable with SQLCipher 4 and later.
     public static let sqlcipher4 = StoreFormat(.sqlcipher4)
 
+    /// Every format this version knows, the oldest first.
+    public static let all = [sqlcipher3, sqlcipher4]
+
     /// Compares by age.
     public static func < (left: StoreFormat, right: StoreFormat) -> Bool { left.number < right.number }
 

@@ -6,12 +6,14 @@ import SyncContract
 struct StoreOpener: Sendable {
     let files: StoreFiles
     let key: SecretBytes
-    let schema: StoreSchema
+    /// The tables to bring the store to; nil leaves them as they are, in a store that exists.
+    let schema: StoreSchema?
     let mode: OpenMode
     let options: EncryptedStoreOptions
 
     /// What an opened store consists of, beside the writer's connection and the lock.
     struct Opened: Sendable {
+        let schema: StoreSchema
         let catalog: StoreCatalog
         let keying: Keying
         let engine: EngineVersion
@@ -53,15 +55,22 @@ struct StoreOpener: Sendable {
             try files.removeLeftovers()
         } else {
             guard let newestFormat = engine.newestFormat else { throw StoreError.notEncrypting }
-            try StoreCreator(files: files, engine: engine, format: newestFormat).create(key, schema)
+            try StoreCreator(files: files, engine: engine, format: newestFormat)
+                .create(key, schema ?? StoreSchema([]))
         }
 
         let opener = DatabaseOpener(files: files, key: key, keyIsVerified: options.keyIsVerified)
         let keying = try opener.keying(engine)
         let database = try opener.open(keying)
         try configure(database)
-        let catalog = try SchemaMigrator(database: database, schema: schema).migrate()
-        return (database, Opened(catalog: catalog, keying: keying, engine: engine))
+        let (schema, catalog) = try tables(of: database)
+        return (database, Opened(schema: schema, catalog: catalog, keying: keying, engine: engine))
+    }
+
+    private func tables(of database: Database) throws -> (StoreSchema, StoreCatalog) {
+        if let schema { return (schema, try SchemaMigrator(database: database, schema: schema).migrate()) }
+        let remembered = try RememberedTables(database)
+        return (try remembered.schema, StoreCatalog(remembered.layouts))
     }
 
     private func checkMode() throws(StoreError) {

@@ -28,15 +28,18 @@ struct StoreEncrypt: ToolCommand {
     func perform() async throws {
         let (folder, file) = (options.folder, URL(fileURLWithPath: plaintext))
         let unlocker = try await options.newUnlocker()
-        let secretIsNew = !FileManager.default.fileExists(atPath: options.secretFileURL.path)
+        let secret = SecretFileUnlocker(at: options.secretFileURL)
+        let secretIsNew = !FileManager.default.fileExists(atPath: secret.url.path)
+        let folderIsNew = !FileManager.default.fileExists(atPath: folder.url.path)
         let result: StoreEncryptionResult
         do {
             result = try await Interruption.cancelling { bar in
                 try await folder.encrypt(file, unlocker: unlocker.unlocker) { bar.show($0) }
             }
         } catch {
-            // A secret that opens nothing is of no use to anybody.
-            if secretIsNew, try !folder.hasKeyslots { try await SecretFileUnlocker(at: options.secretFileURL).destroySecret() }
+            // A secret that opens nothing is of no use to anybody; nor is a folder with nothing in it.
+            if secretIsNew, try !folder.hasKeyslots { try await secret.destroySecret() }
+            if folderIsNew { _ = unsafe rmdir(folder.url.path) }
             throw error
         }
         let tables = result.tables.map { Answer.Table(name: $0.name, rows: result.rowCounts[$0.name] ?? 0) }

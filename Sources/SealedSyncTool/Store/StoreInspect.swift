@@ -19,7 +19,7 @@ struct StoreInspect: ToolCommand {
         let folder = options.folder
         let answer = try await Interruption.cancelling {
             // The folder's own messages for a store that is not there.
-            guard try folder.isStore else { throw StoreError(.notFound, "'\(options.store)' is not a store folder") }
+            guard try folder.hasDatabase || folder.hasKeyslots else { throw StoreError(.notFound, "'\(options.store)' is not a store folder") }
             let outside = try await folder.file.inspect()
             let slots = try folder.hasKeyslots ? try await KeyslotFile.read(at: folder.keyslotsURL).slots : []
             var answer = Answer(options.store, outside, slots.map { "\($0.kind)" })
