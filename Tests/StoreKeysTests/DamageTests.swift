@@ -44,7 +44,7 @@ struct DamageTests {
         try write(bytes, to: folder.keyslots)
         do {
             let keyring = try await StoreKeyring.open(at: folder.keyslots, unlocker: unlocker)
-            return .opened(sameKey: keyring.dataKey == dataKey)
+            return .opened(sameKey: try keyring.dataKey == dataKey)
         } catch let error as KeyError {
             return .refused(error.code)
         } catch {

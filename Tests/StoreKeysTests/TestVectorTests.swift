@@ -98,7 +98,7 @@ struct TestVectorTests {
             let keyring = try await StoreKeyring.open(at: folder.keyslots, unlocker: unlocker)
             #expect(keyring.storeID.description == fields["store identifier"])
             #expect(try hexadecimal(keyring.dataKey.revealed) == fields["current data key"])
-            #expect(try hexadecimal(#require(keyring.pendingDataKey).revealed) == fields["pending data key"])
+            #expect(try hexadecimal(#require(try keyring.pendingDataKey).revealed) == fields["pending data key"])
         }
     }
 
@@ -123,7 +123,7 @@ struct TestVectorTests {
             at: made,
             unlockers: [PassphraseUnlocker(file: passphraseFile), SecretFileUnlocker(at: folder.secretFile)]
         )
-        let key = hexadecimal(keyring.dataKey.revealed) + " -\n"
+        let key = try hexadecimal(keyring.dataKey.revealed) + " -\n"
         #expect(try await reader.read(made, "passphrase-scrypt", passphraseFile) == key)
         #expect(try await reader.read(made, "secret-file", folder.secretFile) == key)
         var damaged = try Array(Data(contentsOf: made))

@@ -68,6 +68,14 @@ struct FileDescriptor: ~Copyable {
         _ = try SystemCallFailure.check("flock") { flock(number, LOCK_EX | LOCK_NB) }
     }
 
+    /// Whether the open file is the one at a path, and not one that was replaced by it.
+    func isFile(at path: String) throws(SystemCallFailure) -> Bool {
+        var other = stat()
+        _ = try SystemCallFailure.check("lstat") { unsafe lstat(path, &other) }
+        let own = try status()
+        return own.st_dev == other.st_dev && own.st_ino == other.st_ino
+    }
+
     func unlock() {
         _ = flock(number, LOCK_UN)
     }

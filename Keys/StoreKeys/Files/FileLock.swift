@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// The right to replace a file: an advisory lock on the file itself, held as long as this object lives.
 ///
 /// `flock` belongs to the open file, so that a second task of this process is refused like a second process, and the
@@ -19,7 +11,7 @@ struct FileLock: ~Copyable {
         do throws(SystemCallFailure) {
             try descriptor.lock()
         } catch {
-            guard error.number == EWOULDBLOCK else { throw error }
+            guard error.isLockedElsewhere else { throw error }
             return nil
         }
         self.descriptor = descriptor
@@ -27,10 +19,7 @@ struct FileLock: ~Copyable {
 
     /// Whether the locked file is the one at a path, and not one that was replaced by it.
     func isLock(ofFileAt path: String) throws(SystemCallFailure) -> Bool {
-        var status = stat()
-        _ = try SystemCallFailure.check("lstat") { unsafe lstat(path, &status) }
-        let own = try descriptor.status()
-        return own.st_dev == status.st_dev && own.st_ino == status.st_ino
+        try descriptor.isFile(at: path)
     }
 
     /// A program that this process is just starting has a duplicate of the descriptor until it runs; unlocking lifts

@@ -61,10 +61,16 @@ extension PrivateFile {
     }
 
     private func creationError(_ failure: SystemCallFailure) -> KeyError {
-        if failure.call == "link", failure.number == EEXIST {
+        // The one that was first may have changed the file already, and removed what lies about.
+        if failure.call == "link", failure.number == EEXIST || failure.number == ENOENT && hasEntry {
             return alreadyExists(cause: failure)
         }
         return KeyError(.io, message: "The \(role) at \(path) could not be created.", cause: failure)
+    }
+
+    private var hasEntry: Bool {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0
     }
 
     func alreadyExists(cause: SystemCallFailure? = nil) -> KeyError {

@@ -57,6 +57,7 @@ extension PrivateFile {
         random: RandomSource,
         onStep: (ReplacementStep) -> Void
     ) throws {
+        removeTemporaries()
         let temporaryPath = "\(folder).\(name).\(try random.makeIdentifier()).tmp"
         onStep(.started)
         do {
@@ -83,6 +84,15 @@ extension PrivateFile {
             _ = unsafe unlink(temporaryPath)
             guard let failure = error as? SystemCallFailure else { throw error }
             throw KeyError(.io, message: "The \(role) at \(path) could not be written.", cause: failure)
+        }
+    }
+
+    /// Removes what replacements that were killed have left. Only for the holder of the lock: nobody else is writing one.
+    private func removeTemporaries() {
+        do {
+            for name in try temporaryNames() ?? [] { _ = unsafe unlink(folder + name) }
+        } catch {
+            // They are harmless, and what keeps the folder from being listed does not keep the file from being written.
         }
     }
 

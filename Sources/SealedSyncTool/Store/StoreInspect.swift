@@ -137,7 +137,7 @@ extension StoreInspect.Answer.Content {
         Console.write("pages     \(pages), \(freePages) of them free")
         Console.write("waiting   \(countText(pending, "change")), \(countText(errors, "error"))")
         Console.write("pulled    \(countText(deltaTokens, "query").replacing("querys", with: "queries"))")
-        var table = TextTable(["table", "rows", "columns"], widest: 48)
+        var table = TextTable(["table", "rows", "columns"], flexible: 2)
         for entry in tables where !entry.system {
             let names = entry.columns.map { $0.declared ? $0.name : "(\($0.name))" }
             table.add([TextTable.printable(entry.name, atMost: 20), "\(entry.rows)", names.joined(separator: " ")])
