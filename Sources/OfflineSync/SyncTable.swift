@@ -5,7 +5,7 @@ public import SyncContract
 /// Reads and changes touch the store only. Every change and its operation are written in one transaction: both are
 /// there after a crash, or neither.
 public struct SyncTable: Sendable {
-    private let context: SyncContext
+    let context: SyncContext
 
     /// The declaration.
     public let definition: TableDefinition
@@ -82,8 +82,24 @@ public struct SyncTable: Sendable {
     public func syncStates() async throws -> [String: SyncState] {
         let name = name
         let schema = context.store.schema
-        let operations = try await context.store.read { try OperationQueue.all(of: name, &$0, schema) }
-        return Dictionary(operations.map { ($0.itemID, SyncState($0.state)) }) { _, last in last }
+        return try await context.store.read { try OperationQueue.states(of: name, &$0, schema) }
+    }
+
+    /// The rows of a query: now, and after each commit of the app or of a sync that changes them.
+    ///
+    /// What is promised, and how it ends, is said at `StoreObservation`.
+    public func observe(_ query: Query) -> StoreObservation<QueryResult> { context.store.observe(query) }
+
+    /// The item with an id, nil while there is none: now, and after each commit that changes it.
+    public func observe(_ id: String) -> StoreObservation<Record?> { context.store.observe(.string(id), in: name) }
+
+    /// What ``syncStates()`` gives: now, and whenever the state of an item changes.
+    public func observeSyncStates() -> StoreObservation<[String: SyncState]> {
+        let name = name
+        let schema = context.store.schema
+        return context.store.observe(tables: [SystemTables.operations.name]) {
+            try OperationQueue.states(of: name, &$0, schema)
+        }
     }
 
     /// Brings the rows that changed on the server since the last pull with the same query id.

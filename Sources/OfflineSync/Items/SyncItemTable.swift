@@ -37,12 +37,38 @@ public struct SyncItemTable<Item: Codable & Identifiable & Sendable>: Sendable w
 
     /// The items of a query, in order. A selection in the query is ignored: items are whole.
     public func read(_ query: Query) async throws -> [Item] {
-        var query = query
-        query.selection = nil
-        return try await table.read(query).records.map(decode)
+        try await table.read(Self.whole(query)).records.map(decode)
     }
 
-    private func decode(_ record: Record) throws -> Item {
-        try RecordDecoder(table.definition).decode(Item.self, from: record)
+    /// The items of a query, in order: now, and after each commit of the app or of a sync that changes them.
+    ///
+    /// What is promised, and how it ends, is said at `StoreObservation`. A selection in the query is ignored.
+    public func observe(_ query: Query) -> StoreObservation<[Item]> {
+        let (query, decode) = (Self.whole(query), decode)
+        return StoreObservation(of: table.context.store, tables: [query.table]) {
+            try $0.records(query)
+        } transform: {
+            try $0.map(decode)
+        }
+    }
+
+    /// The item with an id, nil while there is none: now, and after each commit that changes it.
+    public func observe(_ id: String) -> StoreObservation<Item?> {
+        let (name, decode) = (table.name, decode)
+        return StoreObservation(of: table.context.store, tables: [name]) {
+            try $0.record(.string(id), in: name)
+        } transform: {
+            try $0.map(decode)
+        }
+    }
+
+    private static func whole(_ query: Query) -> Query {
+        var query = query
+        query.selection = nil
+        return query
+    }
+
+    private var decode: @Sendable (Record) throws -> Item {
+        { [definition = table.definition] in try RecordDecoder(definition).decode(Item.self, from: $0) }
     }
 }

@@ -61,6 +61,16 @@ enum OperationQueue {
             }
     }
 
+    /// The state of every item of a table that has an operation.
+    static func states(
+        of table: String,
+        _ transaction: inout some StoreReading & ~Copyable,
+        _ schema: StoreSchema
+    ) throws -> [String: SyncState] {
+        let operations = try all(of: table, &transaction, schema)
+        return Dictionary(operations.map { ($0.itemID, SyncState($0.state)) }) { _, last in last }
+    }
+
     /// How many operations there are, of one table or of all, in one state or in any.
     static func count(
         of table: String?,

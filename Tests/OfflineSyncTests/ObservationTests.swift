@@ -1,0 +1,74 @@
+import DatasyncHTTP
+import OfflineSync
+import RemoteContract
+import SyncContract
+import Testing
+
+@Suite("Live queries of synced tables")
+struct ObservationTests {
+    private struct TodoItem: Codable, Identifiable, Sendable, Equatable {
+        var id = ""
+        var text: String
+        var complete = false
+    }
+
+    private func items() throws -> SyncItemTable<TodoItem> {
+        try SyncContext(store: makeStore(), remote: UnreachableServer()).table("TodoItem", of: TodoItem.self)
+    }
+
+    @Test("items come decoded, in order, and again after local changes")
+    func typed() async throws {
+        let table = try items()
+        let query = table.query.filtered(by: Column("complete") == false).ordered(by: "text").selecting([])
+        var results = table.observe(query).makeAsyncIterator()
+        var one = table.observe("a").makeAsyncIterator()
+        #expect(try await results.next() == [])
+        #expect(try await one.next() == .some(.none))
+        var milk = TodoItem(id: "a", text: "milk")
+        try await table.insert(milk)
+        try await table.insert(TodoItem(id: "b", text: "bread"))
+        #expect(try await results.next()?.map(\.text) == ["bread", "milk"])
+        #expect(try await one.next() == milk)
+        milk.complete = true
+        try await table.update(milk)
+        #expect(try await results.next()?.map(\.text) == ["bread"])
+        #expect(try await one.next() == milk)
+    }
+
+    @Test("a row that does not fit the type is told as reads tell it, and ends the sequence")
+    func undecodable() async throws {
+        let table = try items()
+        var results = table.observe(table.query).makeAsyncIterator()
+        #expect(try await results.next() == [])
+        try await table.table.insert(["complete": false])
+        #expect(try await syncErrorCode { _ = try await results.next() } == .invalidItem)
+        #expect(try await results.next() == nil)
+    }
+
+    @Test("what a pull brings reaches the observers, and a push that changes nothing they see does not")
+    func syncing() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            var rows = world.laptop.table.observe(world.laptop.table.query.selecting(["text"])).makeAsyncIterator()
+            #expect(try await rows.next()?.records.isEmpty == true)
+            try await world.shareItem("a", "milk")
+            #expect(try await rows.next()?.records.map { $0["text"] } == ["milk"])
+            try await world.laptop.table.update(Record(id: "a", ["complete": true]))
+            try await world.laptop.pull()
+            try await world.laptop.table.update(Record(id: "a", ["text": "bread"]))
+            #expect(try await rows.next()?.records.map { $0["text"] } == ["bread"])
+        }
+    }
+
+    @Test("the states of items are observed: pending after a change, synced after its push")
+    func states() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            var states = world.phone.table.observeSyncStates().makeAsyncIterator()
+            #expect(try await states.next() == [:])
+            try await world.phone.table.insert(["text": "milk"], id: "a")
+            #expect(try await states.next() == ["a": .pending])
+            try await world.phone.table.update(Record(id: "a", ["text": "bread"]))
+            try await world.phone.context.push()
+            #expect(try await states.next() == [:])
+        }
+    }
+}
