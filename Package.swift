@@ -121,7 +121,10 @@ var testTargets: [Target] {
                 "OfflineSync", "RemoteContract", "SyncContract", "ReferenceStore", "DatasyncHTTP", "DatasyncEmulator",
             ]
         ),
-        .testTarget(name: "SealedSyncTests", dependencies: ["SealedSync"]),
+        .testTarget(
+            name: "SealedSyncTests",
+            dependencies: ["SealedSync", "SQLCipherStore", "StoreKeys", "SecretMemory", "SyncContract"]
+        ),
         .testTarget(
             name: "EndToEndTests",
             dependencies: ["SealedSyncTool", "DatasyncEmulator"]

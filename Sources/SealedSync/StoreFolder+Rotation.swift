@@ -70,7 +70,8 @@ extension StoreFolder {
     }
 
     /// Runs an opening with the key of a keyring, and tells one that is out of date from a database that is damaged.
-    func withCurrent<Value>(_ keyring: StoreKeyring, _ body: (SecretBytes) async throws -> Value) async throws -> Value {
+    func withCurrent<Value>(_ keyring: StoreKeyring, _ body: (SecretBytes) async throws -> Value) async throws -> Value
+    {
         try await refuseOutdated(keyring)
         do {
             return try await body(keyring.dataKey)

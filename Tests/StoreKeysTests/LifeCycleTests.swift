@@ -235,7 +235,9 @@ struct LifeCycleTests {
         _ = try await opens(file).dataKey
     }
 
-    @Test("a policy reports the age of the data key and the slots that are due, and takes a key from the future for new")
+    @Test(
+        "a policy reports the age of the data key and the slots that are due, and takes a key from the future for new"
+    )
     func keyAge() async throws {
         let unlockers = [try PassphraseUnlocker.quick("a", label: "a"), try PassphraseUnlocker.quick("b", label: "b")]
         _ = try await StoreKeyring.create(at: folder.keyslots, unlockers: unlockers)
