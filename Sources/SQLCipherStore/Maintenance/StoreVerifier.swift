@@ -45,9 +45,7 @@ final class StoreVerifier {
             let tables = try checkTables()
             let rows = try tables.reduce(1) { try $0 + rowCount($1) }
             for layout in tables {
-                try scanRows(layout) {
-                    meter.advance(to: bytes + Int64(Double(bytes) * Double(min($0, rows)) / Double(rows)))
-                }
+                try scanRows(layout) { meter.advance(to: bytes + Int64(Double(bytes) * Double(min($0, rows)) / Double(rows))) }
             }
             if let queueCheck, tables.count >= SystemTables.all.count { try checkQueue(tables, queueCheck) }
         } catch let failure as SQLiteFailure where failure.isDamage {
@@ -129,8 +127,7 @@ final class StoreVerifier {
     /// What SQLCipher's own check of the pages says, from 4.2 on: texts that end with the number of the page.
     private func pagesTheCipherRefuses() throws -> [Int] {
         guard store.engine.majorCipherVersion >= 4 else { return [] }
-        return try texts("PRAGMA cipher_integrity_check")
-            .compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }
+        return try texts("PRAGMA cipher_integrity_check").compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }
     }
 
     private func texts(_ sql: String) throws -> [String] {
