@@ -103,14 +103,16 @@ var testTargets: [Target] {
         ),
         .testTarget(name: "SyncContractTests", dependencies: ["SyncContract"]),
         .testTarget(name: "ReferenceStoreTests", dependencies: ["ReferenceStore", "SyncContract"]),
+        // Random rows and queries, for every test that holds two meanings of a query against each other.
+        .target(name: "QueryGenerator", dependencies: ["SyncContract"], path: "Tests/QueryGenerator"),
         .testTarget(
             name: "SQLCipherStoreTests",
-            dependencies: ["SQLCipherStore", "ReferenceStore", "SyncContract", "SecretMemory"]
+            dependencies: ["SQLCipherStore", "ReferenceStore", "SyncContract", "SecretMemory", "QueryGenerator"]
         ),
         .testTarget(
             name: "DatasyncHTTPTests",
             dependencies: [
-                "DatasyncHTTP", "RemoteContract", "SyncContract", "DatasyncEmulator",
+                "DatasyncHTTP", "RemoteContract", "SyncContract", "DatasyncEmulator", "QueryGenerator",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             resources: [.copy("Fixtures")]
@@ -127,7 +129,7 @@ var testTargets: [Target] {
         ),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["SealedSyncTool", "DatasyncEmulator"]
+            dependencies: ["SealedSyncTool", "SealedSync", "DatasyncEmulator"]
         ),
     ]
 }

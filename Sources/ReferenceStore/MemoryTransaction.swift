@@ -84,6 +84,9 @@ final class MemoryTransaction: StoreWriteBackend {
         var result = Record(id: record.id)
         for (name, value) in record.fields {
             guard let type = table.type(of: name) else {
+                guard value.doubleValue?.isNaN != true else {
+                    throw StoreError(.invalidRecord, "a value of the record is not a number (NaN), which no store takes")
+                }
                 if keepsUnknownColumns { result[name] = value }
                 continue
             }

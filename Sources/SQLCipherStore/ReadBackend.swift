@@ -40,8 +40,7 @@ class ReadBackend: StoreReadBackend {
             let reader = RowReader(layout, selection: query.selection)
             let compiled = try QueryCompiler.select(query, layout, columns: reader.sqlColumns)
             try database()
-                .withStatement(compiled.sql) { statement in
-                    try statement.bind(compiled.bindings)
+                .withStatement(compiled) { statement in
                     while try statement.step() { try body(reader.record(statement)) }
                 }
         }
@@ -51,10 +50,7 @@ class ReadBackend: StoreReadBackend {
         try reportingFailures {
             let compiled = try QueryCompiler.count(query, catalog.layout(of: query.table))
             return try database()
-                .withStatement(compiled.sql) { statement in
-                    try statement.bind(compiled.bindings)
-                    return try statement.step() ? Int(statement.int64(0)) : 0
-                }
+                .withStatement(compiled) { try $0.step() ? Int($0.int64(0)) : 0 }
         }
     }
 

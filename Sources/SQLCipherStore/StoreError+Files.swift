@@ -18,6 +18,10 @@ extension StoreError {
         StoreError(.notFound, "there is no store at '\(path)'; check the path, or create the store")
     }
 
+    static func noFolder(_ path: String) -> StoreError {
+        StoreError(.notFound, "the folder '\(path)' does not exist; create it first")
+    }
+
     static func alreadyExists(at path: String) -> StoreError {
         StoreError(.alreadyExists, "there is a file at '\(path)' already; choose another place, or move it away")
     }

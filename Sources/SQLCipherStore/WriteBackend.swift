@@ -45,7 +45,12 @@ final class WriteBackend: ReadBackend, StoreWriteBackend {
 
     func delete(_ query: Query) throws -> Int {
         let compiled = try QueryCompiler.delete(query, catalog.layout(of: query.table))
-        return try deleting(from: query.table) { database in try database.run(compiled.sql, compiled.bindings) }
+        return try deleting(from: query.table) { database in
+            try database.withStatement(compiled) { statement in
+                try statement.run()
+                return database.changes
+            }
+        }
     }
 
     /// Refuses to go on to the commit when a call failed half-way.

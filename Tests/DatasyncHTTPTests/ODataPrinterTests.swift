@@ -123,6 +123,24 @@ struct ODataPrinterTests {
         }
     }
 
+    @Test("folded text and words are refused before anything is sent", arguments: DatasyncDialect.allCases)
+    func localOnly(_ dialect: DatasyncDialect) {
+        let queries = [
+            Query("t").filtered(by: Column("a").folded == "x"),
+            Query("t").filtered(by: Column("a").folded.contains("x")),
+            Query("t").filtered(by: !Column("a").folded.isAny(of: ["x", "y"])),
+            Query("t").filtered(by: Column("b") == 1 || Column("a").matches(words: "x")),
+            Query("t").ordered(by: "a", folded: true),
+        ]
+        for query in queries {
+            let error = #expect(throws: RemoteError.self) {
+                try dialect.wireProtocol.page(query, of: TableDefinition("t", columns: []))
+            }
+            #expect(error?.code == .invalidRequest)
+            #expect(error?.message.contains("local store only") == true)
+        }
+    }
+
     @Test("negative limits and offsets are refused", arguments: DatasyncDialect.allCases)
     func negative(_ dialect: DatasyncDialect) {
         let table = TableDefinition("t", columns: [])

@@ -11,7 +11,7 @@ struct BadInputTests {
     /// A message for a person: one that says something, and no trace of a crash.
     private func expectRefusal(_ result: ToolProcess.Result, _ parts: String..., status: Int32 = 1) {
         #expect(result.status == status, "\(result.output) \(result.errors)")
-        for part in parts { #expect(result.errors.contains(part), "\(part) in: \(result.errors)") }
+        for part in parts { #expect(result.message.contains(part), "\(part) in: \(result.errors)") }
         for mark in ["Fatal error", "Current stack trace", "fatalError", "Optional("] {
             #expect(!result.errors.contains(mark), "\(result.errors)")
         }

@@ -9,6 +9,9 @@ struct ToolProcess {
         var output: String
         var errors: String
 
+        /// What was said on standard error, in one line: sentences are broken to fit 80 columns.
+        var message: String { errors.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
+
         /// The one JSON object on standard output.
         func json() throws -> [String: Any] {
             let lines = output.split(separator: "\n")
@@ -31,11 +34,16 @@ struct ToolProcess {
         }
     }
 
-    /// Runs the tool to its end. Nothing of the test's own environment but the path reaches it.
-    static func run(_ arguments: [String], environment: [String: String] = [:]) async throws -> Result {
+    /// Runs the tool to its end, through another program when one is given with its arguments. Nothing of the test's
+    /// own environment but the path reaches it.
+    static func run(
+        _ arguments: [String],
+        environment: [String: String] = [:],
+        through launcher: [String] = []
+    ) async throws -> Result {
         let process = Process()
-        process.executableURL = try executable
-        process.arguments = arguments
+        process.executableURL = try launcher.isEmpty ? executable : URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = try launcher.isEmpty ? arguments : launcher + [executable.path] + arguments
         process.environment = inherited.merging(environment) { _, new in new }
         let output = Pipe()
         let errors = Pipe()
@@ -52,13 +60,14 @@ struct ToolProcess {
     }
 
     /// Starts the tool and returns at once.
-    static func start(_ arguments: [String], output: Pipe) throws -> Process {
+    static func start(_ arguments: [String], output: Pipe, errors: Pipe? = nil) throws -> Process {
         let process = Process()
         process.executableURL = try executable
         process.arguments = arguments
         process.environment = inherited
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
+        if let errors { process.standardError = errors }
         try process.run()
         return process
     }

@@ -60,7 +60,12 @@ struct SyncWorld {
                 phone: try device(url, dialect),
                 laptop: try device(url, dialect)
             )
-            result = .success(try await body(world))
+            try await body(world)
+            for device in [world.phone, world.laptop] {
+                let findings = try await device.store.verifyQueue()
+                #expect(findings.isEmpty, "whatever was done, the queue is sound afterwards")
+            }
+            result = .success(())
         } catch {
             result = .failure(error)
         }

@@ -1,3 +1,4 @@
+import QueryGenerator
 import SyncContract
 import Synchronization
 import Testing

@@ -89,7 +89,7 @@ struct QueryCompilerTests {
                             try transaction.upsert(records, into: "items")
                             return count
                         }
-                        let expected = records.count { QueryEvaluator(.items).matches($0, predicate) }
+                        let expected = try records.count { try QueryEvaluator(.items).matches($0, predicate) }
                         #expect(count == expected && deleted == expected, "step \(index), depth \(depth)")
                         #expect(works)
                     } catch let error as StoreError {

@@ -12,14 +12,16 @@ struct SecrecyTests {
         let table = TableDefinition(
             "MarkerTable",
             columns: [
-                .init("MarkerColumn", .string), .init("blob", .bytes), .init("json", .json), .init("decimal", .decimal),
+                .init("MarkerColumn", .string, isSearchable: true), .init("blob", .bytes), .init("json", .json),
+                .init("decimal", .decimal),
             ],
             indexes: [["MarkerColumn"]]
         )
         let store = try await EncryptedStore.open(in: folder, [table], checkpointDelay: nil)
         let markers = [
             "MarkerTable", "MarkerColumn", "MarkerIdentifier", "MarkerText", "MarkerBlob", "MarkerJSON", "MarkerKey",
-            "MarkerExtra", "MarkerQuery", "987654321987654321", "MS_TableOperations", "SQLite format", "CREATE TABLE",
+            "MarkerExtra", "MarkerQuery", "markertext", "987654321987654321", "MS_TableOperations", "SQLite format",
+            "CREATE TABLE",
         ]
         let records = (0..<500)
             .map { index in

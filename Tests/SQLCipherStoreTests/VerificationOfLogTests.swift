@@ -40,7 +40,10 @@ struct VerificationOfLogTests {
         let result = try await verify()
         #expect(result.isSound, "\(result.findings)")
         #expect(result.rows == commits)
-        #expect(try await StoreFile(folder.database).inspect(key: .testKey()).tables.first { $0.name == "items" }?.rows == commits)
+        #expect(
+            try await StoreFile(folder.database).inspect(key: .testKey()).tables.first { $0.name == "items" }?.rows
+                == commits
+        )
         #expect(try folder.contentsWithoutLock() == before)
         let store = try await EncryptedStore.open(in: folder)
         #expect(try await store.read { try $0.count(Query("items")) } == commits)
@@ -53,7 +56,8 @@ struct VerificationOfLogTests {
         let intact = Data(try #require(folder.contents()["store.db-wal"]))
         let frames = (intact.count - LogScan.headSize) / LogScan.frameSize
         let inFrame = [0, 3, 4, 7, 8, 12, 16, 20, 24, 2_000, LogScan.frameSize - 1]
-        let offsets = [0, 4, 8, 12, 16, 20, 24, 28]
+        let offsets =
+            [0, 4, 8, 12, 16, 20, 24, 28]
             + (0..<frames).flatMap { frame in inFrame.map { LogScan.headSize + frame * LogScan.frameSize + $0 } }
         var reported = 0
         for offset in offsets {

@@ -78,13 +78,17 @@ struct VerificationTests {
             "PRAGMA journal_mode = WAL"
         )
         let bytes = try #require(folder.contents()["store.db"])
-        let isUnwritten = (0..<bytes.count / 4_096).filter { bytes[$0 * 4_096..<($0 + 1) * 4_096].allSatisfy { $0 == 0 } }
+        let isUnwritten = (0..<bytes.count / 4_096)
+            .filter { bytes[$0 * 4_096..<($0 + 1) * 4_096].allSatisfy { $0 == 0 } }
         #expect(isUnwritten.count > 100)
         let result = try await verify()
         #expect(result.isSound, "\(result.findings)")
     }
 
-    @Test("names the page in which a byte was changed, whatever the page holds", arguments: [0, 16, 100, 2_000, 4_047, 4_095])
+    @Test(
+        "names the page in which a byte was changed, whatever the page holds",
+        arguments: [0, 16, 100, 2_000, 4_047, 4_095]
+    )
     func changedByte(offset: Int) async throws {
         try await makeStore()
         let intact = Data(try #require(folder.contents()["store.db"]))
@@ -110,8 +114,9 @@ struct VerificationTests {
 
     /// With SQLCipher 3's format 12 bytes at the end of a page round the reserve up to whole blocks.
     private func isUnused(_ offset: Int) -> Bool {
-        offset >= 4_084 && (try? FormatMark(reading: FileSystem.prefix(of: folder.database.path, count: 16), of: ""))?
-            .format == .sqlcipher3
+        offset >= 4_084
+            && (try? FormatMark(reading: FileSystem.prefix(of: folder.database.path, count: 16), of: ""))?
+                .format == .sqlcipher3
     }
 
     @Test("names every damaged page, however many there are, and the rows on both sides of them")
@@ -129,6 +134,24 @@ struct VerificationTests {
         let named = result.findings.compactMap { if case .page(let page) = $0.place { page } else { nil } }
         #expect(Set(named) == pages, "seed \(seed)")
         #expect(result.omittedFindings == 0)
+    }
+
+    @Test("what a check of the queue meets does not hide what was found before")
+    func queueCheckOfDamagedStore() async throws {
+        try await makeStore()
+        let intact = Data(try #require(folder.contents()["store.db"]))
+        for page in 2...intact.count / 4_096 {
+            try folder.edit { data in
+                data = intact
+                data[(page - 1) * 4_096 + 60] ^= 1
+            }
+            let result = try await StoreFile(folder.database, keyIsVerified: true)
+                .verify(key: .testKey(), progress: nil) { reader, schema in
+                    for table in schema.allTables { try reader.forEach(Query(table.name)) { _ in } }
+                    return []
+                }
+            #expect(result.findings.contains { $0.place == .page(page) }, "page \(page): \(result.findings)")
+        }
     }
 
     @Test("names a page in use that holds nothing but zeros, which the library takes for an empty one")
@@ -206,7 +229,10 @@ struct VerificationTests {
         let store = try await EncryptedStore.open(in: folder)
         #expect(try await code { _ = try await verify() } == .inUse)
         await store.close()
-        #expect(try await code { _ = try await StoreFile(folder.url.appending(path: "no")).verify(key: .testKey()) } == .notFound)
+        #expect(
+            try await code { _ = try await StoreFile(folder.url.appending(path: "no")).verify(key: .testKey()) }
+                == .notFound
+        )
     }
 
     @Test("ends when its task is cancelled, and leaves the store free")

@@ -43,3 +43,22 @@ func readmeExample() async throws {
     await store.close()
     // README: end
 }
+
+/// The same for what follows it.
+func readmeSearch<Item>(_ todos: SyncItemTable<Item>) async throws {
+    // README: Search
+    let found = todos.query
+        .filtered(by: .matches(words: "łód пят", in: ["text", "place"]))  // all words, each the beginning of one
+        .ordered(by: "complete").ordered(by: "text", folded: true)        // open ones first, then as people sort
+    // README: end
+    _ = try await todos.read(found)
+}
+
+/// The same for what follows that.
+func readmeLiveQuery<Item>(_ todos: SyncItemTable<Item>, show: ([Item]) -> Void) async throws {
+    // README: Live query
+    for try await open in todos.observe(todos.query.filtered(by: Column("complete") == false).ordered(by: "text")) {
+        show(open)                                                       // ends with the task, or when the store is closed
+    }
+    // README: end
+}

@@ -3,18 +3,19 @@ import Testing
 
 @Suite("README.md")
 struct ReadmeTests {
-    @Test("the example for apps is the one that is compiled here")
-    func example() throws {
+    @Test("the examples for apps are those that are compiled here", arguments: ["In an app", "Search", "Live query"])
+    func example(_ name: String) throws {
         let here = URL(filePath: #filePath).deletingLastPathComponent()
         let readme = try String(contentsOf: here.appending(path: "../../README.md"), encoding: .utf8)
         let source = try String(contentsOf: here.appending(path: "ReadmeExample.swift"), encoding: .utf8)
         let compiled = source.split(separator: "\n", omittingEmptySubsequences: false)
-            .drop { !$0.hasSuffix("// README: In an app") }
+            .drop { !$0.hasSuffix("// README: \(name)") }
             .dropFirst()
             .prefix { !$0.hasSuffix("// README: end") }
             .map { $0.hasPrefix("    ") ? String($0.dropFirst(4)) : String($0) }
-        #expect(compiled.count > 20)
-        let block = (["```swift", "import Foundation", "import SealedSync", ""] + compiled + ["```"])
+        #expect(compiled.count >= 3)
+        let imports = name == "In an app" ? ["import Foundation", "import SealedSync", ""] : []
+        let block = ["```swift"] + imports + compiled + ["```"]
         #expect(readme.contains(block.joined(separator: "\n")))
     }
 }

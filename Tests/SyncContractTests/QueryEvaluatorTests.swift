@@ -20,9 +20,12 @@ struct QueryEvaluatorTests {
         ]
     )
 
-    private func matches(_ predicate: QueryPredicate, _ record: Record = row, in table: TableDefinition = table) -> Bool
-    {
-        QueryEvaluator(table).matches(record, predicate)
+    private func matches(
+        _ predicate: QueryPredicate,
+        _ record: Record = row,
+        in table: TableDefinition = table
+    ) throws -> Bool {
+        try QueryEvaluator(table).matches(record, predicate)
     }
 
     @Test(
@@ -41,9 +44,9 @@ struct QueryEvaluatorTests {
             .comparison(.value(1), .less, .value(2)), .comparison(.value(.null), .equal, .value(.null)),
         ]
     )
-    func holds(_ predicate: QueryPredicate) {
-        #expect(matches(predicate))
-        #expect(!matches(!predicate))
+    func holds(_ predicate: QueryPredicate) throws {
+        #expect(try matches(predicate))
+        #expect(try !matches(!predicate))
     }
 
     @Test(
@@ -56,53 +59,53 @@ struct QueryEvaluatorTests {
             Column("missing").contains(""), Column("whole").contains("3"),
         ]
     )
-    func doesNotHold(_ predicate: QueryPredicate) {
-        #expect(!matches(predicate))
-        #expect(matches(!predicate))
+    func doesNotHold(_ predicate: QueryPredicate) throws {
+        #expect(try !matches(predicate))
+        #expect(try matches(!predicate))
     }
 
     @Test("logic has two values, and empty lists are true for all and false for any")
-    func logic() {
+    func logic() throws {
         let yes = QueryPredicate.constant(true)
         let no = QueryPredicate.constant(false)
-        #expect(matches(.all([])) && !matches(.any([])))
-        #expect(matches(yes && yes) && !matches(yes && no) && !matches(no && no))
-        #expect(matches(yes || no) && !matches(no || no))
-        #expect(matches(!no) && !matches(!yes))
-        #expect(QueryEvaluator(Self.table).matches(Self.row, nil))
+        #expect(try matches(.all([])) && !matches(.any([])))
+        #expect(try matches(yes && yes) && !matches(yes && no) && !matches(no && no))
+        #expect(try matches(yes || no) && !matches(no || no))
+        #expect(try matches(!no) && !matches(!yes))
+        #expect(try QueryEvaluator(Self.table).matches(Self.row, nil))
     }
 
     @Test("text is matched by bytes, and folded by ASCII letters only")
-    func text() {
-        #expect(matches(Column("text").contains("au")))
-        #expect(matches(Column("text").contains("")))
-        #expect(matches(Column("text").starts(with: "Caf")))
-        #expect(matches(Column("text").ends(with: "lait")))
-        #expect(!matches(Column("text").contains("AU")))
-        #expect(!matches(Column("text").contains("e\u{301}")))
-        #expect(!matches(Column("text").starts(with: "Caf\u{E9} au lait and more")))
-        #expect(matches(Column("text").containsIgnoringASCIICase("CAF\u{E9}")))
-        #expect(!matches(Column("text").containsIgnoringASCIICase("CAF\u{C9}")))
+    func text() throws {
+        #expect(try matches(Column("text").contains("au")))
+        #expect(try matches(Column("text").contains("")))
+        #expect(try matches(Column("text").starts(with: "Caf")))
+        #expect(try matches(Column("text").ends(with: "lait")))
+        #expect(try !matches(Column("text").contains("AU")))
+        #expect(try !matches(Column("text").contains("e\u{301}")))
+        #expect(try !matches(Column("text").starts(with: "Caf\u{E9} au lait and more")))
+        #expect(try matches(Column("text").containsIgnoringASCIICase("CAF\u{E9}")))
+        #expect(try !matches(Column("text").containsIgnoringASCIICase("CAF\u{C9}")))
         #expect(
-            matches(.comparison(.uppercased(.column("text")), .equal, .value("CAF\u{E9} AU LAIT")))
+            try matches(.comparison(.uppercased(.column("text")), .equal, .value("CAF\u{E9} AU LAIT")))
         )
-        #expect(matches(.comparison(.lowercased(.column("whole")), .equal, .value(.null))))
+        #expect(try matches(.comparison(.lowercased(.column("whole")), .equal, .value(.null))))
     }
 
     @Test("any of some values: by equality, null included")
-    func isAnyOf() {
-        #expect(matches(Column("whole").isAny(of: [1, 3.0])))
-        #expect(!matches(Column("whole").isAny(of: [1, "3", .null])))
-        #expect(!matches(Column("whole").isAny(of: [])))
-        #expect(matches(Column("missing").isAny(of: [1, .null])))
+    func isAnyOf() throws {
+        #expect(try matches(Column("whole").isAny(of: [1, 3.0])))
+        #expect(try !matches(Column("whole").isAny(of: [1, "3", .null])))
+        #expect(try !matches(Column("whole").isAny(of: [])))
+        #expect(try matches(Column("missing").isAny(of: [1, .null])))
     }
 
     @Test("ids compare as the table declares")
-    func ids() {
+    func ids() throws {
         let folding = TableDefinition("things", columns: [], idComparison: .asciiCaseInsensitive)
-        #expect(matches(Column("id") == "ID1", in: folding))
-        #expect(matches(Column("id").isAny(of: ["x", "iD1"]), in: folding))
-        #expect(!matches(Column("id") == "ID1"))
+        #expect(try matches(Column("id") == "ID1", in: folding))
+        #expect(try matches(Column("id").isAny(of: ["x", "iD1"]), in: folding))
+        #expect(try !matches(Column("id") == "ID1"))
         let rows = ["b", "A", "C"].map { Record(id: .string($0)) }
         #expect(try! ids(Query("things"), rows, in: folding) == ["A", "b", "C"])
         #expect(try! ids(Query("things"), rows) == ["A", "C", "b"])

@@ -1,6 +1,8 @@
 /// Evaluates expressions against one row, with two-valued logic: a condition over null is false, never unknown.
 struct ODataEvaluator {
     let row: EmulatedRow
+    /// The declared types, where they say more than the values.
+    var columns: [String: EmulatedTableDefinition.ColumnType] = [:]
 
     func matches(_ expression: ODataExpression) -> Bool {
         value(expression).isTrue
@@ -13,10 +15,10 @@ struct ODataEvaluator {
         case .any(let parts): .bool(parts.contains(where: matches))
         case .all(let parts): .bool(parts.allSatisfy(matches))
         case .not(let inner): .bool(!matches(inner))
-        case .negated(let inner): arithmetic(.sub, .integer(0), value(inner))
+        case .negated(let inner): ODataExpression.Arithmetic.sub.value(.integer(0), value(inner))
         case .comparison(let comparison, let left, let right):
             .bool(compare(comparison, value(left), value(right)))
-        case .arithmetic(let symbol, let left, let right): arithmetic(symbol, value(left), value(right))
+        case .arithmetic(let symbol, let left, let right): symbol.value(value(left), value(right))
         case .member(let element, let list): .bool(isMember(value(element), of: list))
         case .call(let function, let arguments): function.value(arguments.map(value))
         }
@@ -29,7 +31,7 @@ struct ODataEvaluator {
         case "createdAt": .instant(row.createdAt * Timestamp.ticksPerMillisecond)
         case "version": .string(row.version)
         case "deleted": .bool(row.deleted)
-        default: ODataValue(row.values[name] ?? .null)
+        default: ODataValue(row.values[name] ?? .null, columns[name])
         }
     }
 
@@ -48,34 +50,5 @@ struct ODataEvaluator {
 
     private func isMember(_ element: ODataValue, of list: [ODataExpression]) -> Bool {
         list.contains { element.order(to: value($0)) == .same }
-    }
-
-    private func arithmetic(
-        _ symbol: ODataExpression.Arithmetic,
-        _ left: ODataValue,
-        _ right: ODataValue
-    ) -> ODataValue {
-        if case .integer(let first) = left, case .integer(let second) = right {
-            if second == 0, symbol == .div || symbol == .mod { return .null }
-            let (result, overflow) =
-                switch symbol {
-                case .add: first.addingReportingOverflow(second)
-                case .sub: first.subtractingReportingOverflow(second)
-                case .mul: first.multipliedReportingOverflow(by: second)
-                case .div: first.dividedReportingOverflow(by: second)
-                case .mod: first.remainderReportingOverflow(dividingBy: second)
-                }
-            if !overflow { return .integer(result) }
-        }
-        guard let first = left.double, let second = right.double else { return .null }
-        let result =
-            switch symbol {
-            case .add: first + second
-            case .sub: first - second
-            case .mul: first * second
-            case .div: first / second
-            case .mod: first.truncatingRemainder(dividingBy: second)
-            }
-        return result.isFinite ? .double(result) : .null
     }
 }

@@ -43,7 +43,7 @@ enum ODataFunction: String, Sendable {
         }
     }
 
-    // MARK: Text, by bytes where the order of equal text matters and by UTF-16 units where servers count
+    // MARK: Text, by bytes and counted in scalars; only the letters A to Z have a case, and only U+0020 is a space
 
     private func text(_ arguments: [ODataValue]) -> ODataValue {
         let texts = arguments.compactMap(\.text)
@@ -53,12 +53,14 @@ enum ODataFunction: String, Sendable {
         case .substringof: return .bool(Self.find(texts[0], in: texts[1]) != nil)
         case .startswith: return .bool(texts[0].utf8.starts(with: texts[1].utf8))
         case .endswith: return .bool(texts[0].utf8.reversed().starts(with: texts[1].utf8.reversed()))
-        case .tolower: return .string(texts[0].lowercased())
-        case .toupper: return .string(texts[0].uppercased())
+        case .tolower: return .string(Self.mapping(texts[0]) { (65...90).contains($0) ? $0 + 32 : $0 })
+        case .toupper: return .string(Self.mapping(texts[0]) { (97...122).contains($0) ? $0 - 32 : $0 })
         case .trim: return .string(Self.trimmed(texts[0]))
-        case .length: return .integer(Int64(texts[0].utf16.count))
+        case .length: return .integer(Int64(texts[0].unicodeScalars.count))
         case .indexof: return .integer(Int64(Self.find(texts[1], in: texts[0]) ?? -1))
-        case .concat: return .string(texts[0] + texts[1])
+        case .concat:
+            let length = texts[0].utf8.count + texts[1].utf8.count
+            return length > Self.maximumLength ? .null : .string(texts[0] + texts[1])
         case .replace: return .string(Self.replace(texts[1], by: texts[2], in: texts[0]))
         default: return .null
         }
@@ -66,40 +68,47 @@ enum ODataFunction: String, Sendable {
 
     private func substring(_ arguments: [ODataValue]) -> ODataValue {
         guard let text = arguments[0].text, case .integer(let start) = arguments[1], start >= 0 else { return .null }
-        let rest = text.utf16.dropFirst(Int(clamping: start))
-        guard arguments.count == 3 else { return .string(String(decoding: Array(rest), as: UTF16.self)) }
+        let rest = text.unicodeScalars.dropFirst(Int(clamping: start))
+        guard arguments.count == 3 else { return .string(String(rest)) }
         guard case .integer(let length) = arguments[2], length >= 0 else { return .null }
-        return .string(String(decoding: Array(rest.prefix(Int(clamping: length))), as: UTF16.self))
+        return .string(String(rest.prefix(Int(clamping: length))))
     }
 
-    /// The position of a text in another, in UTF-16 units.
+    /// The most bytes of a text that a filter makes.
+    private static let maximumLength = 16_777_216
+
+    private static func mapping(_ text: String, _ transform: (UInt8) -> UInt8) -> String {
+        String(decoding: text.utf8.map(transform), as: UTF8.self)
+    }
+
+    /// The position of a text in another, in scalars.
     private static func find(_ needle: String, in text: String) -> Int? {
-        let needle = Array(needle.utf16)
-        let text = Array(text.utf16)
+        let needle = Array(needle.unicodeScalars)
+        let text = Array(text.unicodeScalars)
         guard needle.count <= text.count else { return nil }
         return (0...text.count - needle.count).first { text[$0...].starts(with: needle) }
     }
 
     private static func replace(_ needle: String, by replacement: String, in text: String) -> String {
         guard !needle.isEmpty else { return text }
-        let needle = Array(needle.utf16)
-        var rest = Array(text.utf16)[...]
-        var output: [UInt16] = []
-        while let unit = rest.first {
+        let needle = Array(needle.unicodeScalars)
+        var rest = Array(text.unicodeScalars)[...]
+        var output = String.UnicodeScalarView()
+        while let scalar = rest.first {
             if rest.starts(with: needle) {
-                output.append(contentsOf: replacement.utf16)
+                output.append(contentsOf: replacement.unicodeScalars)
                 rest.removeFirst(needle.count)
             } else {
-                output.append(unit)
+                output.append(scalar)
                 rest.removeFirst()
             }
         }
-        return String(decoding: output, as: UTF16.self)
+        return String(output)
     }
 
     private static func trimmed(_ text: String) -> String {
-        let start = text.drop(while: \.isWhitespace)
-        return String(start.reversed().drop(while: \.isWhitespace).reversed())
+        let start = text.unicodeScalars.drop { $0 == " " }
+        return String(String.UnicodeScalarView(start.reversed().drop { $0 == " " }.reversed()))
     }
 
     // MARK: Dates and numbers
@@ -122,6 +131,7 @@ enum ODataFunction: String, Sendable {
         switch argument {
         case .integer: argument
         case .double(let value): .double(value.rounded(rule))
+        case .decimal(let value): value.rounded(rule).map(ODataValue.decimal) ?? .null
         default: .null
         }
     }

@@ -120,6 +120,7 @@ struct ODataTokenizer {
         var isWhole = digits.dropFirst(digits.first == "-" ? 1 : 0).utf8.allSatisfy(isDigit)
         if let suffix = digits.last, "LlfFdDmM".contains(suffix) {
             digits.removeLast()
+            if suffix == "M" || suffix == "m" { return ODataDecimal(digits).map(ODataValue.decimal) }
             isWhole = suffix == "L" || suffix == "l"
         }
         guard digits.utf8.allSatisfy({ isDigit($0) || ".eE+-".utf8.contains($0) }) else { return nil }

@@ -4,6 +4,7 @@ enum ODataValue: Equatable, Sendable {
     case bool(Bool)
     case integer(Int64)
     case double(Double)
+    case decimal(ODataDecimal)
     case string(String)
     /// Units of 100 nanoseconds since 1970.
     case instant(Int64)
@@ -14,7 +15,17 @@ enum ODataValue: Equatable, Sendable {
     /// An array or object, which no operator applies to.
     case structured
 
-    init(_ value: JSONValue) {
+    /// What a column of a declared type holds; of an undeclared one, what it looks like.
+    init(_ value: JSONValue, _ type: EmulatedTableDefinition.ColumnType? = nil) {
+        switch (type, value) {
+        case (.decimal, .integer(let value)): self = .decimal(ODataDecimal(value))
+        case (.decimal, .double(let value)): self = ODataDecimal(value).map(ODataValue.decimal) ?? .null
+        case (.date, .string(let text)): self = Timestamp.ticks(isoText: text).map(ODataValue.instant) ?? .null
+        default: self.init(value)
+        }
+    }
+
+    private init(_ value: JSONValue) {
         switch value {
         case .null: self = .null
         case .bool(let value): self = .bool(value)
@@ -36,6 +47,17 @@ enum ODataValue: Equatable, Sendable {
         switch self {
         case .integer(let value): Double(value)
         case .double(let value): value
+        case .decimal(let value): value.double
+        default: nil
+        }
+    }
+
+    /// A number's digits; of a binary number, the fewest that read back as it.
+    var decimal: ODataDecimal? {
+        switch self {
+        case .integer(let value): ODataDecimal(value)
+        case .double(let value): ODataDecimal(value)
+        case .decimal(let value): value
         default: nil
         }
     }
@@ -82,8 +104,9 @@ enum ODataValue: Equatable, Sendable {
         case (.null, _), (_, .null): nil
         case (.bool(let first), .bool(let second)): Order(first ? 1 : 0, second ? 1 : 0)
         case (.integer(let first), .integer(let second)): Order(first, second)
-        case (.integer, .double), (.double, .integer), (.double, .double):
-            Self.pair(double, other.double).map { Order($0, $1) }
+        case (.double(let first), .double(let second)): Order(first, second)
+        case (.integer, .double), (.double, .integer), (.decimal, _), (_, .decimal):
+            Self.pair(decimal, other.decimal).map { Order($0.compare(to: $1), 0) }
         case (.string(let first), .string(let second)): Order(RowID(first), RowID(second))
         case (.guid, .guid), (.guid, .string), (.string, .guid):
             Self.pair(text, other.text).map { Order(RowID($0.lowercased()), RowID($1.lowercased())) }
@@ -107,7 +130,7 @@ enum ODataValue: Equatable, Sendable {
         switch self {
         case .null: 0
         case .bool: 1
-        case .integer, .double: 2
+        case .integer, .double, .decimal: 2
         case .string, .guid: 3
         case .instant: 4
         case .time: 5

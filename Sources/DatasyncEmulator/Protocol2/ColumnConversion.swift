@@ -14,7 +14,7 @@ enum ColumnConversion {
         return switch type {
         case .boolean: .bool(isTruthy(value))
         case .string: .string(text(value))
-        case .number: number(value)
+        case .number, .decimal: number(value)
         case .date:
             Timestamp.ticks(isoText: text(value))
                 .map { ticks in

@@ -1,12 +1,15 @@
 /// A table the emulator serves. A string literal is a table of that name with nothing declared.
 public struct EmulatedTableDefinition: Sendable, ExpressibleByStringLiteral {
-    /// What a declared column holds. Only protocol 2 converts values; under protocol 3 a declared column is merely
-    /// known to filters before a row has it.
+    /// What a declared column holds. Only protocol 2 converts values; under protocol 3 a declared column is known to
+    /// filters before a row has it. Filters and orders take ``decimal`` and ``date`` columns for what they are declared,
+    /// and every other column for what its values look like.
     public enum ColumnType: Sendable {
         /// Text; numbers are stored as their text.
         case string
         /// A number; text that reads as a number becomes one.
         case number
+        /// A number with which filters compute exactly, in decimals. The emulator itself keeps 17 digits.
+        case decimal
         /// A truth value; anything that JavaScript takes for true becomes true.
         case boolean
         /// An instant; it comes back as UTC with milliseconds, or as null when it is no date.

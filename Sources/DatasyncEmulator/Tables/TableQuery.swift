@@ -34,13 +34,13 @@ struct TableQuery {
         case .updatedAt:
             let start = filter?.earliestUpdatedAt ?? .min
             return table.rowsByStamp(from: start).lazy.filter { isVisible($0, in: table) }
-        case nil: return sorted(table.rowsByID.filter { isVisible($0, in: table) })
+        case nil: return sorted(table.rowsByID.filter { isVisible($0, in: table) }, by: table.columns)
         }
     }
 
     private func isVisible(_ row: EmulatedRow, in table: EmulatedTable) -> Bool {
         if row.deleted, table.definition.softDelete, !includesDeleted { return false }
-        return filter.map { ODataEvaluator(row: row).matches($0) } ?? true
+        return filter.map { ODataEvaluator(row: row, columns: table.columns).matches($0) } ?? true
     }
 
     private enum NaturalOrder {
@@ -57,9 +57,12 @@ struct TableQuery {
     }
 
     /// Sorts rows that are in order of their ids.
-    private func sorted(_ rows: [EmulatedRow]) -> [EmulatedRow] {
+    private func sorted(
+        _ rows: [EmulatedRow],
+        by columns: [String: EmulatedTableDefinition.ColumnType]
+    ) -> [EmulatedRow] {
         let keyed = rows.map { row in
-            (row: row, keys: orders.map { ODataEvaluator(row: row).value($0.expression) })
+            (row: row, keys: orders.map { ODataEvaluator(row: row, columns: columns).value($0.expression) })
         }
         // The sort is stable in fact but not by contract, so the id is compared as well.
         return

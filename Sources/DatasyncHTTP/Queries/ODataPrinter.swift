@@ -10,13 +10,22 @@ struct ODataPrinter: Sendable {
     /// The value of `$filter`; nil for all rows.
     func filter(_ query: Query) throws(RemoteError) -> String? {
         guard let predicate = query.predicate else { return nil }
-        return try text(predicate)
+        return try text(Self.normalized(predicate))
+    }
+
+    private static func normalized(_ predicate: QueryPredicate) throws(RemoteError) -> QueryPredicate {
+        do throws(StoreError) {
+            return try predicate.normalized()
+        } catch {
+            throw .invalidRequest(error.message)
+        }
     }
 
     /// The value of `$orderby`; nil without an order. Ascending is not written: it is what a bare name means.
     func order(_ query: Query) throws(RemoteError) -> String? {
         let entries = try query.order.map { (entry) throws(RemoteError) in
-            try name(entry.column) + (entry.direction == .descending ? " desc" : "")
+            guard !entry.isFolded else { throw Self.localOnly("an order by folded text") }
+            return try name(entry.column) + (entry.direction == .descending ? " desc" : "")
         }
         return entries.isEmpty ? nil : entries.joined(separator: ",")
     }
@@ -51,9 +60,10 @@ struct ODataPrinter: Sendable {
         case .not(let part): return "not(\(try text(part)))"
         case .isAnyOf(let expression, let values): return try text(expression, isAnyOf: values)
         case .match(let subject, let match, let pattern): return try text(subject, match, pattern)
+        case .words: throw Self.localOnly("a search for words")
         case .comparison(let left, let comparison, let right):
             // Never true, but servers disagree about it once it is negated.
-            if comparison.isOrdering, left == .value(.null) || right == .value(.null) { return Self.constant(false) }
+            if comparison.isOrdering, left.kind == .null || right.kind == .null { return Self.constant(false) }
             return "(\(try text(left)) \(comparison.word) \(try text(right)))"
         }
     }
@@ -85,7 +95,7 @@ struct ODataPrinter: Sendable {
         _ pattern: QueryExpression
     ) throws(RemoteError) -> String {
         // What is no text contains none. Servers would refuse the types instead.
-        guard subject.canBeText, pattern.canBeText else { return Self.constant(false) }
+        guard subject.mayBe(.text), pattern.mayBe(.text) else { return Self.constant(false) }
         let subject = try text(subject)
         let pattern = try text(pattern)
         switch (match, dialect) {
@@ -97,12 +107,27 @@ struct ODataPrinter: Sendable {
     }
 
     private func text(_ expression: QueryExpression) throws(RemoteError) -> String {
+        // What cannot have a value for any row. Servers would refuse the types instead.
+        if expression.kind == .null { return "null" }
         switch expression {
         case .column(let column): return try name(column)
         case .value(let value): return try ODataLiteral.text(value, in: dialect)
-        case .lowercased(let operand): return operand.canBeText ? "tolower(\(try text(operand)))" : "null"
-        case .uppercased(let operand): return operand.canBeText ? "toupper(\(try text(operand)))" : "null"
+        case .function(let function, let operand):
+            guard let word = function.word else { throw Self.localOnly("folded text") }
+            return "\(word)(\(try text(operand)))"
+        case .operation(let left, let symbol, let right):
+            let (left, right) = (try text(left), try text(right))
+            return symbol.isFunction ? "\(symbol.word)(\(left),\(right))" : "(\(left) \(symbol.word) \(right))"
+        case .substring(let subject, let start, let count):
+            let arguments = [subject, start] + (count.map { [$0] } ?? [])
+            return "substring(\(try arguments.map(text).joined(separator: ",")))"
         }
+    }
+
+    private static func localOnly(_ what: String) -> RemoteError {
+        .invalidRequest(
+            "\(what) is known to the local store only; read without it from the server, then search locally"
+        )
     }
 
     /// A column's name. It stands in the query unquoted, so it must not be able to say anything else.
@@ -120,17 +145,6 @@ struct ODataPrinter: Sendable {
     }
 
     private static func constant(_ value: Bool) -> String { value ? "(1 eq 1)" : "(1 eq 0)" }
-}
-
-extension QueryExpression {
-    /// Whether the expression may be text: not so for a literal of another type.
-    fileprivate var canBeText: Bool {
-        switch self {
-        case .value(.string), .column: true
-        case .value: false
-        case .lowercased(let operand), .uppercased(let operand): operand.canBeText
-        }
-    }
 }
 
 extension QueryComparison {

@@ -17,7 +17,7 @@ struct PullRunner {
         var base = query
         base.limit = pageSize
         let name = table.name
-        let fingerprint = query.predicate?.canonicalText ?? ""
+        let fingerprint = try query.predicate?.normalized().canonicalText ?? ""
         let token = try await store.read {
             try Configuration.deltaToken(queryID, of: name, query: fingerprint, &$0)
         }

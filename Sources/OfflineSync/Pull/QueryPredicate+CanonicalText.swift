@@ -1,7 +1,8 @@
 internal import SyncContract
 
 extension QueryPredicate {
-    /// A text that is the same for equal predicates and differs for different ones: a delta token belongs to it.
+    /// A text that is the same for equal predicates and differs for different ones: a delta token belongs to it. The
+    /// predicate must be normalized.
     var canonicalText: String {
         switch self {
         case .constant(let value): "(\(value))"
@@ -11,6 +12,8 @@ extension QueryPredicate {
         case .comparison(let left, let comparison, let right):
             "(\(comparison) \(left.canonicalText) \(right.canonicalText))"
         case .match(let text, let match, let pattern): "(\(match) \(text.canonicalText) \(pattern.canonicalText))"
+        case .words(let text, let match, let columns):
+            "(words \(JSONWriter.quoted(text)) \(match) " + columns.joined(separator: " ") + ")"
         case .isAnyOf(let expression, let values):
             "(in \(expression.canonicalText) " + values.map(\.canonicalText).joined(separator: " ") + ")"
         }
@@ -22,8 +25,11 @@ extension QueryExpression {
         switch self {
         case .column(let name): name
         case .value(let value): value.canonicalText
-        case .lowercased(let operand): "(lower \(operand.canonicalText))"
-        case .uppercased(let operand): "(upper \(operand.canonicalText))"
+        case .function(let function, let operand): "(\(function) \(operand.canonicalText))"
+        case .operation(let left, let symbol, let right): "(\(symbol) \(left.canonicalText) \(right.canonicalText))"
+        case .substring(let text, let start, let count):
+            "(substring \(text.canonicalText) \(start.canonicalText)" + (count.map { " " + $0.canonicalText } ?? "")
+                + ")"
         }
     }
 }

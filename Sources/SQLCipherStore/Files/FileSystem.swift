@@ -66,6 +66,27 @@ enum FileSystem {
     /// Creates an empty file that only its owner may use; one that is there already is an error.
     static func createPrivateFile(_ path: String) throws { _ = try FileDescriptor(path, O_RDWR | O_CREAT | O_EXCL) }
 
+    /// Copies a file of a few pages into a new one that only its owner may use, and waits until that is on the disk.
+    static func copySmallFile(_ path: String, to newPath: String) throws {
+        let bytes = try prefix(of: path, count: size(of: path) ?? 0)
+        let descriptor = try FileDescriptor(newPath, O_WRONLY | O_CREAT | O_EXCL)
+        var written = 0
+        while written < bytes.count {
+            let step = unsafe bytes.withUnsafeBytes { buffer in
+                unsafe write(descriptor.number, buffer.baseAddress! + written, buffer.count - written)
+            }
+            if step < 0, errno == EINTR { continue }
+            guard step > 0 else { throw SystemCallFailure("write") }
+            written += step
+        }
+        guard fsync(descriptor.number) == 0 else { throw SystemCallFailure("fsync") }
+    }
+
+    /// Throws when no file can be created in a folder.
+    static func checkWritable(_ folder: String) throws {
+        guard unsafe access(folder, W_OK | X_OK) == 0 else { throw SystemCallFailure("access") }
+    }
+
     /// Deletes a file if it exists.
     static func remove(_ path: String) throws {
         guard unsafe unlink(path) == 0 || errno == ENOENT else { throw SystemCallFailure("unlink") }

@@ -19,7 +19,8 @@ struct FormatMark: Sendable {
     /// The number of bytes.
     static let count = 16
 
-    private static let magic: [UInt8] = [0xD3] + Array("SealDB".utf8)
+    /// What every store begins with.
+    static let magic: [UInt8] = [0xD3] + Array("SealDB".utf8)
 
     /// The first bytes of an SQLite database without encryption.
     static let plainHeader = Array("SQLite format 3\0".utf8)

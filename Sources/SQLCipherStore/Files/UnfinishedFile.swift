@@ -27,12 +27,10 @@ final class UnfinishedFile {
         try files.removeLeftovers()
         descriptor = try Self.create(path, place)
         guard fchmod(descriptor.number, 0o600) == 0 else { throw SystemCallFailure("fchmod") }
-        guard Self.lock(descriptor), isInPlace else { throw Self.inUse(place) }
+        guard descriptor.tryLock(), isInPlace else { throw Self.inUse(place) }
     }
 
-    /// A program that this process is just starting has a duplicate of the descriptor: closing alone would not lift the
-    /// lock.
-    deinit { _ = flock(descriptor.number, LOCK_UN) }
+    deinit { descriptor.unlock() }
 
     /// Gives the file its name, in place of what had it.
     func replace() throws {
@@ -58,7 +56,7 @@ final class UnfinishedFile {
     }
 
     /// Whether the temporary name still means this file.
-    private var isInPlace: Bool { Self.isSame(descriptor, path) }
+    private var isInPlace: Bool { descriptor.isOpened(from: path) }
 
     private static func create(_ path: String, _ place: String) throws -> FileDescriptor {
         do {
@@ -71,25 +69,13 @@ final class UnfinishedFile {
     private static func removeLeftBehind(_ path: String, _ place: String) throws {
         guard FileSystem.exists(path) else { return }
         let descriptor = try FileDescriptor(path, O_RDONLY)
-        guard lock(descriptor) else { throw inUse(place) }
+        guard descriptor.tryLock() else { throw inUse(place) }
+        defer { descriptor.unlock() }
         // It may have got its name, or have been replaced, in the meantime.
-        if isSame(descriptor, path) { try FileSystem.remove(path) }
+        if descriptor.isOpened(from: path) { try FileSystem.remove(path) }
     }
 
-    private static func lock(_ descriptor: borrowing FileDescriptor) -> Bool {
-        while flock(descriptor.number, LOCK_EX | LOCK_NB) != 0 {
-            guard errno == EINTR else { return false }
-        }
-        return true
-    }
-
-    private static func isSame(_ descriptor: borrowing FileDescriptor, _ path: String) -> Bool {
-        var (own, named) = (stat(), stat())
-        guard unsafe fstat(descriptor.number, &own) == 0, unsafe stat(path, &named) == 0 else { return false }
-        return own.st_dev == named.st_dev && own.st_ino == named.st_ino
-    }
-
-    private static func inUse(_ place: String) -> StoreError {
+    static func inUse(_ place: String) -> StoreError {
         StoreError(.inUse, "another program is writing '\(place)'; wait for it, or choose another place")
     }
 }

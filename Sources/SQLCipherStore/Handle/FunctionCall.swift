@@ -6,10 +6,12 @@ import SyncContract
 struct FunctionCall {
     private let context: OpaquePointer?
     private let values: UnsafeMutablePointer<OpaquePointer?>?
+    private let count: Int
 
-    init(_ context: OpaquePointer?, _ values: UnsafeMutablePointer<OpaquePointer?>?) {
+    init(_ context: OpaquePointer?, _ values: UnsafeMutablePointer<OpaquePointer?>?, count: Int32) {
         unsafe self.context = context
         unsafe self.values = values
+        self.count = Int(count)
     }
 
     /// The text of an argument; nil for a value of another type.
@@ -18,15 +20,23 @@ struct FunctionCall {
         return unsafe String(decoding: rawBytes(index), as: UTF8.self)
     }
 
-    /// Text with A to Z made lower-case.
-    func lower() {
-        if let text = text(0) { set(.text(text.asciiLowercased())) }
+    /// Asks the condition whose number is the first argument. The others are the values of its columns, or packed lists
+    /// of them when there are more than a function takes.
+    func holds() {
+        guard let condition = condition() else { return fail() }
+        var values: [SQLValue] = []
+        values.reserveCapacity(condition.columns.count)
+        if condition.isPacked {
+            for index in 1..<count { unsafe values += PackedValues.all(of: rawBytes(index)) ?? [] }
+        } else {
+            for index in 1..<count { values.append(sqlValue(index)) }
+        }
+        guard let holds = condition.holds(values) else { return fail() }
+        set(.int64(holds ? 1 : 0))
     }
 
-    /// Text with a to z made upper-case.
-    func upper() {
-        if let text = text(0) { set(.text(text.asciiUppercased())) }
-    }
+    /// All arguments as one packed list.
+    func pack() { set(.blob(PackedValues.pack((0..<count).map(sqlValue)))) }
 
     /// Looks for text in other text, byte for byte.
     func match() {
@@ -62,6 +72,29 @@ struct FunctionCall {
         set(value)
     }
 
+    /// Text as it is searched and ordered.
+    func fold() {
+        if let text = text(0) { set(.text(TextFolding.fold(text))) }
+    }
+
+    /// The words of a text, as a packed list of packed lists.
+    func words() {
+        guard let words = text(0).map(TextWords.words), !words.isEmpty else { return }
+        let width = 64
+        let parts = stride(from: 0, to: words.count, by: width)
+            .map { start in
+                let part = words[start..<min(start + width, words.count)]
+                return SQLValue.blob(PackedValues.pack(part.map(SQLValue.text)))
+            }
+        set(.blob(PackedValues.pack(parts)))
+    }
+
+    /// An item of a list, or nothing behind its end.
+    func word() {
+        guard type(0) == SQLITE_BLOB else { return }
+        if let word = unsafe PackedValues.value(at: Int(sqlite3_value_int64(value(1))), of: rawBytes(0)) { set(word) }
+    }
+
     /// Extra values merged over others.
     func merge() {
         guard let old = text(0), let patch = text(1) else { return fail() }
@@ -71,6 +104,29 @@ struct FunctionCall {
         } catch {
             // The text came through the cipher's check, so it is what an older version wrote, or a defect.
             fail()
+        }
+    }
+
+    /// The condition whose number is the first argument; looked up once for all rows of a statement.
+    private func condition() -> RowCondition? {
+        if let known = unsafe sqlite3_get_auxdata(context, 0) {
+            return unsafe Unmanaged<RowCondition>.fromOpaque(known).takeUnretainedValue()
+        }
+        guard let condition = unsafe RowCondition.find(sqlite3_value_int64(value(0))) else { return nil }
+        unsafe sqlite3_set_auxdata(context, 0, Unmanaged.passRetained(condition).toOpaque()) { pointer in
+            guard let pointer = unsafe pointer else { return }
+            unsafe Unmanaged<RowCondition>.fromOpaque(pointer).release()
+        }
+        return condition
+    }
+
+    private func sqlValue(_ index: Int) -> SQLValue {
+        switch type(index) {
+        case SQLITE_INTEGER: unsafe .int64(sqlite3_value_int64(value(index)))
+        case SQLITE_FLOAT: unsafe .double(sqlite3_value_double(value(index)))
+        case SQLITE_TEXT: unsafe .text(String(decoding: rawBytes(index), as: UTF8.self))
+        case SQLITE_BLOB: unsafe .blob(Array(rawBytes(index)))
+        default: .null
         }
     }
 

@@ -4,10 +4,13 @@ import SyncContract
 /// The functions and collations that give SQL the meaning of `QueryEvaluator` where SQLite's own differ.
 ///
 /// The database file does not depend on them: they are used in queries only, except for NOCASE, which orders ids as
-/// SQLite's own does but for ids that hold a U+0000, where SQLite's stops comparing.
+/// SQLite's own does but for ids that hold a U+0000, where SQLite's stops comparing, and for searchable columns: other
+/// programs can read tables with them and cannot write them.
 enum SQLFunctions {
-    static let lower = "sealed_lower"
-    static let upper = "sealed_upper"
+    /// Whether a condition that is kept in ``RowCondition`` holds for the values of its columns.
+    static let holds = "sealed_holds"
+    /// Any number of values as one packed list.
+    static let pack = "sealed_pack"
     /// Whether text contains (0), starts with (1) or ends with (2) other text.
     static let match = "sealed_match"
     /// Compares numbers of any two types; decimals are texts.
@@ -16,20 +19,31 @@ enum SQLFunctions {
     static let item = "sealed_item"
     /// The extra values of a row with others merged over them.
     static let merge = "sealed_merge"
+    /// Folded text. The stored indexes hold what it gives, so its name changes with its version.
+    static let fold = "sealed_fold\(TextFolding.version)"
+    /// The words of a text as a packed list of packed lists; null when it has none.
+    static let words = "sealed_words\(TextFolding.version)"
+    /// What is at an index of a packed list; null behind its end.
+    static let word = "sealed_word"
     /// Compares decimal texts as numbers.
     static let decimalCollation = "sealed_decimal"
 
     /// Makes the functions and collations known to a connection.
     static func register(on handle: borrowing ConnectionHandle) throws(SQLiteFailure) {
-        unsafe try register(lower, 1, lowerFunction, on: handle)
-        unsafe try register(upper, 1, upperFunction, on: handle)
+        unsafe try register(holds, anyCount, holdsFunction, on: handle)
+        unsafe try register(pack, anyCount, packFunction, on: handle)
         unsafe try register(match, 3, matchFunction, on: handle)
         unsafe try register(compare, 2, compareFunction, on: handle)
         unsafe try register(item, 2, itemFunction, on: handle)
         unsafe try register(merge, 2, mergeFunction, on: handle)
+        unsafe try register(fold, 1, foldFunction, on: handle)
+        unsafe try register(words, 1, wordsFunction, on: handle)
+        unsafe try register(word, 2, wordFunction, on: handle)
         unsafe try registerCollation(decimalCollation, compareDecimals, on: handle)
         unsafe try registerCollation("NOCASE", compareIgnoringCase, on: handle)
     }
+
+    private static let anyCount: Int32 = -1
 
     private typealias Function =
         @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
@@ -68,16 +82,16 @@ enum SQLFunctions {
 
 private typealias Arguments = UnsafeMutablePointer<OpaquePointer?>
 
-private func lowerFunction(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
-    unsafe FunctionCall(context, values).lower()
+private func holdsFunction(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
+    unsafe FunctionCall(context, values, count: count).holds()
 }
 
-private func upperFunction(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
-    unsafe FunctionCall(context, values).upper()
+private func packFunction(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
+    unsafe FunctionCall(context, values, count: count).pack()
 }
 
 private func matchFunction(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
-    unsafe FunctionCall(context, values).match()
+    unsafe FunctionCall(context, values, count: count).match()
 }
 
 private func compareFunction(
@@ -85,15 +99,27 @@ private func compareFunction(
     _ count: Int32,
     _ values: Arguments?
 ) {
-    unsafe FunctionCall(context, values).compare()
+    unsafe FunctionCall(context, values, count: count).compare()
 }
 
 private func itemFunction(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
-    unsafe FunctionCall(context, values).item()
+    unsafe FunctionCall(context, values, count: count).item()
 }
 
 private func mergeFunction(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
-    unsafe FunctionCall(context, values).merge()
+    unsafe FunctionCall(context, values, count: count).merge()
+}
+
+private func foldFunction(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
+    unsafe FunctionCall(context, values, count: count).fold()
+}
+
+private func wordsFunction(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
+    unsafe FunctionCall(context, values, count: count).words()
+}
+
+private func wordFunction(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
+    unsafe FunctionCall(context, values, count: count).word()
 }
 
 private func compareDecimals(

@@ -30,7 +30,7 @@ struct DatabaseCopy {
         _ = try source.text("PRAGMA \(target).journal_mode = MEMORY")
         _ = try source.text("PRAGMA \(target).synchronous = OFF")
         // In their order, rows and index entries need no page again that is full.
-        _ = try source.text("PRAGMA \(target).cache_size = -2048")
+        _ = try source.text("PRAGMA \(target).cache_size = -1024")
         let watch = CopyWatch(path, work, ProgressMeter(.copying, total: size, progress))
         source.configure { $0.report(to: watch) }
         defer {
@@ -97,7 +97,7 @@ extension ConnectionHandle {
     fileprivate func report(to watch: CopyWatch) {
         unsafe sqlite3_progress_handler(
             pointer,
-            10_000,
+            1_000,
             { watch in
                 guard let watch = unsafe watch else { return 0 }
                 return unsafe Unmanaged<CopyWatch>.fromOpaque(watch).takeUnretainedValue().look() ? 1 : 0

@@ -52,6 +52,51 @@ extension EncryptedStore {
         }
     }
 
+    /// Writes a copy of the store and of files that belong to it into a new folder, which appears when it is complete.
+    ///
+    /// - Parameters:
+    ///   - url: The folder.
+    ///   - companions: The files, each of a few pages. They keep their names.
+    ///   - progress: Is told how far the copy of the database has come.
+    package func backUp(
+        toFolder url: URL,
+        with companions: [URL],
+        progress: StoreProgressHandler?,
+        onStep: @escaping @Sendable (MaintenanceStep) -> Void = { _ in }
+    ) async throws {
+        let place = try StoreFiles(url)
+        let name = self.url.lastPathComponent
+        let folder = try await CancellableWork.run(at: place.database) { _ in
+            guard FileSystem.isFolder(place.folder) else { throw StoreError.noFolder(place.folder) }
+            guard !FileSystem.exists(place.database) else { throw StoreError.alreadyExists(at: place.database) }
+            let names = [name, name + ".new"] + companions.map(\.lastPathComponent)
+            return try UnfinishedFolder(place.database, names: names)
+        }
+        do {
+            try await backUp(
+                to: URL(filePath: folder.path).appending(path: name),
+                progress: progress,
+                onStep: { if $0 < .named { onStep($0) } }
+            )
+            try await CancellableWork.run(at: place.database) { _ in
+                for companion in companions {
+                    try FileSystem.copySmallFile(companion.path, to: "\(folder.path)/\(companion.lastPathComponent)")
+                }
+                try folder.appear()
+                onStep(.named)
+                try FileSystem.synchronize(place.folder)
+                onStep(.finished)
+            }
+        } catch {
+            do {
+                try folder.discard()
+            } catch {
+                // The next backup to the same place removes it; the caller gets the reason for the failure.
+            }
+            throw error
+        }
+    }
+
     /// A connection that reads the store, and may write to what is attached to it.
     private static func openSource(_ files: StoreFiles, _ keying: Keying) throws -> Database {
         let source = try keying.open(

@@ -1,5 +1,5 @@
 /// The durable steps of work that makes a new database, in order. Between any two of them the process may end.
-enum MaintenanceStep: Sendable, CaseIterable {
+package enum MaintenanceStep: Int, Sendable, CaseIterable {
     /// A store that is being replaced has no log any more.
     case emptiedLog
     /// The new file is there under its temporary name, empty.
@@ -14,4 +14,8 @@ enum MaintenanceStep: Sendable, CaseIterable {
     case named
     /// Its name is on the disk.
     case finished
+}
+
+extension MaintenanceStep: Comparable {
+    package static func < (left: MaintenanceStep, right: MaintenanceStep) -> Bool { left.rawValue < right.rawValue }
 }

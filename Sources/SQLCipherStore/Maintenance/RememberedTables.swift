@@ -5,13 +5,13 @@ struct RememberedTables: Sendable {
     /// The tables, system tables included, in the order in which they were made.
     let layouts: [TableLayout]
 
-    /// Reads what a database remembers.
+    /// Reads what a database remembers. The path is what errors call it, when it was opened under another name.
     ///
     /// - Throws: `StoreError` with code `unsupportedFormat` for what only a newer version can have written.
-    init(_ database: Database) throws {
+    init(_ database: Database, of path: String? = nil) throws {
         let version = try database.int64("PRAGMA user_version") ?? 0
         guard version == SchemaMigrator.layoutVersion else {
-            throw StoreError.unknownLayout(version, database.path)
+            throw StoreError.unknownLayout(version, path ?? database.path)
         }
         var names: [String] = []
         var kinds: [String: IDKind] = [:]

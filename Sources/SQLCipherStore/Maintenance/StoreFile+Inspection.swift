@@ -35,8 +35,9 @@ extension StoreFile {
     /// - Parameter key: The key, 32 bytes. It is lent.
     /// - Throws: As said for the type.
     public func inspect(key: SecretBytes) async throws -> StoreContent {
-        try await read(key: key) { database, engine in
-            let tables = try RememberedTables(database).layouts.map { try Self.table($0, database) }
+        let path = StoreFiles(url.path).database
+        return try await read(key: key) { database, engine in
+            let tables = try RememberedTables(database, of: path).layouts.map { try Self.table($0, database) }
             func rows(_ table: TableDefinition) -> Int { tables.first { $0.name == table.name }?.rows ?? 0 }
             return StoreContent(
                 engineVersion: engine,

@@ -34,14 +34,16 @@ extension StoreFile {
     ) async throws -> StoreVerification {
         let (files, keyIsVerified) = (StoreFiles(url.path), keyIsVerified)
         return try await CancellableWork.run(at: files.database) { work in
+            let verifier: StoreVerifier
             do {
-                return try StoreVerifier(files, key, keyIsVerified: keyIsVerified, work, progress).run(queueCheck)
+                verifier = try StoreVerifier(files, key, keyIsVerified: keyIsVerified, work, progress)
             } catch let error as StoreError where error.code == .damaged {
                 // Without its first bytes a file cannot be decrypted, and there is nothing more to say.
                 var result = StoreVerification()
                 result.add(StoreFinding(.damagedFile, .store, error.message))
                 return result
             }
+            return try verifier.run(queueCheck)
         }
     }
 }

@@ -4,7 +4,7 @@ public struct StoreProgress: Sendable, Hashable {
     public enum Phase: String, Sendable, Hashable, CaseIterable {
         /// The content is being written to the new file.
         case copying
-        /// The new file is being read back and compared.
+        /// A file is being read and checked: a new one against the old, or the one there is.
         case verifying
     }
 
@@ -16,6 +16,13 @@ public struct StoreProgress: Sendable, Hashable {
 
     /// How much there is to do, in bytes; the same throughout a phase.
     public var total: Int64
+
+    /// Creates news, for instance for a progress view that is being tried out.
+    public init(phase: Phase, completed: Int64, total: Int64) {
+        self.phase = phase
+        self.completed = completed
+        self.total = total
+    }
 }
 
 /// Is told how far work has come: at the beginning and at the end of each phase, and in between when there is news.

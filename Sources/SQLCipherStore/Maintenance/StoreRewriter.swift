@@ -45,6 +45,7 @@ struct StoreRewriter: Sendable {
             )
         }
         guard newKey.count == KeyText.keyCount else { throw StoreError.wrongKeyLength(newKey.count) }
+        try FileSystem.checkWritable(store.files.folder)
         try store.emptyLog()
         file.onStep(.emptiedLog)
         let builder = DatabaseBuilder(

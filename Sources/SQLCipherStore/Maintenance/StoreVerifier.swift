@@ -42,12 +42,15 @@ final class StoreVerifier {
         guard isReadable else { return result }
         do {
             try checkStructure()
-            let tables = try checkTables()
+            let (tables, areAll) = try checkTables()
             let rows = try tables.reduce(1) { try $0 + rowCount($1) }
             for layout in tables {
-                try scanRows(layout) { meter.advance(to: bytes + Int64(Double(bytes) * Double(min($0, rows)) / Double(rows))) }
+                try scanRows(layout) { done in
+                    meter.advance(to: bytes + Int64(Double(bytes) * Double(min(done, rows)) / Double(rows)))
+                }
             }
-            if let queueCheck, tables.count >= SystemTables.all.count { try checkQueue(tables, queueCheck) }
+            // A table that was reported cannot be read to hold the queue against it.
+            if let queueCheck, areAll { try checkQueue(tables, queueCheck) }
         } catch let failure as SQLiteFailure where failure.isDamage {
             // Pages are named already when they are the reason.
             if result.isSound {
@@ -127,7 +130,8 @@ final class StoreVerifier {
     /// What SQLCipher's own check of the pages says, from 4.2 on: texts that end with the number of the page.
     private func pagesTheCipherRefuses() throws -> [Int] {
         guard store.engine.majorCipherVersion >= 4 else { return [] }
-        return try texts("PRAGMA cipher_integrity_check").compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }
+        return try texts("PRAGMA cipher_integrity_check")
+            .compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }
     }
 
     private func texts(_ sql: String) throws -> [String] {
@@ -152,10 +156,17 @@ final class StoreVerifier {
         return database
     }
 
-    private func checkTables() throws -> [TableLayout] {
+    /// The tables that are as they are remembered, and whether these are all there should be.
+    private func checkTables() throws -> ([TableLayout], areAll: Bool) {
         let database = try openDatabase()
-        let remembered = try RememberedTables(database)
-        return try TableCheck(database: database).soundTables(remembered) { result.add($0) }
+        let remembered = try RememberedTables(database, of: store.files.database)
+        var areAll = true
+        let tables = try TableCheck(database: database)
+            .soundTables(remembered) {
+                areAll = false
+                result.add($0)
+            }
+        return (tables, areAll)
     }
 
     /// How many rows a table has, for the progress; 0 when it cannot be told.
@@ -181,10 +192,21 @@ final class StoreVerifier {
 
     private func checkQueue(_ tables: [TableLayout], _ check: StoreQueueCheck) throws {
         let database = try openDatabase()
+        let schema = try RememberedTables(database, of: store.files.database).schema
         let backend = ReadBackend(database, StoreCatalog(tables))
         defer { backend.finish() }
         var reader = StoreReader(backend)
-        for finding in try check(&reader, RememberedTables(database).schema) { result.add(finding) }
+        do {
+            for finding in try check(&reader, schema) { result.add(finding) }
+        } catch let error as StoreError where Self.isDamage(error) && !result.isSound {
+            // Rows or pages that were named.
+        }
+    }
+}
+
+extension StoreVerifier {
+    private static func isDamage(_ error: StoreError) -> Bool {
+        error.code == .damaged || (error.cause as? SQLiteFailure)?.isDamage == true
     }
 }
 

@@ -22,7 +22,8 @@ struct TableCheck {
                 sound.append(layout)
             }
         }
-        for system in SystemTables.all where !remembered.layouts.contains(where: { $0.definition.name == system.name }) {
+        for system in SystemTables.all where !remembered.layouts.contains(where: { $0.definition.name == system.name })
+        {
             report(Self.finding(system.name, "is missing"))
         }
         // Names with a colon are the store's own, those with SQLite's prefix SQLite's.

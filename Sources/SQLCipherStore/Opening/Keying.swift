@@ -34,7 +34,8 @@ struct Keying: Sendable {
     func attach(_ path: String, as name: String, to database: Database) throws {
         try database.attach(path, as: name)
         try database.configure { (handle) throws(SQLiteFailure) in
-            try unsafe text.withUnsafeBytes { (bytes) throws(SQLiteFailure) in try unsafe handle.setKey(bytes, of: name) }
+            try unsafe text.withUnsafeBytes { (bytes) throws(SQLiteFailure) in try unsafe handle.setKey(bytes, of: name)
+            }
         }
         try applySettings(to: database, name)
     }

@@ -14,7 +14,8 @@ struct StoreCreator {
         try files.removeLeftovers()
         let mark = FormatMark(new: format)
         do {
-            try build(Keying(key: key, mark: mark, engine: engine), schema)
+            try FileSystem.createPrivateFile(files.unfinished)
+            _ = try Self.build(files.unfinished, Keying(key: key, mark: mark, engine: engine), schema)
             guard try FileSystem.prefix(of: files.unfinished, count: FormatMark.count) == mark.bytes else {
                 throw StoreError.notEncrypting
             }
@@ -31,14 +32,21 @@ struct StoreCreator {
         try FileSystem.synchronize(files.folder)
     }
 
-    private func build(_ keying: Keying, _ schema: StoreSchema) throws {
-        try FileSystem.createPrivateFile(files.unfinished)
-        let database = try keying.open(path: files.unfinished, flags: SQLITE_OPEN_READWRITE)
-        // Nothing has to be rolled back on disk: an unfinished file is thrown away.
-        _ = try database.text("PRAGMA journal_mode = MEMORY")
-        _ = try database.text("PRAGMA synchronous = OFF")
+    /// Makes an empty file a store with the declared tables.
+    static func build(_ path: String, _ keying: Keying, _ schema: StoreSchema) throws -> (Database, StoreCatalog) {
+        let database = try keying.open(path: path, flags: SQLITE_OPEN_READWRITE)
+        try database.configureUnfinished()
         _ = try database.text("PRAGMA user_version = \(SchemaMigrator.layoutVersion)")
-        try database.configureSession(EncryptedStoreOptions())
-        _ = try SchemaMigrator(database: database, schema: schema).migrate()
+        return (database, try SchemaMigrator(database: database, schema: schema).migrate())
+    }
+}
+
+extension Database {
+    /// What a connection is set to that writes a file that is not finished.
+    func configureUnfinished() throws {
+        // Nothing has to be rolled back on disk: an unfinished file is thrown away.
+        _ = try text("PRAGMA journal_mode = MEMORY")
+        _ = try text("PRAGMA synchronous = OFF")
+        try configureSession(EncryptedStoreOptions())
     }
 }

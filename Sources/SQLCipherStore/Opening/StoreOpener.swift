@@ -36,7 +36,7 @@ struct StoreOpener: Sendable {
         }
         let engine = try Keying.engineVersion()
         guard FileSystem.isFolder(files.folder) else {
-            throw StoreError(.notFound, "the folder '\(files.folder)' does not exist; create it first")
+            throw StoreError.noFolder(files.folder)
         }
         try checkMode()
         let lock = try LockFile(files)
@@ -69,7 +69,7 @@ struct StoreOpener: Sendable {
 
     private func tables(of database: Database) throws -> (StoreSchema, StoreCatalog) {
         if let schema { return (schema, try SchemaMigrator(database: database, schema: schema).migrate()) }
-        let remembered = try RememberedTables(database)
+        let remembered = try RememberedTables(database, of: files.database)
         return (try remembered.schema, StoreCatalog(remembered.layouts))
     }
 

@@ -60,6 +60,17 @@ enum PackedValues {
         }
     }
 
+    /// Every value, or nil when the blob is no packed list.
+    static func all(of packed: UnsafeRawBufferPointer) -> [SQLValue]? {
+        guard let count = unsafe integer(UInt32.self, at: 0, of: packed).map(Int.init) else { return nil }
+        var values: [SQLValue] = []
+        for index in 0..<count {
+            guard let value = unsafe value(at: index, of: packed) else { return nil }
+            values.append(value)
+        }
+        return values
+    }
+
     private static func append(_ value: some FixedWidthInteger, to bytes: inout [UInt8]) {
         for shift in stride(from: 0, to: value.bitWidth, by: 8) {
             bytes.append(UInt8(truncatingIfNeeded: value >> shift))

@@ -7,28 +7,26 @@ extension PredicateCompiler {
         _ comparison: QueryComparison,
         _ right: QueryExpression,
         isNegated: Bool
-    ) throws(StoreError) -> SQLCondition {
+    ) -> SQLCondition {
         let foldsIDs = layout.foldsIDs && (left == .column("id") || right == .column("id"))
-        switch (try operand(left), try operand(right)) {
-        case (.value, .value):
-            return .constant(evaluate(.comparison(left, comparison, right)))
-        case (.column(let sql, let kind), .value(let value)):
-            return compare(sql, kind, comparison, value, foldsIDs, isNegated)
-        case (.value(let value), .column(let sql, let kind)):
-            return compare(sql, kind, comparison.mirrored, value, foldsIDs, isNegated)
-        case (.column(let leftSQL, let leftKind), .column(let rightSQL, let rightKind)):
-            guard leftKind.compares(with: rightKind) else {
-                let bothNull = SQLCondition("(\(leftSQL) IS NULL AND \(rightSQL) IS NULL)")
+        switch (operand(left), operand(right)) {
+        case (.computed, _), (_, .computed): return rowCondition(.comparison(left, comparison, right))
+        case (.value, .value): return .constant(evaluate(.comparison(left, comparison, right)))
+        case (.column(let column), .value(let value)):
+            return compare(column.sql, column.kind, comparison, value, foldsIDs, isNegated)
+        case (.value(let value), .column(let column)):
+            return compare(column.sql, column.kind, comparison.mirrored, value, foldsIDs, isNegated)
+        case (.column(let left), .column(let right)):
+            let bothNull = "\(left.sql) IS NULL AND \(right.sql) IS NULL"
+            guard left.kind.compares(with: right.kind) else {
                 switch comparison {
-                case .equal: return bothNull
-                case .notEqual: return SQLCondition("(\(leftSQL) IS NOT NULL OR \(rightSQL) IS NOT NULL)")
+                case .equal: return SQLCondition("(\(bothNull))")
+                case .notEqual: return SQLCondition("(\(left.sql) IS NOT NULL OR \(right.sql) IS NOT NULL)")
                 default: return .constant(false)
                 }
             }
-            guard leftKind == rightKind else {
-                return mixed(leftSQL, comparison, rightSQL, "\(leftSQL) IS NULL AND \(rightSQL) IS NULL", isNegated)
-            }
-            return same(leftSQL, comparison, rightSQL + collation(leftKind, foldsIDs), isNegated)
+            guard left.kind == right.kind else { return mixed(left.sql, comparison, right.sql, bothNull, isNegated) }
+            return same(left.sql, comparison, right.sql + collation(left.kind, foldsIDs), isNegated)
         }
     }
 
@@ -103,24 +101,39 @@ extension PredicateCompiler {
         _ match: QueryMatch,
         _ pattern: QueryExpression,
         isNegated: Bool
-    ) throws(StoreError) -> SQLCondition {
-        let operands = (try operand(text), try operand(pattern))
-        if case (.value, .value) = operands { return .constant(evaluate(.match(text, match, pattern))) }
-        guard operands.0.isText, operands.1.isText else { return .constant(false) }
-        let sql = "\(SQLFunctions.match)(\(sql(operands.0)), \(sql(operands.1)), \(match.sqlNumber))"
+    ) -> SQLCondition {
+        let sql: String
+        switch (operand(text), operand(pattern)) {
+        case (.computed, _), (_, .computed): return rowCondition(.match(text, match, pattern))
+        case (.value, .value): return .constant(evaluate(.match(text, match, pattern)))
+        case (.column(let column), .value(.string(let prefix))) where column.kind == .string && match == .startsWith:
+            sql = self.prefix(prefix, of: column)
+        case (let text, let pattern):
+            guard text.isText, pattern.isText else { return .constant(false) }
+            sql = "\(SQLFunctions.match)(\(self.sql(text)), \(self.sql(pattern)), \(match.sqlNumber))"
+        }
         return SQLCondition(isNegated ? "ifnull(\(sql), 0)" : "(\(sql))")
+    }
+
+    /// Text that begins with a prefix: a range, which an index can be searched for.
+    private mutating func prefix(_ prefix: String, of column: QueryOperand.Column) -> String {
+        let start = "\(column.sql) >= \(parameter(.text(prefix))) COLLATE BINARY"
+        guard let end = prefix.firstTextBehindPrefix else { return start }
+        return "\(start) AND \(column.sql) < \(parameter(.text(end))) COLLATE BINARY"
     }
 
     private mutating func sql(_ operand: QueryOperand) -> String {
         switch operand {
-        case .column(let sql, _): sql
+        case .column(let column): column.sql
         case .value(let value): parameter(SQLValue(value))
+        // Never asked for: a condition is computed as a whole.
+        case .computed: "NULL"
         }
     }
 
     /// The truth of a condition that names no column.
     func evaluate(_ predicate: QueryPredicate) -> Bool {
-        QueryEvaluator(layout.definition).matches(Record(id: ""), predicate)
+        QueryEvaluator(layout.definition).holds(predicate) { _ in .null }
     }
 }
 
@@ -156,5 +169,18 @@ extension QueryMatch {
         case .startsWith: 1
         case .endsWith: 2
         }
+    }
+}
+
+extension String {
+    /// The first text in the order of bytes that follows every text with this prefix; nil when none does.
+    var firstTextBehindPrefix: String? {
+        var scalars = Array(unicodeScalars)
+        while let last = scalars.popLast() {
+            // Between U+D7FF and U+E000 lie the surrogates, which are no scalars.
+            guard let next = Unicode.Scalar(last.value == 0xD7FF ? 0xE000 : last.value + 1) else { continue }
+            return String(String.UnicodeScalarView(scalars + [next]))
+        }
+        return nil
     }
 }

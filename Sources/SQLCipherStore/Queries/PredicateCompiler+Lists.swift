@@ -8,10 +8,14 @@ extension PredicateCompiler {
         _ expression: QueryExpression,
         _ values: [FieldValue],
         isNegated: Bool
-    ) throws(StoreError) -> SQLCondition {
-        guard case .column(let sql, let kind) = try operand(expression) else {
-            return .constant(evaluate(.isAnyOf(expression, values)))
+    ) -> SQLCondition {
+        let column: QueryOperand.Column
+        switch operand(expression) {
+        case .computed: return rowCondition(.isAnyOf(expression, values))
+        case .value: return .constant(evaluate(.isAnyOf(expression, values)))
+        case .column(let operand): column = operand
         }
+        let (sql, kind) = (column.sql, column.kind)
         var natives: [SQLValue] = []
         var others: [SQLValue] = []
         for value in values {
@@ -44,7 +48,7 @@ extension PredicateCompiler {
             )
             conditions.append(SQLCondition("(EXISTS (\(items)))", stackNeed: 40))
         }
-        return try SQLCondition.joined(conditions, isConjunction: false)
+        return SQLCondition.joined(conditions, isConjunction: false)
     }
 
     /// A SELECT over the numbers 0 to the number of values; `%` stands for the packed list.

@@ -4,56 +4,51 @@ import SyncContract
 enum QueryOperand {
     /// A value that is the same for every row.
     case value(FieldValue)
-    /// An expression over a column: its SQL, and the kind of its values that are not null.
-    case column(sql: String, kind: ColumnType)
+    /// A column as it is stored.
+    case column(Column)
+    /// What is computed from columns: SQL hands it to a ``RowCondition``.
+    case computed
 
-    /// Whether the values that are not null are texts.
+    /// Whether it is a column or value whose values that are not null are texts.
     var isText: Bool {
         switch self {
-        case .value(.string), .column(_, .string): true
+        case .value(.string): true
+        case .column(let column): column.kind == .string
         default: false
         }
+    }
+
+    /// A column: its name, the kind of its values that are not null, and whether their folded form is meant.
+    struct Column: Sendable, Hashable {
+        let name: String
+        let kind: ColumnType
+        var isFolded = false
+
+        var sql: String { isFolded ? SearchIndex.folded(name) : name.sqlIdentifier }
     }
 }
 
 extension PredicateCompiler {
-    /// Reduces an expression; text functions over something else than text are null.
-    func operand(_ expression: QueryExpression) throws(StoreError) -> QueryOperand {
-        var expression = expression
-        var function: String?
-        // Only the outermost function counts: it undoes the others.
-        while true {
-            switch expression {
-            case .lowercased(let inner):
-                function = function ?? SQLFunctions.lower
-                expression = inner
-                continue
-            case .uppercased(let inner):
-                function = function ?? SQLFunctions.upper
-                expression = inner
-                continue
-            case .value(let value):
-                guard let function else { return .value(value) }
-                guard case .string(let text) = value else { return .value(.null) }
-                return .value(.string(function == SQLFunctions.lower ? text.asciiLowercased() : text.asciiUppercased()))
-            case .column(let name):
-                let kind = try kind(of: name)
-                guard let function else { return .column(sql: name.sqlIdentifier, kind: kind) }
-                guard kind == .string else { return .value(.null) }
-                return .column(sql: "\(function)(\(name.sqlIdentifier))", kind: .string)
-            }
+    /// Reduces an expression.
+    func operand(_ expression: QueryExpression) -> QueryOperand {
+        switch expression {
+        case .value(let value): return .value(value)
+        case .column(let name): return column(name).map(QueryOperand.column) ?? .value(.null)
+        case .function(.folded, .column(let name)):
+            guard let column = column(name), column.kind == .string else { return .value(.null) }
+            return .column(QueryOperand.Column(name: name, kind: .string, isFolded: true))
+        case .function, .operation, .substring:
+            var columns: [String] = []
+            expression.collectColumns(into: &columns)
+            return columns.isEmpty ? .value(expression.value { _ in .null }) : .computed
         }
     }
 
-    private func kind(of column: String) throws(StoreError) -> ColumnType {
-        if column == "id" { return layout.definition.idKind == .int64 ? .int64 : .string }
-        guard let type = layout.definition.type(of: column) else {
-            throw StoreError(
-                .invalidQuery,
-                "table '\(layout.definition.name)' has no declared column '\(column)'; declare it to query it"
-            )
-        }
-        return type
+    /// A declared column; nil for others, which the check of the query has refused.
+    func column(_ name: String) -> QueryOperand.Column? {
+        let idKind: ColumnType = layout.definition.idKind == .int64 ? .int64 : .string
+        let kind = name == "id" ? idKind : layout.definition.type(of: name)
+        return kind.map { QueryOperand.Column(name: name, kind: $0) }
     }
 }
 

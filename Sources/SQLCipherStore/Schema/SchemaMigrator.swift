@@ -37,6 +37,8 @@ struct SchemaMigrator {
         case .undeclare(let column, let table): try mark(column, of: table, declared: false)
         case .createIndex(let columns, let table): try database.run(SchemaSQL.createIndex(columns, of: table))
         case .dropIndex(let name): try database.run("DROP INDEX \(name.sqlIdentifier)")
+        case .createSearchIndex(let index): try database.createSearchIndex(index)
+        case .dropSearchIndex(let index): try database.dropSearchIndex(index)
         }
     }
 

@@ -11,6 +11,8 @@ struct SchemaPlan: Sendable {
         case undeclare(String, table: String)
         case createIndex([String], table: String)
         case dropIndex(String)
+        case createSearchIndex(SearchIndex)
+        case dropSearchIndex(SearchIndex)
     }
 
     /// SQLite 3.15 binds 999 values in one statement at most; a row needs one for each column and three more.
@@ -38,6 +40,17 @@ struct SchemaPlan: Sendable {
             let table = name.dropFirst(SchemaSQL.indexPrefix.count).prefix { $0 != ":" }
             if declaredTables.contains(String(table)) { steps.append(.dropIndex(name)) }
         }
+        addSearchIndexes(stored, declaredTables)
+    }
+
+    /// What is dropped goes first: triggers of an older version call functions that this one does not have.
+    private mutating func addSearchIndexes(_ stored: StoredSchema, _ declaredTables: Set<String>) {
+        let wanted = layouts.flatMap(\.searchIndexes.values).sorted { $0.words < $1.words }
+        let dropped = stored.searchIndexes.subtracting(wanted)
+            .filter { declaredTables.contains($0.table) || $0.version != TextFolding.version }
+            .sorted { $0.words < $1.words }
+        let created = wanted.filter { !stored.searchIndexes.contains($0) }
+        steps = dropped.map(Step.dropSearchIndex) + steps + created.map(Step.createSearchIndex)
     }
 
     private mutating func add(_ table: TableDefinition, _ stored: StoredSchema) throws(StoreError) {

@@ -14,6 +14,7 @@ struct StoredSchema: Sendable {
 
     var tables: [String: Table] = [:]
     var indexes: Set<String> = []
+    var searchIndexes: Set<SearchIndex> = []
 
     init() {}
 
@@ -23,6 +24,11 @@ struct StoredSchema: Sendable {
             while try statement.step() {
                 let name = statement.text(0)
                 if name.hasPrefix(SchemaSQL.indexPrefix) { indexes.insert(name) }
+            }
+        }
+        try database.withStatement("SELECT name FROM sqlite_master WHERE type = 'table'") { statement in
+            while try statement.step() {
+                if let index = SearchIndex(storedName: statement.text(0)) { searchIndexes.insert(index) }
             }
         }
         guard try database.text(SchemaSQL.findMemory) != nil else { return }

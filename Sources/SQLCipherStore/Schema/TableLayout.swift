@@ -17,6 +17,9 @@ struct TableLayout: Sendable {
     /// The index of each column by its name.
     let slots: [String: Int]
 
+    /// The indexes of the searchable columns by the columns' names.
+    let searchIndexes: [String: SearchIndex]
+
     /// The name, ready for SQL.
     let sqlName: String
 
@@ -28,6 +31,9 @@ struct TableLayout: Sendable {
         columns = definition.allColumns + undeclared
         declaredCount = definition.allColumns.count
         slots = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
+        let searchable = definition.columns.filter(\.isSearchable)
+            .map { ($0.name, SearchIndex(table: definition.name, column: $0.name)) }
+        searchIndexes = Dictionary(searchable) { first, _ in first }
         sqlName = definition.name.sqlIdentifier
     }
 

@@ -51,7 +51,7 @@ struct StoreWipe: ToolCommand {
         }
         let question =
             "This destroys the store in '\(options.store)' for good, with changes that were never sent. Type wipe to go on:"
-        for line in Terminal.lines(question) { Console.writeError(line) }
+        Console.writeError(sentence: question)
         guard readLine() == "wipe" else { throw ToolError("notConfirmed", "nothing was wiped") }
     }
 

@@ -15,6 +15,13 @@ enum Console {
         write(line, to: .standardError, terminator: terminator)
     }
 
+    /// A sentence for people on standard error. A terminal gets it broken into lines that fit 80 columns; a file or a
+    /// program, which may search in it, gets one line.
+    static func writeError(sentence: String) {
+        let lines = Terminal.isStandardErrorTerminal ? Terminal.lines(sentence) : [sentence]
+        for line in lines { writeError(line) }
+    }
+
     /// A sentence for people, broken into lines that fit 80 columns.
     static func write(sentence: String, indentation: Int = 0) {
         for line in Terminal.lines(sentence, indentation: indentation) { write(line) }

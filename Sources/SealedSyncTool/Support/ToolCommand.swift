@@ -20,7 +20,7 @@ extension ToolCommand {
             throw error
         } catch {
             let failure = Failure(error)
-            for line in Terminal.lines("sealedsync: \(failure.text)") { Console.writeError(line) }
+            Console.writeError(sentence: "sealedsync: \(failure.text)")
             if json { try Console.write(json: FailureAnswer(error: failure)) }
             throw ExitCode.failure
         }

@@ -57,9 +57,9 @@ private struct SyncAnswer: Encodable, Sendable {
             }
         }
         guard failed > 0 else { return }
-        for failure in failures { Console.writeError("sealedsync: the server refused the change of \(failure)") }
+        for failure in failures { Console.writeError(sentence: "sealedsync: the server refused the change of \(failure)") }
         Console.writeError(
-            "sealedsync: refused changes stay queued and are sent again; edit the to-do, or"
+            sentence: "sealedsync: refused changes stay queued and are sent again; edit the to-do, or"
                 + " give its change up with 'sealedsync todo resolve ID --discard'"
         )
         throw ExitCode.failure

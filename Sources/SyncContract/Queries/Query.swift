@@ -8,6 +8,8 @@
 /// - Strings compare by their UTF-8 bytes, false comes before true, nulls come first in every order, and rows that
 ///   compare equal are ordered by id, ascending. Without an order, rows come by id.
 /// - A limit of 0 gives no rows.
+///
+/// What expressions compute is said at ``QueryExpression``, how large a predicate may be at ``QueryPredicate``.
 public struct Query: Sendable, Hashable {
     /// The table to read.
     public var table: String
@@ -41,9 +43,20 @@ public struct Query: Sendable, Hashable {
     }
 
     /// This query with a further, weaker ordering.
-    public func ordered(by column: String, _ direction: QueryOrder.Direction = .ascending) -> Query {
+    ///
+    /// - Parameters:
+    ///   - column: The column, `id` included.
+    ///   - direction: Whether small values come first.
+    ///   - folded: Whether text is ordered as ``TextFolding`` folds it, so that neither case nor accents count. Texts
+    ///     that fold to the same are equal for this entry. Works in the local store only.
+    /// - Returns: The query with the entry behind those it has.
+    public func ordered(
+        by column: String,
+        _ direction: QueryOrder.Direction = .ascending,
+        folded: Bool = false
+    ) -> Query {
         var query = self
-        query.order.append(QueryOrder(column: column, direction: direction))
+        query.order.append(QueryOrder(column: column, direction: direction, isFolded: folded))
         return query
     }
 
@@ -92,9 +105,13 @@ public struct QueryOrder: Sendable, Hashable {
     /// The direction.
     public var direction: Direction
 
+    /// Whether the column's text is ordered as ``TextFolding`` folds it; for columns of text only.
+    public var isFolded: Bool
+
     /// Creates an entry.
-    public init(column: String, direction: Direction = .ascending) {
+    public init(column: String, direction: Direction = .ascending, isFolded: Bool = false) {
         self.column = column
         self.direction = direction
+        self.isFolded = isFolded
     }
 }

@@ -9,65 +9,96 @@ public struct QueryEvaluator: Sendable {
     ///
     /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidQuery``, as ``check(_:)`` does.
     public func evaluate(_ query: Query, over records: some Sequence<Record>) throws(StoreError) -> [Record] {
-        try check(query)
-        var rows = records.filter { matches($0, query.predicate) }
+        let query = try checked(query)
+        var rows = records.filter { record in
+            query.predicate.map { holds($0) { record[$0] ?? .null } } ?? true
+        }
         rows.sort { precedes($0, $1, in: query.order) }
         let cut = rows.dropFirst(query.offset).prefix(query.limit ?? Int.max)
         guard let selection = query.selection else { return Array(cut) }
         return cut.map { $0.selecting(selection) }
     }
 
-    /// Whether a row satisfies a predicate; every row satisfies none.
-    public func matches(_ record: Record, _ predicate: QueryPredicate?) -> Bool {
-        predicate.map { holds($0, record) } ?? true
+    /// Whether a row satisfies a predicate; every row satisfies none. A column the row lacks is null.
+    ///
+    /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidQuery`` for a predicate beyond the bounds said at
+    ///   ``QueryPredicate``.
+    public func matches(_ record: Record, _ predicate: QueryPredicate?) throws(StoreError) -> Bool {
+        guard let predicate = try predicate?.normalized() else { return true }
+        return holds(predicate) { record[$0] ?? .null }
     }
 
     /// Whether one row comes before another in an order that ends with the id.
     public func precedes(_ left: Record, _ right: Record, in order: [QueryOrder]) -> Bool {
         for entry in order + [QueryOrder(column: "id")] {
-            let a = value(of: entry.column, left)
-            let b = value(of: entry.column, right)
+            let a = value(of: entry, left)
+            let b = value(of: entry, right)
             let sign = a.isNull || b.isNull ? (a.isNull ? 0 : 1) - (b.isNull ? 0 : 1) : a.compare(with: b) ?? 0
             if sign != 0 { return entry.direction == .ascending ? sign < 0 : sign > 0 }
         }
         return false
     }
 
-    /// Refuses a query that names an undeclared column or has a negative limit or offset.
+    /// Refuses a query that names an undeclared column, has a negative limit or offset, or a predicate beyond the
+    /// bounds said at ``QueryPredicate``.
     ///
     /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidQuery``; the message names what is wrong.
-    public func check(_ query: Query) throws(StoreError) {
+    public func check(_ query: Query) throws(StoreError) { _ = try checked(query) }
+
+    /// The query with its predicate normalized.
+    ///
+    /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidQuery``, as ``check(_:)`` does.
+    package func checked(_ query: Query) throws(StoreError) -> Query {
         guard query.offset >= 0, query.limit ?? 0 >= 0 else {
             throw .invalidQuery("a query of '\(table.name)' has a negative limit or offset; use 0 or more")
         }
+        var checked = query
+        checked.predicate = try query.predicate?.normalized()
         var columns = query.order.map(\.column) + (query.selection ?? [])
-        query.predicate?.collectColumns(into: &columns)
+        checked.predicate?.collectColumns(into: &columns)
         for column in columns where column != "id" && table.type(of: column) == nil {
             throw .invalidQuery("table '\(table.name)' has no declared column '\(column)'; declare it to query it")
         }
+        for entry in query.order where entry.isFolded && entry.column != "id" && table.type(of: entry.column) != .string
+        {
+            throw .invalidQuery("column '\(entry.column)' of '\(table.name)' is no text and cannot be ordered folded")
+        }
+        return checked
     }
 
-    private func holds(_ predicate: QueryPredicate, _ record: Record) -> Bool {
+    /// Whether a normalized predicate holds for the row whose values the closure knows.
+    package func holds(_ predicate: QueryPredicate, _ row: (String) -> FieldValue) -> Bool {
         switch predicate {
         case .constant(let value): return value
-        case .all(let parts): return parts.allSatisfy { holds($0, record) }
-        case .any(let parts): return parts.contains { holds($0, record) }
-        case .not(let part): return !holds(part, record)
+        case .all(let parts): return parts.allSatisfy { holds($0, row) }
+        case .any(let parts): return parts.contains { holds($0, row) }
+        case .not(let part): return !holds(part, row)
         case .isAnyOf(let expression, let values):
-            return values.contains { holds(.comparison(expression, .equal, .value($0)), record) }
+            let foldsIDs = expression == .column("id")
+            let value = expression.value(row)
+            return values.contains { compare(value, .equal, $0, foldsIDs: foldsIDs) }
         case .match(let text, let match, let pattern):
-            guard case .string(let text) = evaluate(text, record), case .string(let pattern) = evaluate(pattern, record)
-            else { return false }
+            guard case .string(let text) = text.value(row), case .string(let pattern) = pattern.value(row) else {
+                return false
+            }
             return text.matchesBytes(match, pattern)
+        case .words(let text, let match, let columns):
+            let words = columns.flatMap { row($0).stringValue.map(TextWords.words) ?? [] }
+            return TextWords.terms(of: text, match).allSatisfy { words.contains(where: $0.matches) }
         case .comparison(let left, let comparison, let right):
             let foldsIDs = left == .column("id") || right == .column("id")
-            let a = evaluate(left, record)
-            let b = evaluate(right, record)
-            return foldsIDs ? compare(folded(a), comparison, folded(b)) : compare(a, comparison, b)
+            return compare(left.value(row), comparison, right.value(row), foldsIDs: foldsIDs)
         }
     }
 
-    private func compare(_ left: FieldValue, _ comparison: QueryComparison, _ right: FieldValue) -> Bool {
+    private func compare(
+        _ left: FieldValue,
+        _ comparison: QueryComparison,
+        _ right: FieldValue,
+        foldsIDs: Bool
+    ) -> Bool {
+        let left = foldsIDs ? folded(left) : left
+        let right = foldsIDs ? folded(right) : right
         let sign = left.isNull && right.isNull ? nil : left.compare(with: right)
         return switch comparison {
         case .equal: left.isNull && right.isNull || sign == 0
@@ -79,19 +110,9 @@ public struct QueryEvaluator: Sendable {
         }
     }
 
-    private func evaluate(_ expression: QueryExpression, _ record: Record) -> FieldValue {
-        switch expression {
-        case .value(let value): return value
-        case .column(let name): return record[name] ?? .null
-        case .lowercased(let operand):
-            return evaluate(operand, record).stringValue.map { .string($0.asciiLowercased()) } ?? .null
-        case .uppercased(let operand):
-            return evaluate(operand, record).stringValue.map { .string($0.asciiUppercased()) } ?? .null
-        }
-    }
-
-    private func value(of column: String, _ record: Record) -> FieldValue {
-        column == "id" ? folded(record.id.fieldValue) : record[column] ?? .null
+    private func value(of entry: QueryOrder, _ record: Record) -> FieldValue {
+        if entry.isFolded { return QueryExpression.folded(.column(entry.column)).value { record[$0] ?? .null } }
+        return entry.column == "id" ? folded(record.id.fieldValue) : record[entry.column] ?? .null
     }
 
     private func folded(_ value: FieldValue) -> FieldValue {
@@ -100,41 +121,12 @@ public struct QueryEvaluator: Sendable {
     }
 }
 
-extension QueryPredicate {
-    /// Adds the name of every column in the tree.
-    package func collectColumns(into columns: inout [String]) {
-        switch self {
-        case .constant: break
-        case .all(let parts), .any(let parts): for part in parts { part.collectColumns(into: &columns) }
-        case .not(let part): part.collectColumns(into: &columns)
-        case .isAnyOf(let expression, _): expression.collectColumns(into: &columns)
-        case .comparison(let left, _, let right), .match(let left, _, let right):
-            left.collectColumns(into: &columns)
-            right.collectColumns(into: &columns)
-        }
-    }
-}
-
-extension QueryExpression {
-    fileprivate func collectColumns(into columns: inout [String]) {
-        switch self {
-        case .column(let name): columns.append(name)
-        case .value: break
-        case .lowercased(let operand), .uppercased(let operand): operand.collectColumns(into: &columns)
-        }
-    }
-}
-
 extension String {
     fileprivate func matchesBytes(_ match: QueryMatch, _ pattern: String) -> Bool {
-        let bytes = Array(utf8)
-        let sought = Array(pattern.utf8)
-        guard sought.count <= bytes.count else { return false }
-        return switch match {
-        case .startsWith: bytes.starts(with: sought)
-        case .endsWith: bytes.suffix(sought.count).elementsEqual(sought)
-        case .contains:
-            (0...bytes.count - sought.count).contains { bytes[$0..<$0 + sought.count].elementsEqual(sought) }
+        switch match {
+        case .startsWith: utf8.starts(with: pattern.utf8)
+        case .endsWith: utf8.count >= pattern.utf8.count && utf8.suffix(pattern.utf8.count).elementsEqual(pattern.utf8)
+        case .contains: firstPosition(of: pattern) != nil
         }
     }
 }

@@ -1,4 +1,15 @@
 /// A condition on a row: a tree whose leaves compare expressions.
+///
+/// Stores, the evaluator and the adapter refuse a predicate beyond these bounds, each with the same verdict:
+///
+/// - It is nested at most 64 levels deep. A chain of one operator, such as `a && b && c`, is one level however it was
+///   put together.
+/// - It has at most 100,000 parts. The values of ``isAnyOf(_:_:)`` do not count.
+/// - The expressions of one comparison, match or list have at most 100 columns, values, functions and operators
+///   together.
+///
+/// Swift itself frees a tree level by level: a program that builds one of tens of thousands of levels, and not a chain
+/// from a list with ``all(_:)``, runs out of stack when the tree is released.
 public indirect enum QueryPredicate: Sendable, Hashable {
     /// Always or never true.
     case constant(Bool)
@@ -8,6 +19,8 @@ public indirect enum QueryPredicate: Sendable, Hashable {
     case match(QueryExpression, QueryMatch, QueryExpression)
     /// Whether an expression equals one of the values. False for an empty list.
     case isAnyOf(QueryExpression, [FieldValue])
+    /// Whether all words of a text are found in the named columns: see ``matches(words:in:_:)``.
+    case words(String, WordMatch, in: [String])
     /// Whether all hold; true for an empty list.
     case all([QueryPredicate])
     /// Whether one holds at least; false for an empty list.
@@ -49,16 +62,4 @@ public enum QueryMatch: Sendable, Hashable, CaseIterable {
     case startsWith
     /// At the end.
     case endsWith
-}
-
-/// What a predicate compares.
-public indirect enum QueryExpression: Sendable, Hashable {
-    /// The value of a column, `id` included.
-    case column(String)
-    /// A given value.
-    case value(FieldValue)
-    /// Text with A to Z made lower-case; null when the operand is no string.
-    case lowercased(QueryExpression)
-    /// Text with a to z made upper-case; null when the operand is no string.
-    case uppercased(QueryExpression)
 }

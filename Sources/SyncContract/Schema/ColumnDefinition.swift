@@ -6,10 +6,18 @@ public struct ColumnDefinition: Sendable, Hashable {
     /// The type of every value that is not null.
     public let type: ColumnType
 
-    /// Declares a column. Names are checked when the schema is made.
-    public init(_ name: String, _ type: ColumnType) {
+    /// Whether the store keeps an index of the column's words and of its folded text.
+    ///
+    /// With it, ``QueryPredicate/matches(words:in:_:)``, the folded text and its beginnings are looked up, and rows come
+    /// in its order without sorting; without it all this means the same and goes through all rows. The index is made
+    /// when the store is opened, takes about the space of the text, and makes writing the column slower.
+    public let isSearchable: Bool
+
+    /// Declares a column. Names are checked when the schema is made, and that only text is searchable.
+    public init(_ name: String, _ type: ColumnType, isSearchable: Bool = false) {
         self.name = name
         self.type = type
+        self.isSearchable = isSearchable
     }
 }
 

@@ -7,7 +7,8 @@ public struct StoreSchema: Sendable, Hashable {
     ///
     /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidSchema`` that names the table and column: for a name
     ///   that breaks the rules of ``TableDefinition``, for names that are equal but for the case of ASCII letters
-    ///   (SQLite does not tell them apart), for a reserved column name, and for an index over an undeclared column.
+    ///   (SQLite does not tell them apart), for a reserved column name, for an index over an undeclared column, and for
+    ///   a searchable column that is no text.
     public init(_ tables: [TableDefinition]) throws(StoreError) {
         var seen: Set<String> = []
         for table in tables {
@@ -50,6 +51,11 @@ public struct StoreSchema: Sendable, Hashable {
                         + " differ in more than case"
                 )
             }
+        }
+        for column in table.columns where column.isSearchable && column.type != .string {
+            throw .invalidSchema(
+                "column '\(column.name)' of '\(name)' is \(column.type.rawValue); only string columns are searchable"
+            )
         }
         for column in table.indexes.joined() where column != "id" && table.type(of: column) == nil {
             throw .invalidSchema("an index of '\(name)' names the column '\(column)', which is not declared")

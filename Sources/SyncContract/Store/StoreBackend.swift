@@ -32,7 +32,7 @@ public protocol StoreWriteBackend: StoreReadBackend {
     /// ``StoreCapabilities/unknownColumns`` and dropped without it.
     ///
     /// - Throws: ``StoreError/Code/tableNotFound``, also for an empty list; ``StoreError/Code/invalidRecord`` for an id
-    ///   of the wrong kind or a value that ``ColumnType/accepting(_:)`` refuses.
+    ///   of the wrong kind, a value that ``ColumnType/accepting(_:)`` refuses, or a NaN under an undeclared key.
     func upsert(_ records: [Record], into table: String) throws
 
     /// Deletes the records with the given ids and returns how many there were. Absent ids are no error.

@@ -32,37 +32,15 @@ enum TimestampText {
         }
         guard reader.isAtEnd else { return nil }
 
-        let days = daysSince1970(year: year, month: month, day: day)
+        let days = CivilTime.daysSince1970(year: year, month: month, day: day)
         let time = Int64(hour * 3_600 + minute * 60 + second) * 1_000 + Int64(fraction)
         return Parsed(milliseconds: days * 86_400_000 + time - offset, isFinerThanMilliseconds: isFiner)
     }
 
     static func format(milliseconds: Int64) -> String {
-        let (days, time) = milliseconds.flooredDivision(by: 86_400_000)
-        let date = civil(daysSince1970: days)
-        let seconds = time / 1_000
-        return padded(date.year, 4) + "-" + padded(Int64(date.month), 2) + "-" + padded(Int64(date.day), 2) + "T"
-            + padded(seconds / 3_600, 2) + ":" + padded(seconds / 60 % 60, 2) + ":" + padded(seconds % 60, 2) + "."
-            + padded(time % 1_000, 3) + "Z"
-    }
-
-    /// Days between 1970-01-01 and a date of the proleptic Gregorian calendar; years start in March inside.
-    static func daysSince1970(year: Int, month: Int, day: Int) -> Int64 {
-        let y = Int64(month <= 2 ? year - 1 : year)
-        let (era, yearOfEra) = y.flooredDivision(by: 400)
-        let dayOfYear = Int64((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1)
-        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-        return era * 146_097 + dayOfEra - 719_468
-    }
-
-    private static func civil(daysSince1970 days: Int64) -> (year: Int64, month: Int, day: Int) {
-        let (era, dayOfEra) = (days + 719_468).flooredDivision(by: 146_097)
-        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shiftedMonth = (5 * dayOfYear + 2) / 153
-        let day = Int(dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
-        let month = Int(shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9)
-        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
+        let time = CivilTime(milliseconds: milliseconds)
+        return padded(time.year, 4) + "-" + padded(time.month) + "-" + padded(time.day) + "T" + padded(time.hour) + ":"
+            + padded(time.minute) + ":" + padded(time.second) + "." + padded(Int64(time.millisecond), 3) + "Z"
     }
 
     private static func daysIn(month: Int, year: Int) -> Int {
@@ -72,6 +50,8 @@ enum TimestampText {
         default: 31
         }
     }
+
+    private static func padded(_ number: Int) -> String { padded(Int64(number), 2) }
 
     private static func padded(_ number: Int64, _ width: Int) -> String {
         let digits = String(number.magnitude)
@@ -116,13 +96,5 @@ private struct DigitReader {
             position += 1
         }
         return position == start ? nil : (milliseconds, isFiner)
-    }
-}
-
-extension Int64 {
-    /// Quotient rounded towards negative infinity, and the non-negative remainder.
-    fileprivate func flooredDivision(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
-        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }
 }

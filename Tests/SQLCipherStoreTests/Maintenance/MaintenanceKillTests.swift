@@ -11,13 +11,18 @@ struct MaintenanceKillTests {
     /// The places to be killed at: the durable steps, and in the middle of the copy.
     static let places = MaintenanceStep.allCases.indices.map { $0 } + [-1]
 
-    @Test("leaves the old store or the new one, whole, and what is left over goes with the next opening", arguments: Rewrite.possible, places)
+    @Test(
+        "leaves the old store or the new one, whole, and what is left over goes with the next opening",
+        arguments: Rewrite.possible,
+        places
+    )
     func rewriting(rewrite: Rewrite, place: Int) async throws {
         let folder = try TestFolder()
         try await SampleStore.make(in: folder, format: rewrite.format, rows: 20_000)
         let content = try DatabaseDump(folder)
         let (path, name) = (folder.url.path, rewrite.rawValue)
-        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, name = name as String, place = place as Int] in
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [path = path as String, name = name as String, place = place as Int] in
             let database = URL(filePath: path).appending(path: "store.db")
             let killer = Killer(place)
             try await Rewrite(rawValue: name)?.run(on: database, progress: killer.progress, onStep: killer.onStep)
@@ -27,7 +32,9 @@ struct MaintenanceKillTests {
         try expectSecrecy(in: folder)
         #expect(try DatabaseDump(folder, keyByte: keyByte) == content)
         if rewrite == .rekey {
-            #expect(try await code { _ = try await EncryptedStore.open(in: folder, keyByte: isDone ? 7 : 9) } == .wrongKey)
+            #expect(
+                try await code { _ = try await EncryptedStore.open(in: folder, keyByte: isDone ? 7 : 9) } == .wrongKey
+            )
         }
         let store = try await EncryptedStore.open(in: folder, SampleStore.tables.dropLast(), keyByte: keyByte)
         #expect(try await store.read(table: "items", itemID: "1")?["undeclared"] == .double(0.1))
@@ -78,8 +85,85 @@ struct MaintenanceKillTests {
         #expect(try DatabaseDump(folder) == content)
     }
 
-    private func expectSecrecy(in folder: TestFolder) throws {
-        for (name, bytes) in try folder.contents() {
+    @Test("while it exports leaves the store, and a whole plain file or one that is not finished", arguments: places)
+    func exporting(place: Int) async throws {
+        let folder = try TestFolder()
+        try await SampleStore.make(in: folder, rows: 20_000)
+        let content = try DatabaseDump(folder)
+        let path = folder.url.path
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, place = place as Int] in
+            let folder = URL(filePath: path)
+            let killer = Killer(place)
+            // An export empties no log: there is no such step.
+            if killer.step == .emptiedLog { kill(getpid(), SIGKILL) }
+            var file = StoreFile(folder.appending(path: "store.db"))
+            file.onStep = killer.onStep
+            try await file.exportPlaintext(
+                to: folder.appending(path: "plain"),
+                key: .testKey(),
+                progress: killer.progress
+            )
+        }
+        let isDone = place >= 0 && [.named, .finished].contains(MaintenanceStep.allCases[place])
+        let plain = folder.url.appending(path: "plain")
+        let unfinished = folder.url.appending(path: "plain.new")
+        #expect(FileManager.default.fileExists(atPath: plain.path) == isDone)
+        if FileManager.default.fileExists(atPath: unfinished.path) { #expect(try permissions(unfinished) == 0o600) }
+        if isDone { try FileManager.default.removeItem(at: plain) }
+        try await StoreFile(folder.database).exportPlaintext(to: plain, key: .testKey())
+        #expect(try DatabaseDump(plain: plain) == content)
+        #expect(try Set(folder.contents().keys) == ["store.db", "store.db.lock", "plain"])
+        #expect(try DatabaseDump(folder) == content)
+    }
+
+    @Test("while it encrypts leaves the plain file, and a whole store or none", arguments: places, [true, false])
+    func encrypting(place: Int, isExported: Bool) async throws {
+        let folder = try TestFolder()
+        let plain = folder.url.appending(path: "plain")
+        if isExported {
+            try await SampleStore.make(in: folder, rows: 20_000)
+            try await StoreFile(folder.database).exportPlaintext(to: plain, key: .testKey())
+            try FileManager.default.removeItem(at: folder.database)
+        } else {
+            let database = try Database(path: plain.path, flags: 6)
+            try database.run("CREATE TABLE items (id TEXT PRIMARY KEY, \(SampleStore.marker) TEXT)")
+            let rows = """
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) \
+                INSERT INTO items SELECT i, '\(SampleStore.marker)' || i FROM n
+                """
+            try database.run(rows)
+        }
+        let before = try Data(contentsOf: plain)
+        let path = folder.url.path
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, place = place as Int] in
+            let folder = URL(filePath: path)
+            let killer = Killer(place)
+            if killer.step == .emptiedLog { kill(getpid(), SIGKILL) }
+            _ = try await StoreFile.encrypt(
+                plaintext: folder.appending(path: "plain"),
+                into: folder.appending(path: "store.db"),
+                key: .testKey(),
+                schema: nil,
+                progress: killer.progress,
+                onStep: killer.onStep
+            )
+        }
+        let isDone = place >= 0 && [.named, .finished].contains(MaintenanceStep.allCases[place])
+        #expect(FileManager.default.fileExists(atPath: folder.database.path) == isDone)
+        #expect(try Data(contentsOf: plain) == before)
+        try expectSecrecy(in: folder, except: "plain")
+        if !isDone { try await StoreFile.encrypt(plaintext: plain, into: folder.database, key: .testKey()) }
+        let count = try DatabaseDump(folder).rows["items"]?.count
+        #expect(count == (isExported ? 4 : 2_000))
+        #expect(
+            try Set(folder.contents().keys).subtracting(["store.db-wal", "store.db-shm"]) == [
+                "store.db", "store.db.lock", "plain",
+            ]
+        )
+    }
+
+    private func expectSecrecy(in folder: TestFolder, except other: String? = nil) throws {
+        for (name, bytes) in try folder.contents() where name != other {
             for marker in [SampleStore.marker, "SQLite format", "CREATE TABLE"] {
                 #expect(Data(bytes).range(of: Data(marker.utf8)) == nil, "\(marker) in \(name)")
             }
@@ -99,7 +183,9 @@ struct Killer: Sendable {
     }
 
     var progress: StoreProgressHandler {
-        { [step] in if step == nil, $0.phase == .copying, $0.completed > 0 { kill(getpid(), SIGKILL) } }
+        { [step] in
+            if step == nil, $0.phase == .copying, (1..<$0.total).contains($0.completed) { kill(getpid(), SIGKILL) }
+        }
     }
 }
 #endif

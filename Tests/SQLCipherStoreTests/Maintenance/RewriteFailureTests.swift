@@ -94,7 +94,10 @@ struct RewriteFailureTests {
                 #expect(try folder.contents()["store.db"]?.dropFirst(4_096) == damaged.dropFirst(4_096), "page \(page)")
                 refused += 1
             }
-            #expect(try Set(folder.contents().keys).isSubset(of: ["store.db", "store.db.lock"]), "page \(page)")
+            // A connection that met the damage may leave its log, in which there is nothing.
+            let others = try folder.contents()
+                .filter { !["store.db", "store.db.lock", "store.db-shm"].contains($0.key) }
+            #expect(others.isEmpty || others == ["store.db-wal": []], "page \(page)")
         }
         #expect(refused > pages * 2 / 3)
     }
@@ -210,7 +213,7 @@ struct RewriteFailureTests {
                 ofItemAtPath: folder.url.appending(path: name).path
             )
         }
-        let before = try DatabaseDump(folder)
+        let before = try folder.contents()
         let (path, name) = (folder.url.path, rewrite.rawValue)
         try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: path)
         defer { _ = unsafe chmod(path, 0o755) }
@@ -221,8 +224,7 @@ struct RewriteFailureTests {
             }
             exit(found == .readOnly ? 42 : 1)
         }
-        #expect(try DatabaseDump(folder) == before)
-        #expect(try Set(folder.contents().keys) == ["store.db", "store.db.lock"])
+        #expect(try folder.contents() == before)
     }
     #endif
 }
@@ -234,7 +236,9 @@ enum Outcome: Equatable {
 }
 
 /// Runs a closure in a task of its own, which the function it is given cancels. Returns nil when it throws nothing.
-func code(cancelling body: @escaping @Sendable (@escaping @Sendable () -> Void) async throws -> Void) async throws -> Outcome? {
+func code(cancelling body: @escaping @Sendable (@escaping @Sendable () -> Void) async throws -> Void) async throws
+    -> Outcome?
+{
     let (starts, start) = AsyncStream<Void>.makeStream()
     let running = Mutex<Task<Void, any Error>?>(nil)
     let task = Task {

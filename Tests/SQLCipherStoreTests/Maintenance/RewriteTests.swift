@@ -52,7 +52,10 @@ enum Rewrite: String, CaseIterable, Sendable {
 
 @Suite("Compacting, upgrading and rekeying a store")
 struct RewriteTests {
-    @Test("keeps every value, row number, table and index, and gives the file a mark of its own", arguments: Rewrite.possible)
+    @Test(
+        "keeps every value, row number, table and index, and gives the file a mark of its own",
+        arguments: Rewrite.possible
+    )
     func content(rewrite: Rewrite) async throws {
         let folder = try TestFolder()
         try await SampleStore.make(in: folder, format: rewrite.format)
@@ -87,7 +90,8 @@ struct RewriteTests {
         let folder = try TestFolder()
         try await SampleStore.make(in: folder, rows: 20)
         let store = try await EncryptedStore.open(in: folder)
-        let rows = (0..<2_000).map { Record(id: .string("r\($0)"), ["bytes": .bytes(Array(repeating: 1, count: 1_000))]) }
+        let rows = (0..<2_000)
+            .map { Record(id: .string("r\($0)"), ["bytes": .bytes(Array(repeating: 1, count: 1_000))]) }
         try await store.upsert(rows, table: "items")
         try await store.deleteItems(withIDs: rows.dropLast(10).map(\.id), table: "items")
         await store.close()

@@ -10,7 +10,11 @@ struct SampleStore {
 
     static let tables: [TableDefinition] = [
         .items, .folding,
-        TableDefinition("indexed", columns: [.init("a", .string), .init("rowid", .int64)], indexes: [["a"], ["a", "rowid"]]),
+        TableDefinition(
+            "indexed",
+            columns: [.init("a", .string), .init("rowid", .int64)],
+            indexes: [["a"], ["a", "rowid"]]
+        ),
         TableDefinition("forgotten", columns: [.init("text", .string), .init("old", .decimal)]),
     ]
 
@@ -72,6 +76,7 @@ struct DatabaseDump: Equatable {
         let content = try DatabaseContent(database)
         entries = content.entries
         for name in content.rowCounts.keys {
+            rows[name] = []
             try database.withStatement("SELECT _rowid_, * FROM \(name.sqlIdentifier) ORDER BY _rowid_") { row in
                 while try row.step() { rows[name, default: []].append((0..<row.columnCount).map { row.value($0) }) }
             }

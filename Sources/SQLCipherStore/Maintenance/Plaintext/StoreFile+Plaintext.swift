@@ -74,7 +74,31 @@ extension StoreFile {
         schema: StoreSchema? = nil,
         progress: StoreProgressHandler? = nil
     ) async throws -> StoreEncryptionResult {
-        throw StoreError(.internal, "this is not there yet")
+        try await encrypt(plaintext: plaintext, into: url, key: key, schema: schema, progress: progress) { _ in }
+    }
+
+    /// The same; tests end their process at a step.
+    static func encrypt(
+        plaintext: URL,
+        into url: URL,
+        key: SecretBytes,
+        schema: StoreSchema?,
+        progress: StoreProgressHandler?,
+        onStep: @escaping @Sendable (MaintenanceStep) -> Void
+    ) async throws -> StoreEncryptionResult {
+        let (plain, files) = try (StoreFiles(plaintext), StoreFiles(url))
+        return try await CancellableWork.run(at: files.database) { work in
+            try PlainEncryption(
+                plain: plain,
+                files: files,
+                key: key,
+                schema: schema,
+                work: work,
+                progress: progress,
+                onStep: onStep
+            )
+            .run()
+        }
     }
 }
 

@@ -1,12 +1,12 @@
-import Foundation
+internal import Foundation
 
 /// SplitMix64: the same numbers for the same seed.
-struct SeededGenerator: RandomNumberGenerator {
+package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    init(seed: UInt64) { state = seed }
+    package init(seed: UInt64) { state = seed }
 
-    mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var z = state
         z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -15,7 +15,7 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 
     /// The seed in the environment variable `SEALEDSYNC_TEST_SEED`, or a new one.
-    static var seed: UInt64 {
+    package static var seed: UInt64 {
         ProcessInfo.processInfo.environment["SEALEDSYNC_TEST_SEED"].flatMap(UInt64.init) ?? .random(in: 0...UInt64.max)
     }
 }

@@ -1,0 +1,77 @@
+import DatasyncEmulator
+import DatasyncHTTP
+import QueryGenerator
+import RemoteContract
+import SyncContract
+import Testing
+
+@Suite("A query sent to a server and the evaluator in memory agree", .timeLimit(.minutes(5)))
+struct QueryAgreementTests {
+    private static let table = TableDefinition(
+        "things",
+        columns: [
+            .init("text", .string), .init("name", .string), .init("whole", .int64), .init("count", .int64),
+            .init("number", .double), .init("price", .decimal), .init("tax", .decimal), .init("due", .date),
+            .init("flag", .bool),
+        ],
+        systemProperties: []
+    )
+
+    private static let columns: [String: EmulatedTableDefinition.ColumnType] = [
+        "text": .string, "name": .string, "whole": .number, "count": .number, "number": .number, "price": .decimal,
+        "tax": .decimal, "due": .date, "flag": .boolean,
+    ]
+
+    @Test("on random queries over random rows, in both protocols", arguments: DatasyncDialect.allCases)
+    func randomQueries(dialect: DatasyncDialect) async throws {
+        let seed = SeededGenerator.seed
+        print("QueryAgreementTests (\(dialect)): SEALEDSYNC_TEST_SEED=\(seed)")
+        let isDatasync = dialect == .datasync
+        var random = RandomQueries(Self.table, .wire(wholeNumbers: isDatasync), seed: seed)
+        let server = EmulatorServer(
+            EmulatorConfiguration(
+                dialect: isDatasync ? .datasync : .azureMobileApps,
+                tables: [.init("things", columns: Self.columns)]
+            )
+        )
+        let remote = try DatasyncRemote(baseURL: try await server.start(), dialect: dialect)
+        do {
+            try await compare(remote, seed: seed, &random)
+        } catch {
+            await server.stop()
+            throw error
+        }
+        await server.stop()
+    }
+
+    private func compare(_ remote: DatasyncRemote, seed: UInt64, _ random: inout RandomQueries) async throws {
+        var rows: [Record] = []
+        for number in 0..<40 {
+            let row = random.record(.string((number % 2 == 0 ? "id-" : "ID-") + String(number / 2)))
+            _ = try await remote.insert(row, into: Self.table)
+            rows.append(row)
+        }
+        random.rows = rows
+        let evaluator = QueryEvaluator(Self.table)
+        var found = 0
+        for index in 0..<1_000 {
+            let query = random.query(depth: 3)
+            let expected = try evaluator.evaluate(query, over: rows)
+            var all = Query(query.table)
+            all.predicate = query.predicate
+            let total = try evaluator.evaluate(all, over: rows).count
+            let page = try await remote.page(query.countingAll(), of: Self.table)
+            found += page.records.count
+            guard page.records.map(\.id) == expected.map(\.id), page.totalCount == total else {
+                Issue.record(
+                    """
+                    seed \(seed), query \(index): \(query)
+                    expected \(expected.map(\.id)) of \(total), got \(page.records.map(\.id)) of \(page.totalCount ?? -1)
+                    """
+                )
+                return
+            }
+        }
+        #expect(found > 1_000, "seed \(seed): the queries found next to nothing, so they compared nothing")
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import SealedSync
+import Testing
+
+@Suite("Store actions that are killed or interrupted", .serialized)
+struct StoreKillTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// Kills an action at an instant that chance says, or when the file it works on appears.
+    private func kill(_ arguments: [String], _ signal: Int32, watching path: String, _ random: inout SplitMix) async throws {
+        let process = try ToolProcess.start(["store"] + arguments, output: Pipe(), errors: Pipe())
+        let waitsForFile = Bool.random(using: &random)
+        let deadline = ContinuousClock.now + .milliseconds(Int.random(in: 1...400, using: &random))
+        while process.isRunning, waitsForFile ? !FileManager.default.fileExists(atPath: path) : ContinuousClock.now < deadline {
+            await Task.yield()
+        }
+        Foundation.kill(process.processIdentifier, signal)
+        await ToolProcess.end(of: process)
+    }
+
+    private static func seed() -> UInt64 {
+        let seed =
+            ProcessInfo.processInfo.environment["SEALEDSYNC_TEST_SEED"].flatMap(UInt64.init) ?? .random(in: 0...UInt64.max)
+        print("seed \(seed)")
+        return seed
+    }
+
+    @Test("whenever compact or upgrade dies, the store opens with every row", arguments: ["compact", "upgrade"])
+    func rewriting(_ action: String) async throws {
+        let seed = Self.seed()
+        var random = SplitMix(state: seed)
+        let device = try await StoreDevice.make(folder.file("d"), rows: 1_000, bytesInRow: 5_000, deletesHalf: true)
+        let before = try await device.rows()
+        for _ in 0..<10 {
+            try await kill([action, "--store", device.path], SIGKILL, watching: device.database.path + ".new", &random)
+            let verified = try await device.run(["verify"])
+            #expect(verified.status == 0, "seed \(seed): \(verified.output)")
+        }
+        #expect(try await device.rows() == before, "seed \(seed)")
+        _ = try await device.json(action)
+        #expect(try await device.rows() == before, "seed \(seed)")
+        #expect(try device.names() == ["store.db", "store.db.lock", "store.keys", "store.secret"])
+    }
+
+    @Test("whenever backup dies, there is no backup or a whole one, and the next one succeeds")
+    func backup() async throws {
+        let seed = Self.seed()
+        var random = SplitMix(state: seed)
+        let device = try await StoreDevice.make(folder.file("d"), rows: 500, bytesInRow: 5_000)
+        let before = try await device.rows()
+        for round in 0..<8 {
+            let target = StoreDevice(folder.file("copy-\(round)"))
+            try await kill(["backup", target.path, "--store", device.path], SIGKILL, watching: target.path + ".new", &random)
+            if !FileManager.default.fileExists(atPath: target.path) { _ = try await device.json("backup", target.path) }
+            try FileManager.default.copyItem(at: device.secretFile, to: target.secretFile)
+            #expect(try await target.rows() == before, "seed \(seed)")
+            #expect(!FileManager.default.fileExists(atPath: target.path + ".new"), "seed \(seed)")
+        }
+        #expect(try await device.rows() == before, "seed \(seed)")
+    }
+
+    @Test("whenever export or encrypt dies, the file is not there or whole, and the next one succeeds")
+    func exportAndEncrypt() async throws {
+        let seed = Self.seed()
+        var random = SplitMix(state: seed)
+        let device = try await StoreDevice.make(folder.file("d"), rows: 500, bytesInRow: 5_000)
+        let before = try await device.rows()
+        for round in 0..<6 {
+            let plain = folder.file("plain-\(round)")
+            let arguments = ["export", plain.path, "--plaintext-i-understand", "--store", device.path]
+            try await kill(arguments, SIGKILL, watching: plain.path + ".new", &random)
+            if !FileManager.default.fileExists(atPath: plain.path) {
+                _ = try await device.json("export", plain.path, "--plaintext-i-understand")
+            }
+            let copy = StoreDevice(folder.file("copy-\(round)"))
+            try await kill(["encrypt", plain.path, "--store", copy.path], SIGKILL, watching: copy.database.path + ".new", &random)
+            if !FileManager.default.fileExists(atPath: copy.database.path) { _ = try await copy.json("encrypt", plain.path) }
+            #expect(try await copy.rows() == before, "seed \(seed)")
+        }
+    }
+
+    @Test("whenever wipe dies, the store opens with every row, or cannot be opened any more and the next one finishes")
+    func wipe() async throws {
+        let seed = Self.seed()
+        var random = SplitMix(state: seed)
+        var counts = (whole: 0, gone: 0)
+        for round in 0..<10 {
+            let device = try await StoreDevice.make(folder.file("d\(round)"))
+            let before = try await device.rows()
+            let process = try ToolProcess.start(["store", "wipe", "--yes", "--store", device.path], output: Pipe())
+            let watched = [device.folder.keyslotsURL, device.database].randomElement(using: &random)?.path ?? ""
+            let deadline = ContinuousClock.now + .milliseconds(Int.random(in: 1...60, using: &random))
+            let waitsForFile = Bool.random(using: &random)
+            while process.isRunning,
+                waitsForFile ? FileManager.default.fileExists(atPath: watched) : ContinuousClock.now < deadline
+            { await Task.yield() }
+            Foundation.kill(process.processIdentifier, SIGKILL)
+            await ToolProcess.end(of: process)
+            let names = try device.names()
+            if names.contains("store.keys"), try await device.run(["inspect"]).status == 0 {
+                #expect(try await device.rows() == before, "seed \(seed)")
+                counts.whole += 1
+            } else {
+                counts.gone += 1
+            }
+            if !names.isEmpty { _ = try await device.json("wipe", "--yes") }
+            #expect(try device.names().isEmpty, "seed \(seed)")
+        }
+        print("\(counts.whole) whole, \(counts.gone) gone")
+    }
+
+    @Test("Ctrl-C ends an action in good order: nothing was changed, and it says so", arguments: [SIGINT, SIGTERM])
+    func interrupted(_ signal: Int32) async throws {
+        let device = try await StoreDevice.make(folder.file("d"), rows: 3_000, bytesInRow: 10_000, deletesHalf: true)
+        let before = try await device.rows()
+        let size = try Data(contentsOf: device.database).count
+        let errors = Pipe()
+        let process = try ToolProcess.start(["store", "compact", "--store", device.path], output: Pipe(), errors: errors)
+        let temporary = device.database.path + ".new"
+        while process.isRunning, !FileManager.default.fileExists(atPath: temporary) { await Task.yield() }
+        Foundation.kill(process.processIdentifier, signal)
+        await ToolProcess.end(of: process)
+        try errors.fileHandleForWriting.close()
+        let message = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        try #require(process.terminationReason == .exit, "not by the signal")
+        let isCompacted = try Data(contentsOf: device.database).count < size
+        if process.terminationStatus == 0 {
+            print("the action was faster than the signal")
+            #expect(isCompacted)
+        } else {
+            #expect(process.terminationStatus == 1 && message.contains("nothing was changed"), "\(message)")
+            #expect(!isCompacted)
+        }
+        #expect(try device.names() == ["store.db", "store.db.lock", "store.keys", "store.secret"])
+        #expect(try await device.rows() == before)
+    }
+}
