@@ -7,6 +7,8 @@ extension StoreFolder {
     /// Says what is in the store: ``StoreFile/inspect(key:)``.
     ///
     /// - Parameter keyring: The keys, as ``unlock(_:)`` gives them.
+    /// - Returns: The tables and what else the store says of itself.
+    /// - Throws: As ``StoreFile/inspect(key:)``.
     public func inspect(_ keyring: StoreKeyring) async throws -> StoreContent {
         try await file.inspect(key: keyring.dataKey)
     }

@@ -87,7 +87,11 @@ struct ProgressBarTests {
     @Test("sentences are broken at spaces into lines that fit")
     func sentences() {
         let text = "one two " + String(repeating: "x", count: 30) + " three four"
-        #expect(Terminal.lines(text, width: 12, indentation: 2) == ["one two", "  " + String(repeating: "x", count: 30), "  three four"])
+        #expect(
+            Terminal.lines(text, width: 12, indentation: 2) == [
+                "one two", "  " + String(repeating: "x", count: 30), "  three four",
+            ]
+        )
         #expect(Terminal.lines("", width: 10).isEmpty)
         #expect(Terminal.lines("word", width: 2) == ["word"])
     }

@@ -32,7 +32,10 @@ struct StoreActionTests {
     @Test("inspect without the secret, and of a store that is open, shows what is visible from outside")
     func inspectFromOutside() async throws {
         let device = try await makeStore()
-        let store = try await device.folder.open(StoreSchema([StoreDevice.table]), unlocker: SecretFileUnlocker(at: device.secretFile))
+        let store = try await device.folder.open(
+            StoreSchema([StoreDevice.table]),
+            unlocker: SecretFileUnlocker(at: device.secretFile)
+        )
         let open = try await device.json("inspect")
         #expect(open["inUse"] as? Bool == true && open["content"] == nil)
         #expect((open["locked"] as? String)?.contains("open") == true)
@@ -59,14 +62,20 @@ struct StoreActionTests {
         #expect(findings.contains { $0["kind"] as? String == "damagedPage" && $0["page"] as? Int == 7 }, "\(findings)")
         #expect(answer["sound"] as? Bool == false)
         let lines = try await device.run(["verify"])
-        #expect(lines.status == 1 && lines.output.contains("page 7") && lines.output.contains("next: restore"), "\(lines.output)")
+        #expect(
+            lines.status == 1 && lines.output.contains("page 7") && lines.output.contains("next: restore"),
+            "\(lines.output)"
+        )
         #expect(try Data(contentsOf: device.database) == bytes)
     }
 
     @Test("verify sees a change that has lost its row")
     func verifyQueue() async throws {
         let device = try await makeStore()
-        let store = try await device.folder.open(StoreSchema([StoreDevice.table]), unlocker: SecretFileUnlocker(at: device.secretFile))
+        let store = try await device.folder.open(
+            StoreSchema([StoreDevice.table]),
+            unlocker: SecretFileUnlocker(at: device.secretFile)
+        )
         try await store.deleteItems(withIDs: ["waiting"], table: "Notes")
         await store.close()
         let result = try await device.run(["verify", "--json"])
@@ -83,7 +92,9 @@ struct StoreActionTests {
         #expect(answer["rewritten"] as? Bool == true)
         #expect(try #require(answer["bytesAfter"] as? Int) < #require(answer["bytesBefore"] as? Int))
         let upgrade = try await device.json("upgrade")
-        #expect(upgrade["formatAfter"] as? Int == (try EncryptedStore.linkedEngineVersion().cipher.hasPrefix("3") ? 1 : 2))
+        #expect(
+            upgrade["formatAfter"] as? Int == (try EncryptedStore.linkedEngineVersion().cipher.hasPrefix("3") ? 1 : 2)
+        )
         #expect(try await device.rows() == before)
         #expect(try await device.json("verify")["sound"] as? Bool == true)
     }
@@ -93,6 +104,8 @@ struct StoreActionTests {
         let device = try await makeStore()
         let before = try await device.rows()
         let target = folder.file("copy")
+        // A folder that was made for the backup is as good as none.
+        try FileManager.default.createDirectory(at: target, withIntermediateDirectories: false)
         let answer = try await device.json("backup", target.path)
         #expect(answer["folder"] as? String == target.path)
         let copy = StoreDevice(target)
@@ -143,7 +156,10 @@ struct StoreActionTests {
         let file = folder.file("passphrase")
         try Data("correct horse".utf8).write(to: file)
         let other = StoreDevice(folder.file("other"))
-        #expect(try await other.json("encrypt", plain.path, "--passphrase-file", file.path)["unlocker"] as? String == "passphrase")
+        #expect(
+            try await other.json("encrypt", plain.path, "--passphrase-file", file.path)["unlocker"] as? String
+                == "passphrase"
+        )
         #expect(try await other.json("verify", "--passphrase-file", file.path)["sound"] as? Bool == true)
         let wrong = try await other.run(["verify"], environment: ["SEALEDSYNC_PASSPHRASE": "battery"])
         #expect(wrong.status == 1 && wrong.message == "sealedsync: the passphrase is wrong")
@@ -192,7 +208,8 @@ struct StoreActionTests {
         outputs.append(try await ToolProcess.run(["store", "--help"]))
         for line in outputs.flatMap({ ($0.output + $0.errors).split(separator: "\n") }) {
             // A usage line and a path are as long as they are.
-            let isFree = line.lowercased().contains("usage:") || line.hasPrefix("  See ") || line.contains(folder.url.path)
+            let isFree =
+                line.lowercased().contains("usage:") || line.hasPrefix("  See ") || line.contains(folder.url.path)
             #expect(line.count <= 80 || isFree, "\(line)")
         }
     }

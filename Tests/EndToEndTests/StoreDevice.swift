@@ -32,7 +32,10 @@ struct StoreDevice {
             .map { index in
                 Record(
                     id: .string("note-\(index)"),
-                    ["text": .string("marker \(index)"), "content": .bytes(Array(repeating: UInt8(index & 255), count: bytesInRow))]
+                    [
+                        "text": .string("marker \(index)"),
+                        "content": .bytes(Array(repeating: UInt8(index & 255), count: bytesInRow)),
+                    ]
                 )
             }
         try await store.upsert(records, table: table.name)
@@ -40,7 +43,10 @@ struct StoreDevice {
             let gone = stride(from: 1, to: rows, by: 2).map { RecordID.string("note-\($0)") }
             try await store.deleteItems(withIDs: gone, table: table.name)
         }
-        let context = SyncContext(store: store, remote: try DatasyncRemote(baseURL: #require(URL(string: "http://127.0.0.1:9")), dialect: .datasync))
+        let context = SyncContext(
+            store: store,
+            remote: try DatasyncRemote(baseURL: #require(URL(string: "http://127.0.0.1:9")), dialect: .datasync)
+        )
         try await context.table(table.name).insert(["text": "waits"], id: "waiting")
         await store.close()
         return device

@@ -9,11 +9,15 @@ struct StoreKillTests {
     init() throws { folder = try TemporaryFolder() }
 
     /// Kills an action at an instant that chance says, or when the file it works on appears.
-    private func kill(_ arguments: [String], _ signal: Int32, watching path: String, _ random: inout SplitMix) async throws {
+    private func kill(_ arguments: [String], _ signal: Int32, watching path: String, _ random: inout SplitMix)
+        async throws
+    {
         let process = try ToolProcess.start(["store"] + arguments, output: Pipe(), errors: Pipe())
         let waitsForFile = Bool.random(using: &random)
         let deadline = ContinuousClock.now + .milliseconds(Int.random(in: 1...400, using: &random))
-        while process.isRunning, waitsForFile ? !FileManager.default.fileExists(atPath: path) : ContinuousClock.now < deadline {
+        while process.isRunning,
+            waitsForFile ? !FileManager.default.fileExists(atPath: path) : ContinuousClock.now < deadline
+        {
             await Task.yield()
         }
         Foundation.kill(process.processIdentifier, signal)
@@ -22,7 +26,8 @@ struct StoreKillTests {
 
     private static func seed() -> UInt64 {
         let seed =
-            ProcessInfo.processInfo.environment["SEALEDSYNC_TEST_SEED"].flatMap(UInt64.init) ?? .random(in: 0...UInt64.max)
+            ProcessInfo.processInfo.environment["SEALEDSYNC_TEST_SEED"].flatMap(UInt64.init)
+            ?? .random(in: 0...UInt64.max)
         print("seed \(seed)")
         return seed
     }
@@ -52,7 +57,12 @@ struct StoreKillTests {
         let before = try await device.rows()
         for round in 0..<8 {
             let target = StoreDevice(folder.file("copy-\(round)"))
-            try await kill(["backup", target.path, "--store", device.path], SIGKILL, watching: target.path + ".new", &random)
+            try await kill(
+                ["backup", target.path, "--store", device.path],
+                SIGKILL,
+                watching: target.path + ".new",
+                &random
+            )
             if !FileManager.default.fileExists(atPath: target.path) { _ = try await device.json("backup", target.path) }
             try FileManager.default.copyItem(at: device.secretFile, to: target.secretFile)
             #expect(try await target.rows() == before, "seed \(seed)")
@@ -75,8 +85,15 @@ struct StoreKillTests {
                 _ = try await device.json("export", plain.path, "--plaintext-i-understand")
             }
             let copy = StoreDevice(folder.file("copy-\(round)"))
-            try await kill(["encrypt", plain.path, "--store", copy.path], SIGKILL, watching: copy.database.path + ".new", &random)
-            if !FileManager.default.fileExists(atPath: copy.database.path) { _ = try await copy.json("encrypt", plain.path) }
+            try await kill(
+                ["encrypt", plain.path, "--store", copy.path],
+                SIGKILL,
+                watching: copy.database.path + ".new",
+                &random
+            )
+            if !FileManager.default.fileExists(atPath: copy.database.path) {
+                _ = try await copy.json("encrypt", plain.path)
+            }
             #expect(try await copy.rows() == before, "seed \(seed)")
         }
     }
@@ -117,7 +134,11 @@ struct StoreKillTests {
         let before = try await device.rows()
         let size = try Data(contentsOf: device.database).count
         let errors = Pipe()
-        let process = try ToolProcess.start(["store", "compact", "--store", device.path], output: Pipe(), errors: errors)
+        let process = try ToolProcess.start(
+            ["store", "compact", "--store", device.path],
+            output: Pipe(),
+            errors: errors
+        )
         let temporary = device.database.path + ".new"
         while process.isRunning, !FileManager.default.fileExists(atPath: temporary) { await Task.yield() }
         Foundation.kill(process.processIdentifier, signal)
@@ -135,5 +156,30 @@ struct StoreKillTests {
         }
         #expect(try device.names() == ["store.db", "store.db.lock", "store.keys", "store.secret"])
         #expect(try await device.rows() == before)
+    }
+
+    @Test("Ctrl-C during encrypt leaves no store, no keys and no folder")
+    func interruptedEncrypt() async throws {
+        let device = try await StoreDevice.make(folder.file("d"), rows: 3_000, bytesInRow: 10_000)
+        let plain = folder.file("plain")
+        _ = try await device.json("export", plain.path, "--plaintext-i-understand")
+        let copy = StoreDevice(folder.file("copy"))
+        let process = try ToolProcess.start(
+            ["store", "encrypt", plain.path, "--store", copy.path],
+            output: Pipe(),
+            errors: Pipe()
+        )
+        let temporary = copy.database.path + ".new"
+        while process.isRunning, !FileManager.default.fileExists(atPath: temporary) { await Task.yield() }
+        Foundation.kill(process.processIdentifier, SIGINT)
+        await ToolProcess.end(of: process)
+        try #require(process.terminationReason == .exit, "not by the signal")
+        if process.terminationStatus == 0 {
+            print("the action was faster than the signal")
+            #expect(try await copy.json("verify")["sound"] as? Bool == true)
+        } else {
+            #expect(process.terminationStatus == 1)
+            #expect(!FileManager.default.fileExists(atPath: copy.path))
+        }
     }
 }

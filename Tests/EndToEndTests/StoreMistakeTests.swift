@@ -66,13 +66,18 @@ struct StoreMistakeTests {
         let device = try await StoreDevice.make(folder.file("d"))
         let other = try await StoreDevice.make(folder.file("other"))
         for action in actions {
-            expectRefusal(try await run(action, on: device.folder.url, "--secret-file", other.secretFile.path), "not the one")
+            expectRefusal(
+                try await run(action, on: device.folder.url, "--secret-file", other.secretFile.path),
+                "not the one"
+            )
         }
         let secret = try Data(contentsOf: device.secretFile)
         try Data("abc".utf8).write(to: device.secretFile)
         for action in actions { expectRefusal(try await run(action, on: device.folder.url), "hexadecimal") }
         try FileManager.default.removeItem(at: device.secretFile)
-        for action in actions.dropFirst() { expectRefusal(try await run(action, on: device.folder.url), "no secret file") }
+        for action in actions.dropFirst() {
+            expectRefusal(try await run(action, on: device.folder.url), "no secret file")
+        }
         try secret.write(to: device.secretFile)
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: device.secretFile.path)
         #expect(try await device.rows().count == 21)
@@ -117,17 +122,22 @@ struct StoreMistakeTests {
         for action in actions { expectRefusal(try await run(action, on: device.folder.url), "no store") }
         try database.write(to: device.database)
         try FileManager.default.removeItem(at: device.folder.keyslotsURL)
-        for action in actions.dropFirst() { expectRefusal(try await run(action, on: device.folder.url), "keyslot file") }
+        for action in actions.dropFirst() {
+            expectRefusal(try await run(action, on: device.folder.url), "keyslot file")
+        }
         #expect(try await device.run(["inspect"]).output.contains("keyslot file is missing"))
     }
 
-    @Test("options without a value, without a flag they need, or that contradict each other", arguments: [
-        ["verify", "--store", ""], ["verify"], ["wipe", "--store", "", "--yes"],
-        ["verify", "--store", "d", "--passphrase-file", ""], ["verify", "--store", "d", "--secret-file", ""],
-        ["verify", "--store", "d", "--passphrase-file", "a", "--secret-file", "b"],
-        ["backup", "", "--store", "d"], ["backup", "--store", "d"], ["encrypt", "", "--store", "d"],
-        ["export", "", "--plaintext-i-understand", "--store", "d"], ["export", "x", "--store", "d"], ["nonsense"],
-    ])
+    @Test(
+        "options without a value, without a flag they need, or that contradict each other",
+        arguments: [
+            ["verify", "--store", ""], ["verify"], ["wipe", "--store", "", "--yes"],
+            ["verify", "--store", "d", "--passphrase-file", ""], ["verify", "--store", "d", "--secret-file", ""],
+            ["verify", "--store", "d", "--passphrase-file", "a", "--secret-file", "b"],
+            ["backup", "", "--store", "d"], ["backup", "--store", "d"], ["encrypt", "", "--store", "d"],
+            ["export", "", "--plaintext-i-understand", "--store", "d"], ["export", "x", "--store", "d"], ["nonsense"],
+        ]
+    )
     func usage(_ arguments: [String]) async throws {
         expectRefusal(try await ToolProcess.run(["store"] + arguments), "sage", status: 64)
     }
@@ -205,7 +215,12 @@ struct StoreMistakeTests {
         guard try await ToolProcess.shell("mount -t tmpfs -o size=12m tmpfs '\(mount.path)'") == 0 else { return }
         let result: Result<Void, any Error>
         do {
-            let device = try await StoreDevice.make(mount.appendingPathComponent("d"), rows: 100, bytesInRow: 20_000, deletesHalf: true)
+            let device = try await StoreDevice.make(
+                mount.appendingPathComponent("d"),
+                rows: 100,
+                bytesInRow: 20_000,
+                deletesHalf: true
+            )
             let before = try await device.rows()
             let free = try FileManager.default.attributesOfFileSystem(forPath: mount.path)[.systemFreeSize] as? Int ?? 0
             let filler = mount.appendingPathComponent("filler")

@@ -50,16 +50,24 @@ struct QueueVerificationTests {
 
     @Test("a delete that has lost the row it deleted")
     func lostItem() async throws {
-        try await store.upsert([Record(id: .int64(3), ["properties": .bytes(Array(#"{"type":2}"#.utf8))])], table: operations)
+        try await store.upsert(
+            [Record(id: .int64(3), ["properties": .bytes(Array(#"{"type":2}"#.utf8))])],
+            table: operations
+        )
         _ = try await onlyFinding("operation 3", "deleted")
     }
 
     @Test(
         "an operation that cannot be read",
-        arguments: [#"{"type":9}"#, #"{"type":"#, "[]", #"{"type":2,"item":{"id":"c","text":5}}"#, #"{"type":2,"item":{}}"#]
+        arguments: [
+            #"{"type":9}"#, #"{"type":"#, "[]", #"{"type":2,"item":{"id":"c","text":5}}"#, #"{"type":2,"item":{}}"#,
+        ]
     )
     func unreadable(_ properties: String) async throws {
-        try await store.upsert([Record(id: .int64(3), ["properties": .bytes(Array(properties.utf8))])], table: operations)
+        try await store.upsert(
+            [Record(id: .int64(3), ["properties": .bytes(Array(properties.utf8))])],
+            table: operations
+        )
         _ = try await onlyFinding("operation 3", "cannot be read")
     }
 
@@ -102,10 +110,14 @@ struct QueueVerificationTests {
 
     /// A row of the table of errors as the engine writes it.
     private func error(_ operation: Int64, item: String, editCounter: Int64 = 0, properties: String? = nil) -> Record {
-        let text = properties ?? #"{"table":"TodoItem","itemId":"\#(item)","operation":1,"conflict":true,"statusCode":412}"#
+        let text =
+            properties ?? #"{"table":"TodoItem","itemId":"\#(item)","operation":1,"conflict":true,"statusCode":412}"#
         return Record(
             id: .string("error \(operation)"),
-            ["operationId": .int64(operation), "properties": .bytes(Array(text.utf8)), "editCounter": .int64(editCounter)]
+            [
+                "operationId": .int64(operation), "properties": .bytes(Array(text.utf8)),
+                "editCounter": .int64(editCounter),
+            ]
         )
     }
 
@@ -135,7 +147,9 @@ struct QueueVerificationTests {
     @Test("settings: tokens are instants, kinds and keys are there, nothing is there twice")
     func settings() async throws {
         func set(_ fields: [String: FieldValue], id: RecordID = "s") async throws {
-            let base: [String: FieldValue] = ["table": "TodoItem", "keyType": 0, "key": "all", "value": .null, "query": ""]
+            let base: [String: FieldValue] = [
+                "table": "TodoItem", "keyType": 0, "key": "all", "value": .null, "query": "",
+            ]
             try await store.upsert([Record(id: id, base.merging(fields) { $1 })], table: configuration)
         }
         try await set(["value": "2024-05-01T10:00:00.000Z"])

@@ -3,7 +3,7 @@ public import SyncContract
 /// Checks what the engine keeps in its three tables: that it can be read, contradicts neither itself nor the rows, and
 /// that nothing which waits has lost what it is to send.
 public enum QueueVerification {
-    /// What is wrong, in the order of the tables: operations, errors, settings.
+    /// Checks the three tables.
     ///
     /// Sound means: every operation can be read; its number is positive; its table is declared and it is the only one of
     /// its item; an insert or update has its row in the table, a delete the row it deleted. Every error belongs to an
@@ -15,6 +15,7 @@ public enum QueueVerification {
     ///   - schema: The declared tables.
     ///   - schemaIsComplete: Whether the schema has every table of the store. Otherwise operations of other tables are
     ///     left alone: their rows have no types.
+    /// - Returns: What is wrong, in the order of the tables: operations, errors, settings.
     /// - Throws: What the store throws.
     public static func findings(
         in reader: inout some StoreReading & ~Copyable,

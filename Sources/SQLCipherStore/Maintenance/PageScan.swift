@@ -43,8 +43,11 @@ struct PageScan {
     }
 
     /// Hands what is wrong with any page to a closure. Another closure is told how many pages were looked at.
-    func run(_ progress: (Int) throws -> Void, _ report: (StoreFinding) -> Void) throws {
-        guard pageCount > 0 else { return }
+    ///
+    /// - Returns: The pages of which the database file may hold anything: the log has a newer one, or nobody needs it.
+    func run(_ progress: (Int) throws -> Void, _ report: (StoreFinding) -> Void) throws -> Set<Int> {
+        let inLog = Set(log.newestFrames.keys)
+        guard pageCount > 0 else { return inLog }
         var unwritten: [Int] = []
         for number in 1...pageCount where number != Self.lockPage {
             switch try state(of: number) {
@@ -55,12 +58,13 @@ struct PageScan {
             }
             try progress(number)
         }
-        guard !unwritten.isEmpty else { return }
+        guard !unwritten.isEmpty else { return inLog }
         // A page that was taken into use and given back within one transaction is never written.
         let free = try freePages()
         for number in unwritten where !free.contains(number) {
             report(finding(number, "holds nothing but zeros: its content is lost"))
         }
+        return inLog.union(free)
     }
 
     private func finding(_ number: Int, _ what: String) -> StoreFinding {

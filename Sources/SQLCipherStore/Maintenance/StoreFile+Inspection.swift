@@ -5,6 +5,7 @@ import SyncContract
 extension StoreFile {
     /// Looks at the files of the store without a key, also while the store is open. No file is changed.
     ///
+    /// - Returns: What the files say in clear.
     /// - Throws: ``StoreError`` with code ``StoreError/Code/notFound`` when there is no store,
     ///   ``StoreError/Code/unsupportedFormat`` for a file without encryption and for a format of a newer version,
     ///   ``StoreError/Code/damaged`` for a file that is no store or has lost its beginning, and those of the file system.
@@ -33,6 +34,7 @@ extension StoreFile {
     /// one takes its index, a file `<name>-shm`, which is removed afterwards.
     ///
     /// - Parameter key: The key, 32 bytes. It is lent.
+    /// - Returns: The tables and what else the store says of itself.
     /// - Throws: As said for the type.
     public func inspect(key: SecretBytes) async throws -> StoreContent {
         let path = StoreFiles(url.path).database

@@ -37,11 +37,11 @@ final class StoreVerifier {
         let bytes = Int64(scan.pageCount * FormatMark.pageSize)
         let meter = ProgressMeter(.verifying, total: 2 * bytes, progress)
         defer { meter.finish() }
-        try scanPages(scan, meter)
+        let irrelevant = try scanPages(scan, meter)
         // Without one page that can be decrypted there is nothing that the database could say.
         guard isReadable else { return result }
         do {
-            try checkStructure()
+            try checkStructure(except: irrelevant)
             let (tables, areAll) = try checkTables()
             let rows = try tables.reduce(1) { try $0 + rowCount($1) }
             for layout in tables {
@@ -99,9 +99,9 @@ final class StoreVerifier {
 
     // MARK: Pages
 
-    private func scanPages(_ scan: PageScan, _ meter: ProgressMeter) throws {
+    private func scanPages(_ scan: PageScan, _ meter: ProgressMeter) throws -> Set<Int> {
         result.pages = scan.pageCount
-        try scan.run(
+        return try scan.run(
             { page in
                 try work.checkCancellation()
                 meter.advance(to: Int64(page * FormatMark.pageSize))
@@ -113,9 +113,10 @@ final class StoreVerifier {
     // MARK: Structure
 
     /// The library's own checks. They end at the first page that the cipher refuses, which was named then.
-    private func checkStructure() throws {
+    private func checkStructure(except irrelevant: Set<Int>) throws {
         let named = Set(result.findings.map(\.place))
-        for page in try pagesTheCipherRefuses() where !named.contains(.page(page)) {
+        // The library looks at the database file alone, and at pages that hold nothing too.
+        for page in try pagesTheCipherRefuses() where !named.contains(.page(page)) && !irrelevant.contains(page) {
             result.add(StoreFinding(.damagedPage, .page(page), "the library refuses page \(page)"))
         }
         do {

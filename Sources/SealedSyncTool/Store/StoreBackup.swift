@@ -28,10 +28,13 @@ struct StoreBackup: ToolCommand {
         let keyring = try await options.unlock()
         let bytes = try await Interruption.cancelling { bar in
             let store = try await folder.openAsItIs(keyring)
+            // The copy appears as a whole, in place of a folder that is there only if that is empty.
+            let replacesEmptyFolder = unsafe rmdir(target.path) == 0
             do {
                 try await folder.backUp(store, to: target) { bar.show($0) }
             } catch {
                 await store.close()
+                if replacesEmptyFolder { _ = unsafe mkdir(target.path, 0o700) }
                 throw error
             }
             await store.close()
@@ -43,7 +46,11 @@ struct StoreBackup: ToolCommand {
         if keyring.slots.contains(where: { $0.kind == .secretFile }) {
             Console.write(sentence: "the secret file was not copied: keep a copy of it in another place")
         }
-        Console.write("next: sealedsync store verify --store '\(self.target)' ...")
+        let secret =
+            options.passphraseFile.map { " --passphrase-file '\($0)'" }
+            ?? (keyring.slots.contains { $0.kind == .passphrase }
+                ? "" : " --secret-file '\(options.secretFileURL.path)'")
+        Console.write("next: sealedsync store verify --store '\(self.target)'\(secret)")
     }
 
     private struct Answer: Encodable {

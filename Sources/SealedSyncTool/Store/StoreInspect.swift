@@ -19,7 +19,9 @@ struct StoreInspect: ToolCommand {
         let folder = options.folder
         let answer = try await Interruption.cancelling {
             // The folder's own messages for a store that is not there.
-            guard try folder.hasDatabase || folder.hasKeyslots else { throw StoreError(.notFound, "'\(options.store)' is not a store folder") }
+            guard try folder.hasDatabase || folder.hasKeyslots else {
+                throw StoreError(.notFound, "'\(options.store)' is not a store folder")
+            }
             let outside = try await folder.file.inspect()
             let slots = try folder.hasKeyslots ? try await KeyslotFile.read(at: folder.keyslotsURL).slots : []
             var answer = Answer(options.store, outside, slots.map { "\($0.kind)" })
@@ -120,9 +122,13 @@ extension StoreInspect.Answer {
         Console.write("format    \(kind)")
         Console.write("database  \(byteText(databaseBytes))")
         if logBytes > 0 {
-            Console.write("log       \(byteText(logBytes))\(inUse ? "" : ", left behind: the next opening takes it over")")
+            Console.write(
+                "log       \(byteText(logBytes))\(inUse ? "" : ", left behind: the next opening takes it over")"
+            )
         }
-        Console.write("opened by \(slots.isEmpty ? "nothing: the keyslot file is missing" : slots.joined(separator: ", "))")
+        Console.write(
+            "opened by \(slots.isEmpty ? "nothing: the keyslot file is missing" : slots.joined(separator: ", "))"
+        )
         if inUse { Console.write("in use    yes") }
         for name in leftovers { Console.write("left over \(TextTable.printable(name, atMost: 60))") }
         if let content { return content.write() }

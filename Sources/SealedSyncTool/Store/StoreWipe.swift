@@ -42,7 +42,8 @@ struct StoreWipe: ToolCommand {
     }
 
     private func folderHasSomething() throws -> Bool {
-        try options.folder.hasKeyslots || options.folder.hasDatabase || FileManager.default.fileExists(atPath: options.secretFileURL.path)
+        try options.folder.hasKeyslots || options.folder.hasDatabase
+            || FileManager.default.fileExists(atPath: options.secretFileURL.path)
     }
 
     private func confirm() throws {
