@@ -10,7 +10,7 @@ import SyncContract
 /// or a power failure, leaves either the old file or the new one, whole and with all that was ever committed. What a
 /// kill leaves of an unfinished file is removed when the store is next opened or rewritten.
 ///
-/// The work needs free space for a second copy of the database, and memory for a cache of 16 MiB. A task that is
+/// The work needs free space for a second copy of the database, and memory for caches of 17 MiB. A task that is
 /// cancelled ends it with `CancellationError`, until the new file takes the old one's place; the old file is kept.
 ///
 /// All calls throw ``StoreError``: ``StoreError/Code/notFound`` when there is no store;
@@ -70,8 +70,9 @@ public struct StoreFile: Sendable {
 
     /// Encrypts the store under another key, in the same format.
     ///
-    /// After an error that is not one of a file system at the very end, the old key opens the store; after a kill, one
-    /// of the two does: keep both until this has returned. Backups stay under the key they were made with.
+    /// Keep both keys until this has returned: after a kill one of them opens the store, and after an error it is the
+    /// old one, except when the system failed to put the new file's name on the disk
+    /// (``StoreError/Code/inputOutput``). Backups stay under the key they were made with.
     ///
     /// - Parameters:
     ///   - oldKey: The key that opens the store, 32 bytes. It is lent.

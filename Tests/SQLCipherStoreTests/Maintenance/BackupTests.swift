@@ -152,6 +152,18 @@ struct BackupTests {
         #expect(try folder.contents().keys.filter { $0.hasPrefix("copy") } == [])
     }
 
+    @Test("into a folder that cannot be written is refused")
+    func readOnly() async throws {
+        guard let disk = try SmallDisk(megabytes: 2) else { return }
+        defer { disk.unmount() }
+        let view = try disk.readOnlyView()
+        defer { view.unmount() }
+        let folder = try TestFolder()
+        let store = try await EncryptedStore.open(in: folder)
+        #expect(try await code { try await store.backUp(to: view.database) } == .readOnly)
+        await store.close()
+    }
+
     @Test("on a full disk is refused and leaves nothing of itself")
     func fullDisk() async throws {
         guard let disk = try SmallDisk(megabytes: 2) else { return }

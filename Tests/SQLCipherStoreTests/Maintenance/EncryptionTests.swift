@@ -213,6 +213,18 @@ struct EncryptionTests {
         #expect(try await refusal()?.code == .damaged)
     }
 
+    @Test("on a full disk is refused, and the store is not there")
+    func fullDisk() async throws {
+        guard let disk = try SmallDisk(megabytes: 1) else { return }
+        defer { disk.unmount() }
+        try makePlain("CREATE TABLE t (id TEXT PRIMARY KEY, b BLOB)", "INSERT INTO t VALUES ('1', randomblob(2000000))")
+        let found = try await code {
+            _ = try await StoreFile.encrypt(plaintext: plain, into: disk.database, key: .testKey())
+        }
+        #expect(found == .full)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: disk.folder.path) == ["store.db.lock"])
+    }
+
     @Test("refuses a file with a log or a journal beside it, and does not touch them")
     func companions() async throws {
         try makePlain("PRAGMA journal_mode = WAL", "CREATE TABLE t (id TEXT PRIMARY KEY)")

@@ -51,7 +51,7 @@ struct SampleStore {
         let many = (0..<rows)
             .map {
                 Record(
-                    id: .string("\($0 * 7_919 % 10_007)-\(marker)"),
+                    id: .string("\($0 * 7_919 % 100_003)-\(marker)"),
                     ["a": .string("text \($0 % 13)"), "rowid": .int64(Int64($0)), "extra": .string(marker)]
                 )
             }

@@ -109,7 +109,8 @@ final class PlainDatabase {
     private static func damaged(_ path: String, _ cause: SQLiteFailure?) -> StoreError {
         StoreError(
             .damaged,
-            "the SQLite file '\(path)' is damaged; mend it with 'sqlite3 OLD .recover | sqlite3 NEW' and take the new one",
+            "the SQLite file '\(path)' is damaged, or a newer SQLite than the one linked here made it; take one that is"
+                + " mended with 'sqlite3 OLD .recover | sqlite3 NEW', or one without newer features",
             cause: cause
         )
     }

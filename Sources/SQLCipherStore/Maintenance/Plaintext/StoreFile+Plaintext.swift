@@ -12,7 +12,8 @@ extension StoreFile {
     /// makes an equal store of it. Truth values are 0 and 1, dates are milliseconds since 1970, decimals are texts.
     ///
     /// The store is locked meanwhile and stays as it is, except that a log that was left behind is written back. The
-    /// file appears under its name when it is complete and on the disk.
+    /// file appears under its name when it is complete and on the disk. A kill before that leaves a part of it, readable
+    /// for its owner, as `<name>.new`: delete it, or export to the same place again, which does.
     ///
     /// - Parameters:
     ///   - url: Where the file goes.
