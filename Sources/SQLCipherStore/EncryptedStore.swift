@@ -48,7 +48,8 @@ public final class EncryptedStore: SyncContextDataSource {
     ///
     /// - Parameters:
     ///   - url: The database file. Its folder must exist; beside the file lie those of SQLite's log and a lock file.
-    ///   - key: 32 random bytes. They are lent: the store keeps a copy in memory of the same kind until it is closed.
+    ///   - key: 32 random bytes. They are lent: the store keeps a copy in memory of the same kind until it is closed
+    ///     or locked.
     ///   - schema: The tables.
     ///   - mode: What to do about a database that exists, or does not.
     ///   - options: How memory and speed are traded against safety.

@@ -82,7 +82,11 @@ extension StoreFolder {
     }
 
     private func refuseOutdated(_ keyring: StoreKeyring) async throws {
-        guard try await KeyslotFile.read(at: keyslotsURL).dataKeyID == keyring.dataKeyID else {
+        let file = try await KeyslotFile.read(at: keyslotsURL)
+        guard file.storeID == keyring.storeID else {
+            throw KeyError(.wrongSecret, message: "The keyring is that of another store than the one in '\(url.path)'.")
+        }
+        guard file.dataKeyID == keyring.dataKeyID else {
             throw KeyError(
                 .outdatedKeyring,
                 message: "The data key of the store in '\(url.path)' was rotated; unlock the store again."

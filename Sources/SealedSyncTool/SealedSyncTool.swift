@@ -10,6 +10,6 @@ struct SealedSyncTool: AsyncParsableCommand {
             Start with 'sealedsync demo'. Exit status: 0 done, 1 a failure was reported, 64 wrong usage.
             """,
         version: "0.1.0",
-        subcommands: [DemoCommand.self, EmulatorCommand.self, TodoCommand.self, StoreCommand.self]
+        subcommands: [DemoCommand.self, EmulatorCommand.self, TodoCommand.self, StoreCommand.self, KeysCommand.self]
     )
 }

@@ -20,12 +20,12 @@ extension Keyslots {
     ///
     /// - Parameters:
     ///   - slotID: The slot to remove.
-    ///   - unlockers: The unlockers to keep; each must open at least one other slot, and every slot that one of them
-    ///     opens is kept. Any of them authorizes the change.
+    ///   - unlockers: The unlockers to keep; each must open a slot, and every other slot that one of them opens is kept.
+    ///     Any of them authorizes the change, also that of the slot to remove.
     /// - Returns: The slots removed, dropped and kept.
-    /// - Throws: As said for the type; `KeyError` with code `lastReliableSlot` if no unlocker is to be kept, or none
-    ///   that survives a restart of the machine; `wrongSecret` if one of them opens no slot that stays;
-    ///   `invalidParameters` if there is no such slot.
+    /// - Throws: As said for the type; `KeyError` with code `lastReliableSlot` if no slot would be kept whose unlocker
+    ///   survives a restart of the machine; `wrongSecret` if one of the unlockers opens no slot; `invalidParameters` if
+    ///   there is no such slot.
     @discardableResult
     public func remove(_ slotID: Keyslot.ID, keeping unlockers: [any StoreUnlocker]) async throws -> SlotRemoval {
         try await renewRootKey(removing: slotID, keeping: unlockers)
@@ -46,10 +46,7 @@ extension Keyslots {
         removing slotID: Keyslot.ID?,
         keeping unlockers: [any StoreUnlocker]
     ) async throws -> SlotRemoval {
-        guard unlockers.contains(where: \.survivesRestart) else {
-            throw KeyError.lastReliableSlot("Keep an unlocker that can.")
-        }
-        return try await change { transaction in
+        try await change { transaction in
             let file = transaction.content
             let removed = file.slots.first { $0.id == slotID }
             guard slotID == nil || removed != nil else {
@@ -80,21 +77,25 @@ extension Keyslots {
 }
 
 extension KeyslotFile {
-    /// Opens every slot that one of several unlockers opens, in the order of the file.
+    /// Opens every slot that stays and that one of several unlockers opens, in the order of the file.
     ///
-    /// - Throws: The error of the first unlocker that opens none.
+    /// - Throws: `KeyError` with code `lastReliableSlot` if none of them survives a restart of the machine; the error of
+    ///   the first unlocker that opens no slot at all.
     fileprivate func openSlots(
         with unlockers: [any StoreUnlocker],
         except slotID: Keyslot.ID?
     ) async throws -> [OpenedSlot] {
         var openedSlots: [Keyslot.ID: OpenedSlot] = [:]
+        var isReliable = false
         for unlocker in unlockers {
             var (isOpener, firstError) = (false, nil as KeyError?)
-            for slot in slots where slot.kind == unlocker.slotKind && slot.id != slotID {
+            for slot in slots where slot.kind == unlocker.slotKind {
                 do {
                     guard let opened = try await open(slot, with: unlocker) else { continue }
-                    openedSlots[slot.id] = opened
                     isOpener = true
+                    guard slot.id != slotID else { continue }
+                    openedSlots[slot.id] = opened
+                    isReliable = isReliable || unlocker.survivesRestart
                 } catch let error as KeyError {
                     // Another slot may be this unlocker's; if none is, this is why.
                     firstError = firstError ?? error
@@ -104,10 +105,13 @@ extension KeyslotFile {
                 throw firstError
                     ?? KeyError(
                         .wrongSecret,
-                        message: "An unlocker of the kind \(unlocker.slotKind) that is to be kept opens no slot that "
-                            + "stays. Nothing was written."
+                        message: "An unlocker of the kind \(unlocker.slotKind) that is to be kept opens no slot. Nothing was "
+                            + "written."
                     )
             }
+        }
+        guard isReliable else {
+            throw KeyError.lastReliableSlot("Keep an unlocker that opens a slot that stays.")
         }
         return slots.compactMap { openedSlots[$0.id] }
     }
