@@ -8,7 +8,7 @@ BREW_PKGCONFIG := $(shell command -v brew >/dev/null 2>&1 && \
 	printf '%s/lib/pkgconfig:%s/lib/pkgconfig' "$$(brew --prefix openssl)" "$$(brew --prefix sqlcipher)")
 export PKG_CONFIG_PATH := $(BREW_PKGCONFIG)$(if $(PKG_CONFIG_PATH),:$(PKG_CONFIG_PATH))
 
-.PHONY: demo test test-sqlcipher4 test-memory-release sqlcipher4 build lint format clean prerequisites swift-version libraries
+.PHONY: demo test bench test-sqlcipher4 test-memory-release sqlcipher4 build lint format clean prerequisites swift-version libraries
 
 demo: prerequisites
 	@$(SWIFT) build --product sealedsync
@@ -48,6 +48,12 @@ sqlcipher4:
 		$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq dpkg-dev gcc make tcl || exit 1; \
 	done; \
 	Scripts/build-sqlcipher4
+
+# The encrypted store against the same work in C on the same library. Measures: leave the machine alone meanwhile.
+bench: prerequisites
+	@$(SWIFT) build -c release --product sealedsync-bench
+	@"$$($(SWIFT) build -c release --show-bin-path)/sealedsync-bench" store
+	@"$$($(SWIFT) build -c release --show-bin-path)/sealedsync-bench" growth
 
 build: prerequisites
 	@$(SWIFT) build

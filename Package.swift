@@ -16,6 +16,7 @@ let package = Package(
         .library(name: "StoreKeys", targets: ["StoreKeys"]),
         .library(name: "DatasyncEmulator", targets: ["DatasyncEmulator"]),
         .executable(name: "sealedsync", targets: ["SealedSyncTool"]),
+        .executable(name: "sealedsync-bench", targets: ["SealedSyncBenchmarks"]),
     ],
     dependencies: [
         // The command line of `sealedsync`: parsing, help and exit statuses.
@@ -87,6 +88,17 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
+
+        // The benchmarks, product `sealedsync-bench`, and the same work in C that they are measured against.
+        .target(name: "CBenchmarkTwin", dependencies: ["CSQLCipher"]),
+        .executableTarget(
+            name: "SealedSyncBenchmarks",
+            dependencies: [
+                "SyncContract", "SQLCipherStore", "SecretMemory", "OfflineSync", "RemoteContract", "CBenchmarkTwin",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            exclude: ["README.md"]
+        ),
     ] + testTargets,
     swiftLanguageModes: [.v6]
 )
@@ -127,6 +139,7 @@ var testTargets: [Target] {
             name: "SealedSyncTests",
             dependencies: ["SealedSync", "SQLCipherStore", "StoreKeys", "SecretMemory", "SyncContract"]
         ),
+        .testTarget(name: "SealedSyncBenchmarksTests", dependencies: ["SealedSyncBenchmarks"]),
         .testTarget(
             name: "EndToEndTests",
             dependencies: ["SealedSyncTool", "SealedSync", "DatasyncEmulator"]

@@ -34,6 +34,8 @@ final class MemoryTransaction: StoreWriteBackend {
         self.keepsUnknownColumns = keepsUnknownColumns
     }
 
+    func definition(of table: String) throws -> TableDefinition { try find(table).definition }
+
     func record(_ id: RecordID, in table: String) throws -> Record? {
         let table = try find(table)
         return table.rows[try table.key(id)]
@@ -44,6 +46,7 @@ final class MemoryTransaction: StoreWriteBackend {
     }
 
     func count(_ query: Query) throws -> Int {
+        try QueryEvaluator(find(query.table).definition).check(query)
         var all = Query(query.table)
         all.predicate = query.predicate
         return try evaluate(all).count
@@ -85,7 +88,10 @@ final class MemoryTransaction: StoreWriteBackend {
         for (name, value) in record.fields {
             guard let type = table.type(of: name) else {
                 guard value.doubleValue?.isNaN != true else {
-                    throw StoreError(.invalidRecord, "a value of the record is not a number (NaN), which no store takes")
+                    throw StoreError(
+                        .invalidRecord,
+                        "a value of the record is not a number (NaN), which no store takes"
+                    )
                 }
                 if keepsUnknownColumns { result[name] = value }
                 continue

@@ -74,8 +74,8 @@ public final class EncryptedStore: SyncContextDataSource {
 
     /// Opens a store that exists with the tables that it remembers, for tools that know nothing of its app.
     ///
-    /// Tables, columns and indexes stay as they are. ``schema`` has the tables with the columns that were declared last,
-    /// without indexes: opening the store with it as an app does would drop those.
+    /// ``schema`` has the tables with the columns and indexes that were declared last. They stay as they are, but for
+    /// what a new version of this library keeps in another way, such as search indexes.
     ///
     /// - Parameters:
     ///   - url: The database file.

@@ -20,25 +20,25 @@ class ReadBackend: StoreReadBackend {
     /// Marks the transaction as ended.
     func finish() { isFinished = true }
 
+    func definition(of table: String) throws -> TableDefinition { try catalog.layout(of: table).definition }
+
+    /// What the connection keeps ready for a table.
+    func access(to table: String) throws -> TableAccess {
+        if let access = openDatabase.tableAccess[table] { return access }
+        let access = TableAccess(try catalog.layout(of: table))
+        openDatabase.tableAccess[table] = access
+        return access
+    }
+
     func record(_ id: RecordID, in table: String) throws -> Record? {
-        try reportingFailures {
-            let layout = try catalog.layout(of: table)
-            let value = try layout.sqlValue(of: id)
-            let reader = RowReader(layout)
-            let sql = "SELECT \(reader.sqlColumns) FROM \(layout.sqlName) WHERE \"id\" = ?1"
-            return try database()
-                .withStatement(sql) { statement in
-                    try statement.bind(value, at: 1)
-                    return try statement.step() ? reader.record(statement) : nil
-                }
-        }
+        try reportingFailures { try access(to: table).record(id, in: database()) }
     }
 
     func forEach(_ query: Query, _ body: (Record) throws -> Void) throws {
         try reportingFailures {
-            let layout = try catalog.layout(of: query.table)
-            let reader = RowReader(layout, selection: query.selection)
-            let compiled = try QueryCompiler.select(query, layout, columns: reader.sqlColumns)
+            let access = try access(to: query.table)
+            let reader = query.selection.map { RowReader(access.layout, selection: $0) } ?? access.reader
+            let compiled = try QueryCompiler.select(query, access.layout, columns: reader.sqlColumns)
             try database()
                 .withStatement(compiled) { statement in
                     while try statement.step() { try body(reader.record(statement)) }

@@ -13,14 +13,11 @@ final class WriteBackend: ReadBackend, StoreWriteBackend {
         var hasWritten = false
         do {
             try reportingFailures {
-                try RowWriter(catalog.layout(of: table), database())
-                    .upsert(records) {
-                        guard !hasWritten else { return }
-                        hasWritten = true
-                        touchedTables.insert(table)
-                    }
+                try access(to: table).writer.upsert(records, in: database(), hasWritten: &hasWritten)
             }
+            if hasWritten { touchedTables.insert(table) }
         } catch {
+            if hasWritten { touchedTables.insert(table) }
             // What was refused before anything was written leaves nothing half done.
             if hasWritten || !Self.isRefusal(error) { failure = failure ?? error }
             throw error
@@ -29,7 +26,7 @@ final class WriteBackend: ReadBackend, StoreWriteBackend {
 
     func delete(_ ids: [RecordID], from table: String) throws -> Int {
         let layout = try catalog.layout(of: table)
-        let values = try ids.map { id throws(StoreError) in try layout.sqlValue(of: id) }
+        let values = try ids.map { id throws(StoreError) in SQLValue(try layout.checked(id)) }
         return try deleting(from: table) { database in
             var count = 0
             try database.withStatement("DELETE FROM \(layout.sqlName) WHERE \"id\" = ?1") { statement in

@@ -197,8 +197,6 @@ struct StoreActionTests {
         var bytes = try Data(contentsOf: device.database)
         var outputs = [try await device.run(["inspect"]), try await device.run(["compact"])]
         outputs.append(try await device.run(["export", folder.file("plain").path, "--plaintext-i-understand"]))
-        outputs.append(try await device.run(["export", folder.file("plain").path]))
-        outputs.append(try await device.run(["wipe"]))
         for offset in stride(from: 4_100, to: bytes.count, by: 9_000) { bytes[offset] ^= 1 }
         try bytes.write(to: device.database)
         outputs.append(try await device.run(["verify"]))
@@ -206,11 +204,25 @@ struct StoreActionTests {
             outputs.append(try await ToolProcess.run(["store", action, "--help"]))
         }
         outputs.append(try await ToolProcess.run(["store", "--help"]))
-        for line in outputs.flatMap({ ($0.output + $0.errors).split(separator: "\n") }) {
+        for line in outputs.flatMap({ $0.output.split(separator: "\n") }) {
             // A usage line and a path are as long as they are.
             let isFree =
                 line.lowercased().contains("usage:") || line.hasPrefix("  See ") || line.contains(folder.url.path)
             #expect(line.count <= 80 || isFree, "\(line)")
+        }
+    }
+
+    @Test("on a terminal, what goes wrong fits 80 columns too", .enabled(if: Terminals.areAvailable))
+    func errorColumns() async throws {
+        let device = try await makeStore()
+        let tool = "'\(try ToolProcess.executable.path)' store"
+        for command in [
+            "wipe --store '\(device.path)' </dev/null", "verify --store '\(device.path)' --secret-file none",
+        ] {
+            let result = try await Terminals.run("\(tool) \(command)", input: "")
+            #expect(result.status == 1)
+            let lines = result.output.split(whereSeparator: \.isNewline)
+            #expect(lines.count > 1 && lines.allSatisfy { $0.count <= 80 || $0.contains(folder.url.path) }, "\(lines)")
         }
     }
 }

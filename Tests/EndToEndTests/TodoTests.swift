@@ -33,6 +33,24 @@ struct TodoTests {
         }
     }
 
+    @Test("search and order go without case and accents")
+    func search() async throws {
+        let device = try await Device.make("d", in: folder, server: "http://127.0.0.1:9", protocolNumber: 3)
+        for (id, text) in [("z", "Zebra"), ("l", "Łódź"), ("a", "apple"), ("g", "ΆΛΦΑ")] {
+            _ = try await device.add(text, id: id)
+        }
+        func ids(_ arguments: String...) async throws -> [String] {
+            let items = try #require(
+                try await device.run(["list", "--json"] + arguments).json()["items"] as? [[String: Any]]
+            )
+            return items.compactMap { $0["id"] as? String }
+        }
+        #expect(try await ids() == ["a", "l", "z", "g"])
+        #expect(try await ids("--search", "lodz") == ["l"])
+        #expect(try await ids("--search", "αλφα") == ["g"])
+        #expect(try await ids("--search", "nothing").isEmpty)
+    }
+
     @Test("every action, on two devices", arguments: [3, 2])
     func actions(_ protocolNumber: Int) async throws {
         try await EmulatorProcess.with(protocolNumber, ["--page-size", "2"]) { server in

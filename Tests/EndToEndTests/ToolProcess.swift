@@ -41,9 +41,18 @@ struct ToolProcess {
         environment: [String: String] = [:],
         through launcher: [String] = []
     ) async throws -> Result {
+        try await run(
+            program: launcher.isEmpty ? executable : URL(fileURLWithPath: "/usr/bin/env"),
+            launcher.isEmpty ? arguments : launcher + [executable.path] + arguments,
+            environment: environment
+        )
+    }
+
+    /// Runs any program to its end, in the same environment.
+    static func run(program: URL, _ arguments: [String], environment: [String: String] = [:]) async throws -> Result {
         let process = Process()
-        process.executableURL = try launcher.isEmpty ? executable : URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = try launcher.isEmpty ? arguments : launcher + [executable.path] + arguments
+        process.executableURL = program
+        process.arguments = arguments
         process.environment = inherited.merging(environment) { _, new in new }
         let output = Pipe()
         let errors = Pipe()
@@ -60,11 +69,16 @@ struct ToolProcess {
     }
 
     /// Starts the tool and returns at once.
-    static func start(_ arguments: [String], output: Pipe, errors: Pipe? = nil) throws -> Process {
+    static func start(
+        _ arguments: [String],
+        output: Pipe,
+        errors: Pipe? = nil,
+        environment: [String: String] = [:]
+    ) throws -> Process {
         let process = Process()
         process.executableURL = try executable
         process.arguments = arguments
-        process.environment = inherited
+        process.environment = inherited.merging(environment) { _, new in new }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
         if let errors { process.standardError = errors }

@@ -121,7 +121,27 @@ struct PullTests {
                 #expect(code == .invalidParameter)
             }
             #expect(try await syncErrorCode { try await context.pull(query, queryID: "") } == .invalidParameter)
+            var deep = Column("text") == "x"
+            for _ in 0..<5_000 { deep = .not(deep) }
+            for invalid in [query.filtered(by: deep), query.filtered(by: Column("nope").length == 1)] {
+                let error = await #expect(throws: StoreError.self) { try await context.pull(invalid, queryID: "q") }
+                #expect(error?.code == .invalidQuery)
+            }
             #expect(world.laptop.server.requestCount == 0)
+        }
+    }
+
+    @Test("a pull is bounded by what is computed, on every page and by id", arguments: DatasyncDialect.allCases)
+    func computed(_ dialect: DatasyncDialect) async throws {
+        try await SyncWorld.with(dialect, pageSize: 2) { world in
+            for text in ["a", "  bb ", "ccc", "BB", "dd"] {
+                try await world.phone.table.insert(["text": .string(text)], id: "id-\(text.count)\(text)")
+            }
+            try await world.phone.context.push()
+            let two = world.laptop.table.query.filtered(by: Column("text").trimmed.length % 2 == 0)
+            #expect(try await world.laptop.context.pull(two, queryID: "two").received == 3)
+            #expect(Set(try await world.laptop.texts().values) == ["  bb ", "BB", "dd"])
+            #expect(try await world.laptop.context.pull(two, queryID: "two").received == 0)
         }
     }
 

@@ -58,7 +58,10 @@ package struct RandomQueries {
         var query = Query(table.name)
         if chance(95) { query.predicate = predicate(depth: depth) }
         for _ in 0..<Int.random(in: 0...3, using: &generator) {
-            query = query.ordered(by: pick(columns), chance(50) ? .ascending : .descending)
+            let column = pick(columns)
+            let isText = column == "id" || table.type(of: column) == .string
+            let isFolded = pool.isLocal && isText && chance(50)
+            query = query.ordered(by: column, chance(50) ? .ascending : .descending, folded: isFolded)
         }
         if chance(30) { query.limit = Int.random(in: 0...20, using: &generator) }
         if chance(30) { query.offset = Int.random(in: 0...10, using: &generator) }
@@ -86,6 +89,12 @@ package struct RandomQueries {
         let left = expression(kind, depth: chance(60) ? 0 : 3)
         switch Int.random(in: 0..<100, using: &generator) {
         case 0..<3: return .constant(chance(50))
+        case 3..<6 where pool.isLocal:
+            return .words(
+                text() + " " + text(),
+                chance(50) ? .prefixes : .wholeWords,
+                in: [column(.text), column(.text)]
+            )
         case 3..<20:
             return .match(
                 expression(.text, depth: chance(60) ? 0 : 2),
@@ -160,7 +169,8 @@ package struct RandomQueries {
     private mutating func text(depth: Int) -> QueryExpression {
         switch Int.random(in: 0..<100, using: &generator) {
         case 0..<45:
-            return .function(pick([.lowercased, .uppercased, .trimmed]), expression(.text, depth: depth))
+            let functions: [QueryFunction] = [.lowercased, .uppercased, .trimmed] + (pool.isLocal ? [.folded] : [])
+            return .function(pick(functions), expression(.text, depth: depth))
         case 45..<65:
             return .operation(expression(.text, depth: depth), .concatenate, expression(.text, depth: depth))
         default:
@@ -184,7 +194,7 @@ package struct RandomQueries {
     /// Mostly a value of the kind; now and then a null or what a store would refuse to keep.
     private mutating func literal(_ kind: Kind) -> FieldValue {
         if chance(8) { return .null }
-        if pool.hasNaN, chance(2) { return .double(.nan) }
+        if pool.isLocal, chance(2) { return .double(.nan) }
         let fitting = kind.types.filter(types.contains)
         return value(fitting.isEmpty || chance(4) ? pick(types) : pick(fitting))
     }

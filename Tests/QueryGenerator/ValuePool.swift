@@ -10,8 +10,8 @@ package struct ValuePool: Sendable {
     let blobs: [[UInt8]]
     let jsons: [String]
 
-    /// Whether queries may have a NaN among their values.
-    let hasNaN: Bool
+    /// Whether queries may have what only stores take: a NaN among their values, and folded text.
+    let isLocal: Bool
 
     /// Whatever a store keeps.
     package static let everything = ValuePool(
@@ -27,12 +27,10 @@ package struct ValuePool: Sendable {
         dates: dates + [.min, .max],
         blobs: [[], [0], [0, 0], [1], [255], [97], [97, 0, 98]],
         jsons: ["null", "1", "{}", "[1, 2]", "{\"a\":\"b\"}", "\"x\""],
-        hasNaN: true
+        isLocal: true
     )
 
-    /// What can be sent to a server and comes back as it was.
-    ///
-    /// - Parameter wholeNumbers: Whether the server keeps whole numbers of 64 bits.
+    /// What can be sent to a server and comes back as it was; whole numbers of 64 bits too, when the server keeps them.
     package static func wire(wholeNumbers: Bool) -> ValuePool {
         ValuePool(
             texts: texts,
@@ -42,7 +40,7 @@ package struct ValuePool: Sendable {
             dates: dates,
             blobs: [],
             jsons: [],
-            hasNaN: false
+            isLocal: false
         )
     }
 

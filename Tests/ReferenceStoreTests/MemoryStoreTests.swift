@@ -65,6 +65,20 @@ struct MemoryStoreTests {
         #expect(await code { try await store.delete(Query("X")) } == .tableNotFound)
     }
 
+    @Test("a NaN is refused under any key, whether undeclared ones are kept or not")
+    func notANumber() async throws {
+        let dropping = MemoryStore(try StoreSchema([Self.table]), keepsUnknownColumns: false)
+        for store in [store, dropping] {
+            for name in ["rank", "undeclared"] {
+                let error = await #expect(throws: StoreError.self) {
+                    try await store.upsert([Record(id: "a", [name: .double(.nan)])], table: "T")
+                }
+                #expect(error?.code == .invalidRecord)
+            }
+            #expect(try await store.read(Query("T")).records.isEmpty)
+        }
+    }
+
     @Test("changes are told after a commit, merged while unread, and never for what changed nothing")
     func changes() async throws {
         struct Refusal: Error {}

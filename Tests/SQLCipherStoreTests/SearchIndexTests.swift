@@ -194,6 +194,37 @@ struct SearchIndexTests {
         try expectConsistent(folder)
     }
 
+    @Test("come along when a store is compacted, backed up, upgraded, or exported, and are used and kept there")
+    func maintenance() async throws {
+        let seed = SeededGenerator.seed
+        print("SEALEDSYNC_TEST_SEED=\(seed)")
+        var texts = SearchTexts(seed: seed)
+        let folder = try TestFolder()
+        let store = try await EncryptedStore.open(in: folder, [.searchable("T")])
+        for _ in 0..<20 { try await change(store, "T", &texts) }
+        try await store.upsert([Record(id: "0", ["shop": "Łódź"])], table: "T")
+        let copy = try TestFolder()
+        try await store.backUp(to: copy.database)
+        await store.close()
+        try expectConsistent(copy)
+        for rewrite in Rewrite.possible where rewrite != .rekey {
+            try await rewrite.run(on: folder.database)
+            try expectConsistent(folder)
+        }
+        let plain = folder.url.appending(path: "plain.sqlite")
+        try await StoreFile(folder.database).exportPlaintext(to: plain, key: .testKey())
+        let other = try TestFolder()
+        _ = try await StoreFile.encrypt(plaintext: plain, into: other.database, key: .testKey())
+        try expectConsistent(other)
+
+        let again = try await EncryptedStore.open(in: folder, [.searchable("T")])
+        let query = Query("T").filtered(by: Column("shop").matches(words: "lodz", .wholeWords))
+        #expect(try await again.read(query).records.contains { $0.id == "0" })
+        for _ in 0..<20 { try await change(again, "T", &texts) }
+        await again.close()
+        try expectConsistent(folder)
+    }
+
     @Test("take a text of a megabyte, and none at all")
     func sizes() async throws {
         let folder = try TestFolder()

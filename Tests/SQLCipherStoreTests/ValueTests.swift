@@ -1,3 +1,4 @@
+import QueryGenerator
 import SyncContract
 import Testing
 
@@ -109,5 +110,78 @@ struct ValueTests {
         )
         #expect(try await code { _ = try await store.read(table: "items", itemID: 1) } == .invalidRecord)
         await store.close()
+    }
+
+    /// Writes rows, opens the store again, and reads them.
+    private func reopened(_ records: [Record]) async throws -> [Record] {
+        let folder = try TestFolder()
+        let first = try await EncryptedStore.open(in: folder)
+        try await first.upsert(records, table: "items")
+        await first.close()
+        let second = try await EncryptedStore.open(in: folder)
+        let read = try await second.read { reader in
+            try records.map { try reader.record($0.id, in: "items") ?? Record(id: "missing") }
+        }
+        await second.close()
+        return read
+    }
+
+    @Test("after the store was opened again, in a column and under an undeclared key")
+    func reopening() async throws {
+        let megabyte = String(repeating: "Aé日😀\0", count: 100_000)
+        let values =
+            Self.values + [
+                ("text", .string(megabyte)), ("bytes", .bytes((0..<1_048_576).map { UInt8(truncatingIfNeeded: $0) })),
+                (
+                    "decimal",
+                    .decimal(DecimalText("-0.000" + String(repeating: "1234567890", count: 50) + "E-999999999999")!)
+                ),
+                ("date", .date(Timestamp("1969-12-31T23:59:59.9999999-12:34")!)),
+                ("date", .date(Timestamp("0001-01-01T00:00:00.001Z")!)),
+                ("json", .json(JSONText(" {\"a\" : [1.0, 1e2,{\"\\u0041\\ud83d\\ude00\":null}],\"a\":\"\\/\" }\n")!)),
+                ("json", .json(JSONText("[\"" + megabyte.replacing("\0", with: "") + "\"]")!)),
+            ]
+        let records = values.enumerated()
+            .map { index, value in
+                Record(id: .string("\(index)"), [value.0: value.1, "undeclared": value.1, "empty": "", "null": .null])
+            }
+        for (record, (column, value)) in zip(try await reopened(records), values) {
+            // Not through the description: a megabyte says nothing.
+            let isSame = record[column] == value && record["undeclared"] == value
+            #expect(isSame, "record \(record.id)")
+            #expect(record[column]?.doubleValue?.bitPattern == value.doubleValue?.bitPattern)
+            #expect(record["undeclared"]?.doubleValue?.bitPattern == value.doubleValue?.bitPattern)
+            #expect(record["empty"] == "" && record["null"] == .null)
+            let others = ["bool", "int", "double", "decimal", "text", "date", "bytes", "json"].filter { $0 != column }
+            #expect(others.allSatisfy { record[$0] == .null })
+        }
+    }
+
+    @Test("doubles to the last bit, whatever their bits")
+    func doubles() async throws {
+        let seed = SeededGenerator.seed
+        print("ValueTests: SEALEDSYNC_TEST_SEED=\(seed)")
+        var generator = SeededGenerator(seed: seed)
+        let doubles = (0..<5_000).map { _ in Double(bitPattern: generator.next()) }.filter { !$0.isNaN }
+        let records = doubles.enumerated()
+            .map { Record(id: .string("\($0)"), ["double": .double($1), "other": .double($1)]) }
+        for (record, double) in zip(try await reopened(records), doubles) {
+            #expect(record["double"]?.doubleValue?.bitPattern == double.bitPattern, "seed \(seed)")
+            #expect(record["other"]?.doubleValue?.bitPattern == double.bitPattern, "seed \(seed)")
+        }
+    }
+
+    @Test("every scalar of Unicode, in texts and in ids")
+    func unicode() async throws {
+        let scalars = (0...0x10FFFF as ClosedRange<UInt32>).compactMap(Unicode.Scalar.init)
+        #expect(scalars.count == 1_112_064)
+        let texts = stride(from: 0, to: scalars.count, by: 4_096)
+            .map { String(String.UnicodeScalarView(scalars[$0..<min($0 + 4_096, scalars.count)])) }
+        let records = texts.map { Record(id: .string($0), ["text": .string($0), "other": .string($0)]) }
+        for (record, text) in zip(try await reopened(records), texts) {
+            let isSame =
+                record.id == .string(text) && record["text"] == .string(text) && record["other"] == .string(text)
+            #expect(isSame, "texts from U+\(String(text.unicodeScalars.first?.value ?? 0, radix: 16))")
+        }
     }
 }

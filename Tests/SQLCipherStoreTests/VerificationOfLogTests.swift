@@ -8,7 +8,7 @@ import Testing
 @Suite("Verifying a store whose log was left behind")
 struct VerificationOfLogTests {
     private let folder: TestFolder
-    private let commits = 6
+    private let commits = 4
 
     init() throws { folder = try TestFolder() }
 
@@ -55,7 +55,7 @@ struct VerificationOfLogTests {
         try await leaveLog()
         let intact = Data(try #require(folder.contents()["store.db-wal"]))
         let frames = (intact.count - LogScan.headSize) / LogScan.frameSize
-        let inFrame = [0, 3, 4, 7, 8, 12, 16, 20, 24, 2_000, LogScan.frameSize - 1]
+        let inFrame = [3, 7, 8, 12, 16, 23, 24, LogScan.frameSize - 1]
         let offsets =
             [0, 4, 8, 12, 16, 20, 24, 28]
             + (0..<frames).flatMap { frame in inFrame.map { LogScan.headSize + frame * LogScan.frameSize + $0 } }

@@ -116,4 +116,71 @@ struct VerificationOfRowsTests {
         try folder.alter("UPDATE \"items\" SET \"decimal\" = 'x' WHERE \"id\" = 'secret-1'")
         #expect(try await findings().map(\.place) == [.row(1, table: "items")])
     }
+
+    @Test(
+        "a search index that does not fit the rows is found",
+        arguments: [
+            ("DELETE FROM \"words1:notes:text\" WHERE \"word\" = 'milk'", "lacks words"),
+            ("INSERT INTO \"words1:notes:text\" VALUES ('beer', 'b')", "words that no row has"),
+            ("UPDATE \"words1:notes:text\" SET \"row\" = 'c' WHERE \"word\" = 'milk'", "lacks words"),
+            ("DROP TRIGGER \"words1:notes:text:update\"", "lacks a part"),
+            ("DROP INDEX \"folded1:notes:text\"", "lacks a part"),
+        ]
+    )
+    func searchIndex(sql: String, expected: String) async throws {
+        let notes = TableDefinition("notes", columns: [.init("text", .string, isSearchable: true)])
+        let store = try await EncryptedStore.open(in: folder, [notes])
+        try await store.upsert(
+            [Record(id: "a", ["text": "Buy milk"]), Record(id: "b", ["text": "Buy bread"])],
+            table: "notes"
+        )
+        await store.close()
+        #expect(try await findings().isEmpty)
+        try folder.alter(sql)
+        let found = try await findings()
+        #expect(found.map(\.kind) == [.inconsistentIndex], "\(found)")
+        #expect(found.first?.message.contains(expected) == true, "\(found)")
+        // The remedy is one.
+        let plain = TableDefinition("notes", columns: [.init("text", .string)])
+        try await EncryptedStore.open(in: folder, [plain]).close()
+        try await EncryptedStore.open(in: folder, [notes]).close()
+        #expect(try await findings().isEmpty)
+    }
+
+    @Test("a store that is opened as it is keeps indexes, search indexes and undeclared columns")
+    func openedAsItIs() async throws {
+        let notes = TableDefinition(
+            "notes",
+            columns: [.init("text", .string, isSearchable: true), .init("other", .int64)],
+            indexes: [["other", "id"], ["text"]]
+        )
+        let fewer = TableDefinition("notes", columns: [.init("text", .string, isSearchable: true)], indexes: [["text"]])
+        var store = try await EncryptedStore.open(in: folder, [notes, .folding])
+        try await store.upsert([Record(id: "a", ["text": "Buy milk", "other": 5])], table: "notes")
+        await store.close()
+        store = try await EncryptedStore.open(in: folder, [fewer])
+        await store.close()
+        func objects() throws -> [String] {
+            let database = try folder.openDatabase()
+            return try database.withStatement("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name") {
+                row in
+                var sql: [String] = []
+                while try row.step() { sql.append(row.text(0)) }
+                return sql
+            }
+        }
+        let before = try objects()
+        store = try await EncryptedStore.openAsItIs(at: folder.database, key: .testKey())
+        #expect(store.schema.table("notes") == fewer && store.schema.tables.map(\.name) == ["notes", "folding"])
+        #expect(try await store.read(table: "notes", itemID: "a")?["other"] == 5)
+        try await store.upsert([Record(id: "b", ["text": "Bread"])], table: "notes")
+        await store.close()
+        #expect(try objects() == before)
+        #expect(try await findings().isEmpty)
+        #expect(
+            try await code {
+                _ = try await EncryptedStore.openAsItIs(at: folder.url.appending(path: "no"), key: .testKey())
+            } == .notFound
+        )
+    }
 }

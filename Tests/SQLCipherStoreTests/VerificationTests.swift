@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import QueryGenerator
 import SecretMemory
 import Synchronization
 import SyncContract
@@ -40,14 +41,16 @@ struct VerificationTests {
     func soundStore() async throws {
         let seed = SeededGenerator.seed
         print("seed \(seed)")
-        var random = RandomQueries(generator: SeededGenerator(seed: seed))
+        var rows = [TableDefinition.items, .folding].map { RandomQueries($0, .everything, seed: seed) }
+        var random = SeededGenerator(seed: seed)
         for round in 0..<6 {
             let store = try await EncryptedStore.open(in: folder, [.items, .folding])
             for _ in 0..<10 {
-                let table: TableDefinition = random.chance(50) ? .items : .folding
-                let records = (0..<random.pick([1, 20, 200]))
-                    .map { _ in random.record(.string("r\(random.pick(Array(0..<400)))"), table) }
-                let deletes = random.chance(40)
+                let index = Int.random(in: 0...1, using: &random)
+                let table: TableDefinition = index == 0 ? .items : .folding
+                let records = (0..<([1, 20, 200].randomElement(using: &random) ?? 1))
+                    .map { _ in rows[index].record(.string("r\(Int.random(in: 0..<400, using: &random))")) }
+                let deletes = Int.random(in: 0..<100, using: &random) < 40
                 try await store.write { transaction in
                     try transaction.upsert(records, into: table.name)
                     // Pages that are taken and given back within one transaction are never written.

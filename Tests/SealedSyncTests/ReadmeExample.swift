@@ -45,6 +45,14 @@ func readmeExample() async throws {
 }
 
 /// The same for what follows it.
+func readmeComputing(_ store: EncryptedStore, send: ([Record]) -> Void) async throws {
+    // README: Computing
+    let large = Query("Order").filtered(by: Column("price") * Column("count") > 100 && Column("due").year == 2026)
+    for try await records in store.batches(of: large.ordered(by: "due"), size: 500) { send(records) }
+    // README: end
+}
+
+/// The same for what follows that.
 func readmeSearch<Item>(_ todos: SyncItemTable<Item>) async throws {
     // README: Search
     let found = todos.query
@@ -54,7 +62,7 @@ func readmeSearch<Item>(_ todos: SyncItemTable<Item>) async throws {
     _ = try await todos.read(found)
 }
 
-/// The same for what follows that.
+/// The same for what comes last.
 func readmeLiveQuery<Item>(_ todos: SyncItemTable<Item>, show: ([Item]) -> Void) async throws {
     // README: Live query
     for try await open in todos.observe(todos.query.filtered(by: Column("complete") == false).ordered(by: "text")) {

@@ -20,13 +20,13 @@ public struct SyncItemTable<Item: Codable & Identifiable & Sendable>: Sendable w
     ///   cannot be encoded.
     @discardableResult
     public func insert(_ item: Item) async throws -> Item {
-        let record = try RecordEncoder(table.definition).encode(item)
+        let record = try encode(item)
         return try decode(try await table.insert(record.fields, id: item.id.isEmpty ? nil : item.id))
     }
 
     /// Writes all properties of an item. See ``SyncTable/update(_:)``.
     public func update(_ item: Item) async throws {
-        try await table.update(RecordEncoder(table.definition).encode(item))
+        try await table.update(encode(item))
     }
 
     /// Deletes an item. See ``SyncTable/delete(_:version:)``.
@@ -37,28 +37,28 @@ public struct SyncItemTable<Item: Codable & Identifiable & Sendable>: Sendable w
 
     /// The items of a query, in order. A selection in the query is ignored: items are whole.
     public func read(_ query: Query) async throws -> [Item] {
-        try await table.read(Self.whole(query)).records.map(decode)
+        try Self.items(try await table.read(Self.whole(query)).records, table.definition)
     }
 
     /// The items of a query, in order: now, and after each commit of the app or of a sync that changes them.
     ///
     /// What is promised, and how it ends, is said at `StoreObservation`. A selection in the query is ignored.
     public func observe(_ query: Query) -> StoreObservation<[Item]> {
-        let (query, decode) = (Self.whole(query), decode)
+        let (query, definition) = (Self.whole(query), table.definition)
         return StoreObservation(of: table.context.store, tables: [query.table]) {
             try $0.records(query)
         } transform: {
-            try $0.map(decode)
+            try Self.items($0, definition)
         }
     }
 
     /// The item with an id, nil while there is none: now, and after each commit that changes it.
     public func observe(_ id: String) -> StoreObservation<Item?> {
-        let (name, decode) = (table.name, decode)
-        return StoreObservation(of: table.context.store, tables: [name]) {
-            try $0.record(.string(id), in: name)
+        let definition = table.definition
+        return StoreObservation(of: table.context.store, tables: [definition.name]) {
+            try $0.record(.string(id), in: definition.name)
         } transform: {
-            try $0.map(decode)
+            try $0.map { try Self.item($0, definition) }
         }
     }
 
@@ -68,7 +68,27 @@ public struct SyncItemTable<Item: Codable & Identifiable & Sendable>: Sendable w
         return query
     }
 
-    private var decode: @Sendable (Record) throws -> Item {
-        { [definition = table.definition] in try RecordDecoder(definition).decode(Item.self, from: $0) }
+    private func encode(_ item: Item) throws -> Record {
+        try Self.reportingUnfitItems { try RecordEncoder(table.definition).encode(item) }
+    }
+
+    private func decode(_ record: Record) throws -> Item { try Self.item(record, table.definition) }
+
+    private static func item(_ record: Record, _ definition: TableDefinition) throws -> Item {
+        try reportingUnfitItems { try RecordDecoder(definition).decode(Item.self, from: record) }
+    }
+
+    private static func items(_ records: [Record], _ definition: TableDefinition) throws -> [Item] {
+        let decoder = RecordDecoder(definition)
+        return try reportingUnfitItems { try records.map { try decoder.decode(Item.self, from: $0) } }
+    }
+
+    /// Items are the engine's matter here: what does not fit is its error, not the store's.
+    private static func reportingUnfitItems<Value>(_ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch let error as StoreError where error.code == .invalidItem {
+            throw SyncError(.invalidItem, error.message, cause: error.cause)
+        }
     }
 }

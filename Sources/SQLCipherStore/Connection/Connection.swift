@@ -4,8 +4,9 @@ import SyncContract
 /// A connection as an actor on a queue of its own: one closure, one transaction.
 actor Connection {
     private nonisolated let executor: ConnectionExecutor
-    private let opener: (@Sendable () throws -> Database)?
+    private let opener: @Sendable () throws -> Database
     private let files: StoreFiles
+    private let isWriter: Bool
     private let checkpointDelay: Duration?
 
     // The order matters for a connection that is dropped without being closed: the lock on the store goes last.
@@ -21,33 +22,43 @@ actor Connection {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-    /// The writer's connection, which holds the lock on the store and keeps the log short. It is opened with
-    /// ``open(_:)``.
+    /// The writer's connection, which holds the lock on the store and keeps the log short. It opens with its first
+    /// transaction.
     ///
     /// - Parameters:
     ///   - label: The name of its queue.
     ///   - files: The files of the store.
+    ///   - lock: The lock on the store.
     ///   - checkpointDelay: How long after the last commit the log is emptied; nil for not at all.
-    init(label: String, files: StoreFiles, checkpointDelay: Duration?) {
+    ///   - opener: Opens the database.
+    init(
+        label: String,
+        files: StoreFiles,
+        lock: LockFile,
+        checkpointDelay: Duration?,
+        opener: @escaping @Sendable () throws -> Database
+    ) {
         executor = ConnectionExecutor(label: label)
-        opener = nil
+        self.opener = opener
         self.files = files
+        self.lock = lock
         self.checkpointDelay = checkpointDelay
+        isWriter = true
     }
 
-    /// A reader's connection, which opens with its first transaction.
+    /// A reader's connection, which opens with its first transaction unless ``open(_:)`` did so before.
     init(label: String, files: StoreFiles, opener: @escaping @Sendable () throws -> Database) {
         executor = ConnectionExecutor(label: label)
         self.opener = opener
         self.files = files
         checkpointDelay = nil
+        isWriter = false
     }
 
     /// Opens the connection on its queue and returns what else the opening found out.
-    func open<Value: Sendable>(_ body: @Sendable () throws -> (Database, LockFile, Value)) throws -> Value {
-        let (database, lock, value) = try body()
+    func open<Value: Sendable>(_ body: @Sendable () throws -> (Database, Value)) throws -> Value {
+        let (database, value) = try body()
         self.database = database
-        self.lock = lock
         return value
     }
 
@@ -69,17 +80,28 @@ actor Connection {
 
     /// Closes the connection. The writer first empties the log, and must be the last to close: it lifts the lock.
     func close(emptyingLog: Bool) {
-        if emptyingLog { _ = emptyLog(.truncate, waiting: 5_000) }
+        if emptyingLog {
+            // A store that was only read may have a log that an earlier process left.
+            if database == nil, FileSystem.exists(files.log) { openForClosing() }
+            _ = emptyLog(.truncate, waiting: 5_000)
+        }
         database = nil
         lock = nil
     }
 
     private func openDatabase() throws -> Database {
         if let database { return database }
-        guard let opener else { throw StoreError.closed }
         let opened = try opener()
         database = opened
         return opened
+    }
+
+    private func openForClosing() {
+        do {
+            _ = try openDatabase()
+        } catch {
+            // The log stays as it is, and the next one who opens the store meets the same failure and reports it.
+        }
     }
 }
 
@@ -87,9 +109,9 @@ actor Connection {
 extension Connection {
     /// Counts a commit; the log is emptied as soon as no other follows for a while.
     private func noteCommit() {
-        guard opener == nil else { return }
+        guard isWriter else { return }
         commits += 1
-        if let size = FileSystem.size(of: files.log), size > LogLimits.hardLimit, longReads == 0 {
+        if let size = database?.logSize, size > LogLimits.hardLimit, longReads == 0 {
             // SQLite's own checkpoints start the log anew only when no reader is in it: wait for that now.
             _ = emptyLog(.restart, waiting: 5_000)
         }
@@ -135,4 +157,8 @@ enum LogLimits {
     static let softLimit = 16 << 20
     /// Beyond this a write waits for the readers, so that the log can start anew.
     static let hardLimit = 64 << 20
+    /// From how many pages on each commit writes back what no reader needs. SQLite's own default.
+    static let checkpointPages = 1_000
+    /// A page in the log: a database page and its head.
+    static let frameSize = FormatMark.pageSize + 24
 }

@@ -4,8 +4,12 @@ import CSQLCipher
 final class Database {
     /// The file.
     let path: String
+    private let log = LogLength()
     private let handle: ConnectionHandle
     private var cache = StatementCache(capacity: 64)
+
+    /// What is kept ready for the tables that were used, by their names.
+    var tableAccess: [String: TableAccess] = [:]
 
     /// Opens a file without a key.
     init(path: String, flags: Int32) throws(SQLiteFailure) {
@@ -20,6 +24,12 @@ final class Database {
 
     /// The number of rows that the last statement inserted, updated or deleted.
     var changes: Int { handle.changes }
+
+    /// The size of the log in bytes after the last commit here. Known once ``watchLog()`` was called.
+    var logSize: Int { log.pages * LogLimits.frameSize }
+
+    /// Makes this the connection that keeps the log short.
+    func watchLog() { handle.watchLog(log) }
 
     /// Whether a transaction is open.
     var isInTransaction: Bool { !handle.isInAutocommit }
@@ -48,6 +58,9 @@ final class Database {
         }
     }
 
+    /// Prepares a statement for somebody who keeps it, and drops it when it fails. See ``explained(_:)``.
+    func prepare(_ sql: String) throws(SQLiteFailure) -> Statement { try Statement(sql, in: handle) }
+
     /// Runs a statement that gives no rows, and returns how many rows it changed.
     @discardableResult
     func run(_ sql: String, _ values: [SQLValue] = []) throws -> Int {
@@ -56,6 +69,11 @@ final class Database {
             try statement.run()
             return changes
         }
+    }
+
+    /// Runs SQL once, such as a setting, and drops the rows it gives.
+    func execute(_ sql: String) throws {
+        try describingFailure { () throws(SQLiteFailure) in try handle.execute(sql) }
     }
 
     /// The first column of the first row, or nil when there is no row.
@@ -86,7 +104,7 @@ final class Database {
     /// value whose last page was damaged would otherwise come back with zeros at its end.
     func verifyPagesRead() throws {
         do {
-            _ = try int64("SELECT COUNT(*) FROM sqlite_master")
+            _ = try int64("SELECT 1 FROM sqlite_master LIMIT 1")
         } catch let failure as SQLiteFailure where failure.primaryCode == SQLITE_ERROR {
             throw SQLiteFailure(code: SQLITE_CORRUPT)
         }
@@ -102,7 +120,7 @@ final class Database {
 
     /// After a damaged page every call fails with the code for wrong SQL: what tells the two apart is whether a
     /// statement that is certainly right fails as well.
-    private func explained(_ failure: SQLiteFailure) -> SQLiteFailure {
+    func explained(_ failure: SQLiteFailure) -> SQLiteFailure {
         guard failure.primaryCode == SQLITE_ERROR else { return failure }
         do throws(SQLiteFailure) {
             let probe = try Statement("SELECT COUNT(*) FROM sqlite_master", in: handle)

@@ -10,35 +10,40 @@ final class StoreSession: Sendable {
     let readers: ReaderPool
     let writer: Connection
 
-    /// Opens the connections, and says what else the opening found out.
+    /// Opens the store, and says what else the opening found out.
     static func open(_ opener: StoreOpener) async throws -> (StoreSession, StoreOpener.Opened) {
-        let writer = Connection(
-            label: "SealedSync.writer",
-            files: opener.files,
-            checkpointDelay: opener.options.checkpointDelay
-        )
-        let opened = try await writer.open { try opener.open() }
-        return (StoreSession(opener.files, writer, opened, opener.options), opened)
+        // The connection that opens the store reads from then on: an app begins by showing what it has. The others open
+        // when they are wanted.
+        let reader = Connection(label: "SealedSync.reader.0", files: opener.files) { throw StoreError.closed }
+        let opened = try await reader.open { try opener.open() }
+        return (StoreSession(opener.files, reader, opened, opener.options), opened)
     }
 
     private init(
         _ files: StoreFiles,
-        _ writer: Connection,
+        _ firstReader: Connection,
         _ opened: StoreOpener.Opened,
         _ options: EncryptedStoreOptions
     ) {
-        self.writer = writer
         catalog = opened.catalog
         let keying = opened.keying
         self.keying = keying
-        readers = ReaderPool(
-            (0..<max(options.readerCount, 1))
-                .map { index in
-                    Connection(label: "SealedSync.reader.\(index)", files: files) {
-                        try StoreOpener.openReader(files, keying: keying, options: options)
-                    }
+        writer = Connection(
+            label: "SealedSync.writer",
+            files: files,
+            lock: opened.lock,
+            checkpointDelay: options.checkpointDelay
+        ) {
+            try StoreOpener.openWriter(files, keying: keying, options: options)
+        }
+        let otherReaders = (1..<max(options.readerCount, 1))
+            .map { index in
+                Connection(label: "SealedSync.reader.\(index)", files: files) {
+                    try StoreOpener.openReader(files, keying: keying, options: options)
                 }
-        )
+            }
+        // The last is lent first.
+        readers = ReaderPool(otherReaders.reversed() + [firstReader])
     }
 
     /// Writes the log back and closes the connections. Nobody may use or want one any more.

@@ -36,13 +36,51 @@ struct ConnectionHandle: ~Copyable {
         guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
     }
 
+    /// Runs SQL whose rows nobody wants.
+    func execute(_ sql: String) throws(SQLiteFailure) {
+        let code = unsafe sqlite3_exec(pointer, sql, nil, nil, nil)
+        guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
+    }
+
     /// Sets how many milliseconds a call waits for another connection's lock.
     func setBusyTimeout(_ milliseconds: Int32) { _ = unsafe sqlite3_busy_timeout(pointer, milliseconds) }
+
+    /// Keeps commits on this connection from writing the log back.
+    func disableCheckpoints() { _ = unsafe sqlite3_wal_autocheckpoint(pointer, 0) }
 
     /// Moves what the log holds into the database file.
     func checkpoint(_ mode: CheckpointMode) throws(SQLiteFailure) {
         let code = unsafe sqlite3_wal_checkpoint_v2(pointer, nil, mode.code, nil, nil)
         guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
+    }
+}
+
+/// How long the log was after the last commit of a connection.
+final class LogLength {
+    fileprivate(set) var pages = 0
+}
+
+extension ConnectionHandle {
+    /// Keeps count of the log's pages with every commit, and does what SQLite does unless told otherwise: from a number
+    /// of pages on, it writes back what no reader needs.
+    ///
+    /// - Parameter length: Must live as long as the connection.
+    func watchLog(_ length: LogLength) {
+        let context = unsafe Unmanaged.passUnretained(length).toOpaque()
+        _ = unsafe sqlite3_wal_hook(
+            pointer,
+            { context, database, name, pages in
+                if let context = unsafe context {
+                    unsafe Unmanaged<LogLength>.fromOpaque(context).takeUnretainedValue().pages = Int(pages)
+                }
+                if pages >= LogLimits.checkpointPages {
+                    // Like SQLite's own: what cannot be written back now is with a later commit.
+                    _ = unsafe sqlite3_wal_checkpoint_v2(database, name, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+                }
+                return SQLITE_OK
+            },
+            context
+        )
     }
 }
 

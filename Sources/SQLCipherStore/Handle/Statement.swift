@@ -72,6 +72,30 @@ extension Statement {
         guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
     }
 
+    /// Binds a value whose texts and bytes lie in a buffer. They are not copied: the buffer must stay as it is until the
+    /// statement has run.
+    func bind(_ value: BoundValue, in buffer: RowBuffer, at index: Int) throws(SQLiteFailure) {
+        let index = Int32(truncatingIfNeeded: index)
+        let code =
+            switch value {
+            case .null: unsafe sqlite3_bind_null(pointer, index)
+            case .int64(let value): unsafe sqlite3_bind_int64(pointer, index, value)
+            case .double(let value): unsafe sqlite3_bind_double(pointer, index, value)
+            case .text(let offset, let count):
+                unsafe sqlite3_bind_text64(
+                    pointer,
+                    index,
+                    buffer.address(offset)?.assumingMemoryBound(to: CChar.self),
+                    UInt64(count),
+                    nil,
+                    UInt8(SQLITE_UTF8)
+                )
+            case .bytes(let offset, let count):
+                unsafe sqlite3_bind_blob64(pointer, index, buffer.address(offset), UInt64(count), nil)
+            }
+        guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
+    }
+
     private func bind(text: String, at index: Int32) -> Int32 {
         var text = text
         return text.withUTF8 { bytes in

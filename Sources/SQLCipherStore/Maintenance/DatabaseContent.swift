@@ -13,10 +13,10 @@ struct DatabaseContent: Hashable, Sendable {
     let layoutVersion: Int64
 
     /// What is declared, in the order of the names.
-    let entries: [Entry]
+    private(set) var entries: [Entry]
 
     /// How many rows each table has.
-    let rowCounts: [String: Int64]
+    private(set) var rowCounts: [String: Int64]
 
     /// Reads what a connection's first database has.
     init(_ database: Database) throws {
@@ -36,5 +36,22 @@ struct DatabaseContent: Hashable, Sendable {
             rowCounts[entry.name] = try database.int64("SELECT COUNT(*) FROM main.\(entry.name.sqlIdentifier)")
         }
         self.rowCounts = rowCounts
+    }
+
+    /// What a plain copy has, which needs none of this library's functions.
+    var plain: DatabaseContent { leavingSearchIndexes { _ in true } }
+
+    /// What an encrypted copy has: not the indexes for searching that another version of this library made, and that
+    /// opening the store would make anew.
+    var current: DatabaseContent { leavingSearchIndexes { $0 != TextFolding.version } }
+
+    /// The content without the indexes for searching of some versions. Their tables stay, empty, and tell that there was
+    /// one.
+    private func leavingSearchIndexes(_ isLeft: (Int) -> Bool) -> DatabaseContent {
+        func leaves(_ name: String) -> Bool { SearchIndex.version(of: name).map(isLeft) ?? false }
+        var content = self
+        content.entries.removeAll { leaves($0.name) && $0.type != "table" }
+        for name in rowCounts.keys where leaves(name) { content.rowCounts[name] = 0 }
+        return content
     }
 }

@@ -14,11 +14,8 @@ struct DatabaseCopy {
 
     private static let target = "target"
 
-    /// Copies the state of one instant, and says what it is.
-    ///
-    /// - Parameters:
-    ///   - path: The empty file.
-    ///   - keying: What it is encrypted with; nil for a plain one.
+    /// Copies the state of one instant into the empty file at a path, encrypted as given or, for nil, plain, and says
+    /// what is there then.
     func run(to path: String, _ keying: Keying?) throws -> DatabaseContent {
         if let keying {
             try keying.attach(path, as: Self.target, to: source)
@@ -38,35 +35,43 @@ struct DatabaseCopy {
             watch.meter.finish()
         }
         return try source.transaction(.reading) {
-            let content = try DatabaseContent(source)
+            let whole = try DatabaseContent(source)
+            let content = keying == nil ? whole.plain : whole.current
+            try refuseOthers(content.entries)
             _ = try source.text("PRAGMA \(target).user_version = \(content.layoutVersion)")
             // The indexes come before the rows: SQLite then fills them in their order, and sorts nothing in memory.
             for type in ["table", "index"] {
                 for entry in content.entries where entry.type == type { try create(entry) }
             }
-            try refuseOthers(content.entries)
-            for name in content.rowCounts.keys.sorted() {
+            for (name, count) in content.rowCounts.sorted(by: { $0.key < $1.key }) where count > 0 {
                 let table = name.sqlIdentifier
                 // This very form is the one that SQLite copies record by record, with their numbers.
                 try source.run("INSERT INTO \(target).\(table) SELECT * FROM main.\(table)")
             }
+            // The triggers come after them: what they would write is there already.
+            for entry in content.entries where entry.type == "trigger" { try create(entry) }
             return content
         }
     }
 
-    /// SQLite keeps the SQL of a table or index in one form, from its name on as it was written.
+    /// SQLite keeps the SQL of each in one form, from its name on as it was written.
     private func create(_ entry: DatabaseContent.Entry) throws {
-        let starts = ["CREATE TABLE ", "CREATE INDEX ", "CREATE UNIQUE INDEX "]
-        guard let start = starts.first(where: { entry.sql.hasPrefix($0) }) else { return try refuseOthers([entry]) }
+        guard let start = Self.start(of: entry) else { return try refuseOthers([entry]) }
         try source.run("\(start)\(Self.target).\(entry.sql.dropFirst(start.count))")
     }
 
+    private static func start(of entry: DatabaseContent.Entry) -> String? {
+        ["CREATE TABLE ", "CREATE INDEX ", "CREATE UNIQUE INDEX ", "CREATE TRIGGER "].first { entry.sql.hasPrefix($0) }
+    }
+
     private func refuseOthers(_ entries: [DatabaseContent.Entry]) throws {
-        for entry in entries where !["table", "index"].contains(entry.type) || entry.sql.hasPrefix("CREATE VIRTUAL") {
+        for entry in entries {
+            let isOurs = entry.type != "trigger" || SearchIndex.makes(trigger: entry.name, sql: entry.sql)
+            guard Self.start(of: entry) == nil || !isOurs else { continue }
             throw StoreError(
                 .unsupportedFormat,
-                "'\(entry.name)' is a \(entry.sql.hasPrefix("CREATE VIRTUAL") ? "virtual table" : entry.type), which this"
-                    + " version does not copy; use a newer version, or remove it if another program put it there"
+                "'\(entry.name)' is a \(entry.type == "table" ? "virtual table" : entry.type), which this version does not"
+                    + " copy; use a newer version, or remove it if another program put it there"
             )
         }
     }

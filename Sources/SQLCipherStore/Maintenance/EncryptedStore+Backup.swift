@@ -52,12 +52,8 @@ extension EncryptedStore {
         }
     }
 
-    /// Writes a copy of the store and of files that belong to it into a new folder, which appears when it is complete.
-    ///
-    /// - Parameters:
-    ///   - url: The folder.
-    ///   - companions: The files, each of a few pages. They keep their names.
-    ///   - progress: Is told how far the copy of the database has come.
+    /// Writes a copy of the store and of files that belong to it, each of a few pages, into a new folder, which appears
+    /// when it is complete. The files keep their names.
     package func backUp(
         toFolder url: URL,
         with companions: [URL],

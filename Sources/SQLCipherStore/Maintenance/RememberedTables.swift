@@ -13,10 +13,10 @@ struct RememberedTables: Sendable {
         guard version == SchemaMigrator.layoutVersion else {
             throw StoreError.unknownLayout(version, path ?? database.path)
         }
+        let stored = try StoredSchema(database)
         var names: [String] = []
         var kinds: [String: IDKind] = [:]
-        var declared: [String: [ColumnDefinition]] = [:]
-        var undeclared: [String: [ColumnDefinition]] = [:]
+        var columns: [String: [(definition: ColumnDefinition, isDeclared: Bool)]] = [:]
         guard try database.text(SchemaSQL.findMemory) != nil else {
             layouts = []
             return
@@ -30,20 +30,22 @@ struct RememberedTables: Sendable {
                     kinds[table] = kind
                 } else {
                     guard let type = ColumnType(rawValue: type) else { throw StoreError.unknownColumnType }
-                    let definition = ColumnDefinition(column, type)
-                    if row.int64(3) != 0 {
-                        declared[table, default: []].append(definition)
-                    } else {
-                        undeclared[table, default: []].append(definition)
-                    }
+                    let isSearchable = stored.searchIndexes.contains { $0.table == table && $0.column == column }
+                    let definition = ColumnDefinition(column, type, isSearchable: isSearchable)
+                    columns[table, default: []].append((definition, row.int64(3) != 0))
                 }
             }
         }
         layouts = names.map { name in
-            TableLayout(
-                TableDefinition(name, idKind: kinds[name] ?? .string(.exact), columns: declared[name] ?? []),
-                undeclared: undeclared[name] ?? []
+            let columns = columns[name] ?? []
+            let declared = columns.filter(\.isDeclared).map(\.definition)
+            let table = TableDefinition(
+                name,
+                idKind: kinds[name] ?? .string(.exact),
+                columns: declared,
+                indexes: stored.indexes(of: name, over: declared)
             )
+            return TableLayout(table, undeclared: columns.filter { !$0.isDeclared }.map(\.definition))
         }
     }
 
@@ -58,11 +60,17 @@ struct RememberedTables: Sendable {
 
 extension TableDefinition {
     /// A table of remembered columns, the server's among them.
-    fileprivate init(_ name: String, idKind: IDKind, columns: [ColumnDefinition]) {
+    fileprivate init(_ name: String, idKind: IDKind, columns: [ColumnDefinition], indexes: [[String]]) {
         let properties = [SystemProperties.createdAt, .updatedAt, .version, .deleted]
             .filter { columns.contains($0.columns[0]) }
         let names = properties.map { $0.columns[0].name }
-        self.init(name, idKind: idKind, columns.filter { !names.contains($0.name) }, SystemProperties(properties), [])
+        self.init(
+            name,
+            idKind: idKind,
+            columns.filter { !names.contains($0.name) },
+            SystemProperties(properties),
+            indexes
+        )
     }
 }
 
@@ -72,5 +80,16 @@ extension IDKind {
         let kinds: [IDKind] = [.int64, .string(.exact), .string(.asciiCaseInsensitive)]
         guard let kind = kinds.first(where: { $0.storedName == storedName }) else { return nil }
         self = kind
+    }
+}
+
+extension StoredSchema {
+    /// The columns of each index of a table, by the order of the indexes' names.
+    fileprivate func indexes(of table: String, over columns: [ColumnDefinition]) -> [[String]] {
+        let prefix = SchemaSQL.indexName([], of: table)
+        let names = Set(columns.map(\.name) + ["id"])
+        return indexes.filter { $0.hasPrefix(prefix) }.sorted()
+            .map { $0.dropFirst(prefix.count).split(separator: ",").map(String.init) }
+            .filter { names.isSuperset(of: $0) }
     }
 }

@@ -7,9 +7,9 @@ extension StoreFile {
     ///
     /// Looked at are: the log, up to where it can be played back and beyond; the cipher's code on every page, with the
     /// library's own check on top where it has one; SQLite's check of the structure; the tables against what the store
-    /// remembers of them; and every value of every row against the type of its column. Damage in one place keeps nothing
-    /// from being looked for in another, so that the findings say what is lost and what is not. Of rows that cannot be
-    /// read, the finding says between which rows they lie.
+    /// remembers of them; every value of every row against the type of its column; and search indexes against the rows.
+    /// Damage in one place keeps nothing from being looked for in another, so that the findings say what is lost and
+    /// what is not. Of rows that cannot be read, the finding says between which rows they lie.
     ///
     /// What the sync engine keeps in its tables is not understood here: see `StoreFolder.verify`, which adds that.
     ///

@@ -41,6 +41,7 @@ public struct StoreFile: Sendable {
     /// - Parameters:
     ///   - key: The key, 32 bytes. It is lent.
     ///   - progress: Is told how far the work has come.
+    /// - Returns: What was done.
     /// - Throws: As said for the type.
     @discardableResult
     public func compact(
@@ -59,6 +60,7 @@ public struct StoreFile: Sendable {
     /// - Parameters:
     ///   - key: The key, 32 bytes. It is lent.
     ///   - progress: Is told how far the work has come.
+    /// - Returns: What was done.
     /// - Throws: As said for the type.
     @discardableResult
     public func upgrade(
@@ -78,6 +80,7 @@ public struct StoreFile: Sendable {
     ///   - oldKey: The key that opens the store, 32 bytes. It is lent.
     ///   - newKey: The key that will open it, 32 bytes. It is lent.
     ///   - progress: Is told how far the work has come.
+    /// - Returns: What was done.
     /// - Throws: As said for the type.
     @discardableResult
     public func rekey(

@@ -49,6 +49,7 @@ final class StoreVerifier {
                     meter.advance(to: bytes + Int64(Double(bytes) * Double(min(done, rows)) / Double(rows)))
                 }
             }
+            for layout in tables { try checkSearchIndexes(of: layout) }
             // A table that was reported cannot be read to hold the queue against it.
             if let queueCheck, areAll { try checkQueue(tables, queueCheck) }
         } catch let failure as SQLiteFailure where failure.isDamage {
@@ -189,6 +190,20 @@ final class StoreVerifier {
                 },
                 { result.add($0) }
             )
+    }
+
+    private func checkSearchIndexes(of layout: TableLayout) throws {
+        let database = try openDatabase()
+        for index in try StoredSchema(database).searchIndexes.sorted(by: { $0.column < $1.column })
+        where index.table == layout.definition.name && index.version == TextFolding.version {
+            // One that an older version made is made anew by the next opening.
+            let check = SearchIndexCheck(index: index, database: database)
+            do {
+                if let finding = try check.finding(work.checkCancellation) { result.add(finding) }
+            } catch let failure as SQLiteFailure where failure.isDamage && !result.isSound {
+                // Rows or pages that were named.
+            }
+        }
     }
 
     private func checkQueue(_ tables: [TableLayout], _ check: StoreQueueCheck) throws {

@@ -8,8 +8,9 @@ struct DatabaseOpener: Sendable {
     let key: SecretBytes
     let keyIsVerified: Bool
 
-    /// Reads the format mark, and tries the key on a connection that touches no file, unless it is vouched for.
-    func keying(_ engine: EngineVersion) throws -> Keying {
+    /// Reads the format mark, and tries the key on a connection that touches no file, unless it is vouched for or not to
+    /// be tried here.
+    func keying(_ engine: EngineVersion, tryingKey: Bool = true) throws -> Keying {
         guard let newest = engine.newestFormat else { throw StoreError.notEncrypting }
         let start = try FileSystem.prefix(of: files.database, count: FormatMark.count)
         let mark = try FormatMark(reading: start, of: files.database)
@@ -20,15 +21,18 @@ struct DatabaseOpener: Sendable {
             throw FormatMark.wrongLength(of: files.database)
         }
         let keying = try Keying(key: key, mark: mark, engine: engine)
-        if !keyIsVerified { try tryKey(keying) }
+        if tryingKey, !keyIsVerified { try tryKey(keying) }
         return keying
     }
 
     /// Opens a connection that writes, which plays back a log that was left behind.
-    func open(_ keying: Keying) throws -> Database {
+    ///
+    /// `keyIsTried` tells whether ``keying(_:tryingKey:)`` has tried the key. Without a log and a journal there is no need
+    /// to: with a wrong key the connection reads the first page and writes nothing.
+    func open(_ keying: Keying, keyIsTried: Bool = true) throws -> Database {
         let hasLog = FileSystem.size(of: files.log) ?? 0 > 0
         let database = try keying.open(path: files.database, flags: SQLITE_OPEN_READWRITE)
-        try readFirstPage(of: database)
+        try readFirstPage(of: database, keyIsRight: keyIsTried || keyIsVerified)
         if !hasLog { try checkSize(database) }
         return database
     }
@@ -43,28 +47,33 @@ struct DatabaseOpener: Sendable {
         do {
             _ = try database.int64("SELECT COUNT(*) FROM sqlite_master")
         } catch let failure as SQLiteFailure where failure.primaryCode == SQLITE_NOTADB {
-            throw StoreError(
-                .wrongKey,
-                "the key does not open the store at '\(files.database)'; use the key it was created with. If the key is"
-                    + " certainly right, the first page is damaged: open with 'keyIsVerified' to let the log repair it"
-            )
+            throw wrongKey
         } catch is SQLiteFailure {
             // The first page could be decrypted, or the code would be another; what is wrong with the others, or with
             // opening a database that has a log in this way, is for the real connection to say.
         }
     }
 
-    private func readFirstPage(of database: Database) throws {
+    private var wrongKey: StoreError {
+        StoreError(
+            .wrongKey,
+            "the key does not open the store at '\(files.database)'; use the key it was created with. If the key is"
+                + " certainly right, the first page is damaged: open with 'keyIsVerified' to let the log repair it"
+        )
+    }
+
+    private func readFirstPage(of database: Database, keyIsRight: Bool) throws {
+        let version: Int64
         do {
-            _ = try database.int64("SELECT COUNT(*) FROM sqlite_master")
+            version = try database.int64("PRAGMA user_version") ?? 0
         } catch let failure as SQLiteFailure where failure.primaryCode == SQLITE_NOTADB {
+            guard keyIsRight else { throw wrongKey }
             throw StoreError(
                 .damaged,
                 "the first page of the database '\(files.database)' is damaged; restore the store from a backup",
                 cause: failure
             )
         }
-        let version = try database.int64("PRAGMA user_version") ?? 0
         guard version == SchemaMigrator.layoutVersion else {
             throw StoreError.unknownLayout(version, files.database)
         }

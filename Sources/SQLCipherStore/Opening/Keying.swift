@@ -1,5 +1,6 @@
 import CSQLCipher
 import SecretMemory
+import Synchronization
 import SyncContract
 
 /// What turns a plain connection into one that decrypts: the key with the salt, and the settings of the format.
@@ -19,10 +20,9 @@ struct Keying: Sendable {
 
     /// Opens a connection with the key. Nothing is read yet, so a wrong key is not noticed here.
     func open(path: String, flags: Int32) throws -> Database {
+        // That the library is SQLCipher is certain by now: its version is known.
         let database = try Database(path: path, flags: flags)
-        try Self.silence(database)
-        // With SQLite in place of SQLCipher the call for the key does not even exist, or crashes.
-        guard try database.text("PRAGMA cipher_version") != nil else { throw StoreError.notEncrypting }
+        if engine.majorCipherVersion >= 4 { try Self.silence(database) }
         try database.configure { (handle) throws(SQLiteFailure) in
             try unsafe text.withUnsafeBytes { (bytes) throws(SQLiteFailure) in try unsafe handle.setKey(bytes) }
         }
@@ -43,17 +43,31 @@ struct Keying: Sendable {
     private func applySettings(to database: Database, _ name: String) throws {
         if engine.majorCipherVersion >= 4 {
             let compatibility = mark.format == .sqlcipher3 ? 3 : 4
-            _ = try database.text("PRAGMA \(name).cipher_compatibility = \(compatibility)")
+            try database.execute("PRAGMA \(name).cipher_compatibility = \(compatibility)")
         }
-        _ = try database.text("PRAGMA \(name).cipher_page_size = \(FormatMark.pageSize)")
+        try database.execute("PRAGMA \(name).cipher_page_size = \(FormatMark.pageSize)")
     }
 
     /// The versions of the linked library.
     ///
     /// - Throws: ``StoreError/Code/notEncrypting`` when it is not SQLCipher.
     static func engineVersion() throws -> EngineVersion {
+        try knownVersion.withLock { known in
+            // The library does not change while the process runs.
+            if let known { return known }
+            let version = try readEngineVersion()
+            known = version
+            return version
+        }
+    }
+
+    private static let knownVersion = Mutex<EngineVersion?>(nil)
+
+    private static func readEngineVersion() throws -> EngineVersion {
         let database = try Database(path: ":memory:", flags: SQLITE_OPEN_READWRITE)
         try silence(database)
+        // Asked before any key is given: with SQLite in place of SQLCipher the call for the key does not even exist, or
+        // crashes.
         guard let cipher = try database.text("PRAGMA cipher_version"), !cipher.isEmpty else {
             throw StoreError.notEncrypting
         }
@@ -62,6 +76,6 @@ struct Keying: Sendable {
 
     /// SQLCipher 4 writes about wrong keys to standard error unless told not to; SQLCipher 3 ignores the word.
     private static func silence(_ database: Database) throws {
-        _ = try database.text("PRAGMA cipher_log_level = NONE")
+        try database.execute("PRAGMA cipher_log_level = NONE")
     }
 }

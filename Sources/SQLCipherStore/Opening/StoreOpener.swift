@@ -6,21 +6,22 @@ import SyncContract
 struct StoreOpener: Sendable {
     let files: StoreFiles
     let key: SecretBytes
-    /// The tables to bring the store to; nil leaves them as they are, in a store that exists.
+    /// The tables to bring the store to; nil stands for those that it remembers.
     let schema: StoreSchema?
     let mode: OpenMode
     let options: EncryptedStoreOptions
 
-    /// What an opened store consists of, beside the writer's connection and the lock.
+    /// What an opened store consists of, beside its first connection.
     struct Opened: Sendable {
+        let lock: LockFile
         let schema: StoreSchema
         let catalog: StoreCatalog
         let keying: Keying
         let engine: EngineVersion
     }
 
-    /// Opens the store for writing.
-    func open() throws -> (Database, LockFile, Opened) {
+    /// Opens the store and brings its tables to the declared ones. The connection is good for reading from then on.
+    func open() throws -> (Database, Opened) {
         do {
             return try openStore()
         } catch let failure as SQLiteFailure {
@@ -30,7 +31,7 @@ struct StoreOpener: Sendable {
         }
     }
 
-    private func openStore() throws -> (Database, LockFile, Opened) {
+    private func openStore() throws -> (Database, Opened) {
         guard key.count == KeyText.keyCount else {
             throw StoreError.wrongKeyLength(key.count)
         }
@@ -41,13 +42,10 @@ struct StoreOpener: Sendable {
         try checkMode()
         let lock = try LockFile(files)
         // An opening that fails has closed its connection before the lock is lifted.
-        return try withExtendedLifetime(lock) {
-            let (database, opened) = try openLocked(engine)
-            return (database, lock, opened)
-        }
+        return try withExtendedLifetime(lock) { try openLocked(lock, engine) }
     }
 
-    private func openLocked(_ engine: EngineVersion) throws -> (Database, Opened) {
+    private func openLocked(_ lock: LockFile, _ engine: EngineVersion) throws -> (Database, Opened) {
         // Another process may have created or removed the store before the lock was ours.
         try checkMode()
         if FileSystem.exists(files.database) {
@@ -59,18 +57,17 @@ struct StoreOpener: Sendable {
                 .create(key, schema ?? StoreSchema([]))
         }
 
+        // Only what is left behind makes an ordinary connection write before it finds out that the key is wrong.
+        let hasLeftovers = FileSystem.exists(files.log) || FileSystem.exists(files.journal)
         let opener = DatabaseOpener(files: files, key: key, keyIsVerified: options.keyIsVerified)
-        let keying = try opener.keying(engine)
-        let database = try opener.open(keying)
+        let keying = try opener.keying(engine, tryingKey: hasLeftovers)
+        let database = try opener.open(keying, keyIsTried: hasLeftovers)
         try configure(database)
-        let (schema, catalog) = try tables(of: database)
-        return (database, Opened(schema: schema, catalog: catalog, keying: keying, engine: engine))
-    }
-
-    private func tables(of database: Database) throws -> (StoreSchema, StoreCatalog) {
-        if let schema { return (schema, try SchemaMigrator(database: database, schema: schema).migrate()) }
-        let remembered = try RememberedTables(database, of: files.database)
-        return (try remembered.schema, StoreCatalog(remembered.layouts))
+        let schema = try schema ?? RememberedTables(database, of: files.database).schema
+        let catalog = try SchemaMigrator(database: database, schema: schema).migrate()
+        try database.refuseWrites()
+        let opened = Opened(lock: lock, schema: schema, catalog: catalog, keying: keying, engine: engine)
+        return (database, opened)
     }
 
     private func checkMode() throws(StoreError) {
@@ -91,8 +88,6 @@ struct StoreOpener: Sendable {
             throw StoreError(.internal, "the file system does not support the store's log; use a local disk")
         }
         try database.configureSession(options)
-        _ = try database.text("PRAGMA synchronous = \(options.durability == .full ? "FULL" : "NORMAL")")
-        _ = try database.text("PRAGMA journal_size_limit = \(LogLimits.softLimit)")
     }
 }
 
@@ -101,11 +96,17 @@ extension Database {
     func configureSession(_ options: EncryptedStoreOptions) throws {
         try configure { (handle) throws(SQLiteFailure) in try SQLFunctions.register(on: handle) }
         // Sorting and temporary tables would otherwise write to files, without the cipher.
-        _ = try text("PRAGMA temp_store = MEMORY")
-        _ = try text("PRAGMA cache_size = -\(max(options.cacheKibibytes, 64))")
-        _ = try text("PRAGMA foreign_keys = OFF")
+        try execute("PRAGMA temp_store = MEMORY")
+        try execute("PRAGMA cache_size = -\(max(options.cacheKibibytes, 64))")
         // Damage that the cipher's check cannot see, such as a page from an older state, is noticed when it is read.
-        _ = try text("PRAGMA cell_size_check = ON")
+        try execute("PRAGMA cell_size_check = ON")
+    }
+
+    /// Makes a connection that can write one that reads only.
+    func refuseWrites() throws {
+        try execute("PRAGMA query_only = ON")
+        // Two connections that write the log back at one instant can corrupt it in every SQLite before 3.51.3.
+        configure { handle in handle.disableCheckpoints() }
     }
 }
 
@@ -118,8 +119,21 @@ extension StoreOpener {
     ) throws -> Database {
         let database = try keying.open(path: files.database, flags: SQLITE_OPEN_READONLY)
         try database.configureSession(options)
-        // Two connections that write the log back at one instant can corrupt it in every SQLite before 3.51.3.
-        _ = try database.text("PRAGMA wal_autocheckpoint = 0")
+        try database.refuseWrites()
+        return database
+    }
+
+    /// Opens the connection for writing, of a store that is open.
+    static func openWriter(
+        _ files: StoreFiles,
+        keying: Keying,
+        options: EncryptedStoreOptions
+    ) throws -> Database {
+        let database = try keying.open(path: files.database, flags: SQLITE_OPEN_READWRITE)
+        try database.configureSession(options)
+        try database.execute("PRAGMA synchronous = \(options.durability == .full ? "FULL" : "NORMAL")")
+        try database.execute("PRAGMA journal_size_limit = \(LogLimits.softLimit)")
+        database.watchLog()
         return database
     }
 }

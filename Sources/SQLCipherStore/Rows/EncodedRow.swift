@@ -1,21 +1,39 @@
 import SyncContract
 
-/// A record split into the columns of its table. Encoding one record after another reuses the memory.
+/// A record in the form in which it is bound: plain values, and its texts and bytes one after the other in a buffer.
+///
+/// Encoding one record after another uses the same memory. SQLite reads texts and bytes from the buffer and makes no
+/// copy: the row must stay as it is until the statements it is bound to have run.
 struct EncodedRow {
     /// Which columns a record writes. Records of one shape are written by the same two statements.
-    struct Shape: Hashable {
+    struct Shape: Equatable {
         var writesSlot: [Bool]
-        var writesExtra = false
+        var extra = Extra.none
+    }
+
+    /// What a record writes beside its columns: see ``ExtraValues``.
+    enum Extra {
+        case none
+        /// Only that its dates have no finer texts: the same for all records of the shape.
+        case clearsFinerTexts
+        case patches
     }
 
     private let layout: TableLayout
-    private(set) var id = SQLValue.null
+    private let types: [ColumnType]
+    private(set) var id = BoundValue.null
     private(set) var shape: Shape
-    private(set) var values: [SQLValue]
+    private(set) var values: [BoundValue]
+    private(set) var buffer = RowBuffer()
     private(set) var patch = ExtraValuesPatch()
+
+    /// The names of the record before, and the column of each: nil for undeclared ones.
+    private var names: [String] = []
+    private var slots: [Int?] = []
 
     init(_ layout: TableLayout) {
         self.layout = layout
+        types = layout.definition.allColumns.map(\.type)
         shape = Shape(writesSlot: Array(repeating: false, count: layout.declaredCount))
         values = Array(repeating: .null, count: layout.declaredCount)
     }
@@ -24,32 +42,66 @@ struct EncodedRow {
     ///
     /// - Throws: ``StoreError/Code/invalidRecord`` for an id of the wrong kind or a value that does not fit its column.
     mutating func encode(_ record: Record) throws(StoreError) {
-        id = try layout.sqlValue(of: record.id)
+        buffer.removeAll()
+        id = buffer.append(try layout.checked(record.id))
         for slot in shape.writesSlot.indices { shape.writesSlot[slot] = false }
+        shape.extra = .none
         if !patch.isEmpty { patch = ExtraValuesPatch() }
-        for (name, value) in record.fields {
-            if let slot = layout.slots[name], slot < layout.declaredCount {
+        // Records of one table mostly have the same names in the same order.
+        if record.slotNames != names { find(record.slotNames) }
+        for position in slots.indices {
+            guard let value = record.slotValues[position] else { continue }
+            if let slot = slots[position] {
                 try encode(value, into: slot)
             } else {
-                try encodeUndeclared(value, name)
+                try encodeUndeclared(value, names[position])
             }
         }
-        shape.writesExtra = !patch.isEmpty
+        if shape.extra == .patches { clearFinerTextsOfOthers(record) }
+    }
+
+    private mutating func find(_ names: [String]) {
+        self.names = names
+        slots = names.map { name in layout.slots[name].flatMap { $0 < layout.declaredCount ? $0 : nil } }
     }
 
     private mutating func encode(_ value: FieldValue, into slot: Int) throws(StoreError) {
+        shape.writesSlot[slot] = true
+        let type = types[slot]
+        switch (type, value) {
+        case (_, .null): values[slot] = .null
+        case (.bool, .bool(let value)): values[slot] = .int64(value ? 1 : 0)
+        case (.int64, .int64(let value)): values[slot] = .int64(value)
+        case (.double, .double(let value)) where !value.isNaN: values[slot] = .double(value)
+        case (.string, .string(let value)): values[slot] = buffer.append(text: value)
+        case (.decimal, .decimal(let value)): values[slot] = buffer.append(text: value.text)
+        case (.json, .json(let value)): values[slot] = buffer.append(text: value.text)
+        case (.bytes, .bytes(let value)): values[slot] = buffer.append(bytes: value)
+        case (.date, .date(let value)):
+            values[slot] = .int64(value.milliseconds)
+            if let text = value.finerText {
+                patch.setFinerText(text, for: layout.columns[slot].name)
+                shape.extra = .patches
+            }
+        default: try encode(converting: value, into: slot)
+        }
+        // Also without a finer text: the one of an earlier value must go.
+        if type == .date, shape.extra == .none { shape.extra = .clearsFinerTexts }
+    }
+
+    /// A value of another type than its column's.
+    private mutating func encode(converting value: FieldValue, into slot: Int) throws(StoreError) {
         let column = layout.columns[slot]
-        guard let accepted = column.type.accepting(value) else {
+        switch column.type.accepting(value) {
+        case .double(let value): values[slot] = .double(value)
+        case .decimal(let value): values[slot] = buffer.append(text: value.text)
+        default:
             throw StoreError(
                 .invalidRecord,
                 "column '\(column.name)' of table '\(layout.definition.name)' takes \(column.type.rawValue) values;"
                     + " the record has another one there"
             )
         }
-        values[slot] = SQLValue(accepted)
-        shape.writesSlot[slot] = true
-        // Also without a finer text: the one of an earlier value must go.
-        if column.type == .date { patch.setFinerText(accepted.dateValue?.finerText, for: column.name) }
     }
 
     private mutating func encodeUndeclared(_ value: FieldValue, _ name: String) throws(StoreError) {
@@ -58,49 +110,44 @@ struct EncodedRow {
         }
         // A column of that name, left from an earlier declaration, keeps its value: the new one hides it.
         patch.set(value, for: name)
+        shape.extra = .patches
+    }
+
+    private mutating func clearFinerTextsOfOthers(_ record: Record) {
+        for slot in layout.dateSlots where shape.writesSlot[slot] {
+            let column = layout.columns[slot].name
+            if record[column]?.dateValue?.finerText == nil { patch.setFinerText(nil, for: column) }
+        }
     }
 }
 
 extension EncodedRow.Shape {
-    private var slots: [Int] { writesSlot.indices.filter { writesSlot[$0] } }
+    /// The columns that are written, in order.
+    var slots: [Int] { writesSlot.indices.filter { writesSlot[$0] } }
 
     /// Updates the row with the id; parameters: the id, the columns, the extra values and the patch for them.
     func updateSQL(_ layout: TableLayout) -> String {
-        let extra = TableLayout.extraColumn.sqlIdentifier
+        let extraColumn = TableLayout.extraColumn.sqlIdentifier
         var assignments = slots.enumerated().map { "\(layout.columns[$1].name.sqlIdentifier) = ?\($0 + 2)" }
-        if writesExtra {
+        if extra != .none {
             let first = slots.count + 2
             assignments.append(
-                "\(extra) = CASE WHEN \(extra) IS NULL THEN ?\(first) ELSE"
-                    + " \(SQLFunctions.merge)(\(extra), ?\(first + 1)) END"
+                "\(extraColumn) = CASE WHEN \(extraColumn) IS NULL THEN ?\(first) ELSE"
+                    + " \(SQLFunctions.merge)(\(extraColumn), ?\(first + 1)) END"
             )
         }
         // A record without values still has to find out whether its row exists.
-        if assignments.isEmpty { assignments = ["\(extra) = \(extra)"] }
-        return "UPDATE \(layout.sqlName) SET \(assignments.joined(separator: ", ")) WHERE \"id\" = ?1"
+        if assignments.isEmpty { assignments = ["\(extraColumn) = \(extraColumn)"] }
+        let table = layout.conflictClause + layout.sqlName
+        return "UPDATE \(table) SET \(assignments.joined(separator: ", ")) WHERE \"id\" = ?1"
     }
 
     /// Inserts a row; parameters: the id, the columns, the extra values.
     func insertSQL(_ layout: TableLayout) -> String {
         var names = ["\"id\""] + slots.map { layout.columns[$0].name.sqlIdentifier }
-        if writesExtra { names.append(TableLayout.extraColumn.sqlIdentifier) }
+        if extra != .none { names.append(TableLayout.extraColumn.sqlIdentifier) }
         let parameters = names.indices.map { "?\($0 + 1)" }
-        return "INSERT INTO \(layout.sqlName) (\(names.joined(separator: ", ")))"
+        return "INSERT \(layout.conflictClause)INTO \(layout.sqlName) (\(names.joined(separator: ", ")))"
             + " VALUES (\(parameters.joined(separator: ", ")))"
-    }
-}
-
-extension EncodedRow {
-    /// Binds the row to a statement of its shape.
-    func bind(to statement: Statement, patching: Bool) throws(SQLiteFailure) {
-        try statement.bind(id, at: 1)
-        var index = 2
-        for slot in values.indices where shape.writesSlot[slot] {
-            try statement.bind(values[slot], at: index)
-            index += 1
-        }
-        guard shape.writesExtra else { return }
-        try statement.bind(patch.keptText.map(SQLValue.text) ?? .null, at: index)
-        if patching { try statement.bind(.text(patch.text), at: index + 1) }
     }
 }

@@ -1,62 +1,68 @@
 import SyncContract
 
 /// Turns rows of one table into records: which columns a statement reads, and what they mean.
-struct RowReader {
-    private let layout: TableLayout
-    private let slots: [Int]
+struct RowReader: Sendable {
+    /// The columns in SQL: the id, the selected ones, and the extra values when they matter.
+    let sqlColumns: String
+
+    private let tableName: String
+    private let hasNumericIDs: Bool
+    private let names: [String]
+    private let types: [ColumnType]
+    /// How many of the columns are declared; a column that no longer is comes after them.
+    private let declaredCount: Int
     private let readsExtra: Bool
     private let readsUndeclared: Bool
 
     /// Reads the named columns, or all.
     init(_ layout: TableLayout, selection: [String]? = nil) {
-        self.layout = layout
-        readsUndeclared = selection == nil
+        let columns: [ColumnDefinition]
         if let selection {
-            slots = Set(selection.compactMap { layout.slots[$0] }).filter { $0 < layout.declaredCount }.sorted()
-            readsExtra = slots.contains { layout.columns[$0].type == .date }
+            columns = Set(selection.compactMap { layout.slots[$0] }).filter { $0 < layout.declaredCount }.sorted()
+                .map { layout.columns[$0] }
+            declaredCount = columns.count
+            readsExtra = columns.contains { $0.type == .date }
         } else {
-            slots = Array(layout.columns.indices)
+            columns = layout.columns
+            declaredCount = layout.declaredCount
             readsExtra = true
         }
-    }
-
-    /// The columns in SQL: the id, the selected ones, and the extra values when they matter.
-    var sqlColumns: String {
-        var names = ["\"id\""] + slots.map { layout.columns[$0].name.sqlIdentifier }
-        if readsExtra { names.append(TableLayout.extraColumn.sqlIdentifier) }
-        return names.joined(separator: ", ")
+        readsUndeclared = selection == nil
+        tableName = layout.definition.name
+        hasNumericIDs = layout.definition.idKind == .int64
+        names = columns.map(\.name)
+        types = columns.map(\.type)
+        var sqlNames = ["\"id\""] + names.map(\.sqlIdentifier)
+        if readsExtra { sqlNames.append(TableLayout.extraColumn.sqlIdentifier) }
+        sqlColumns = sqlNames.joined(separator: ", ")
     }
 
     /// The record in the statement's current row.
     func record(_ row: Statement) throws -> Record {
-        let id: RecordID = layout.definition.idKind == .int64 ? .int64(row.int64(0)) : .string(row.text(0))
-        let extraIndex = slots.count + 1
+        let id: RecordID = hasNumericIDs ? .int64(row.int64(0)) : .string(row.text(0))
+        let extraIndex = types.count + 1
         let extra = readsExtra && !row.isNull(extraIndex) ? try ExtraValues(text: row.text(extraIndex)) : nil
-        var values: [String: FieldValue] = [:]
-        values.reserveCapacity(slots.count)
-        for (index, slot) in slots.enumerated() {
-            let column = layout.columns[slot]
-            if row.isNull(index + 1) {
+        var values: [FieldValue?] = []
+        values.reserveCapacity(types.count)
+        for slot in types.indices {
+            if row.isNull(slot + 1) {
                 // A column that is no longer declared is there for the rows that have a value in it.
-                if slot < layout.declaredCount { values[column.name] = .null }
+                values.append(slot < declaredCount ? .some(.null) : nil)
             } else {
-                values[column.name] = try value(row, index + 1, column, extra)
+                values.append(try value(row, slot, extra))
             }
         }
+        var record = Record(id: id, names: names, values: values)
         if readsUndeclared, let extra {
             // Over the value in a column that is no longer declared: the key was written later.
-            for (name, value) in try extra.undeclaredValues() { values[name] = value }
+            for (name, value) in try extra.undeclaredValues() { record[name] = value }
         }
-        return Record(id: id, values)
+        return record
     }
 
-    private func value(
-        _ row: Statement,
-        _ index: Int,
-        _ column: ColumnDefinition,
-        _ extra: ExtraValues?
-    ) throws -> FieldValue {
-        switch column.type {
+    private func value(_ row: Statement, _ slot: Int, _ extra: ExtraValues?) throws -> FieldValue {
+        let index = slot + 1
+        switch types[slot] {
         case .bool: return .bool(row.int64(index) != 0)
         case .int64: return .int64(row.int64(index))
         case .double: return .double(row.double(index))
@@ -66,14 +72,14 @@ struct RowReader {
         case .date:
             let milliseconds = row.int64(index)
             return .date(
-                extra?.date(column.name, milliseconds: milliseconds) ?? Timestamp(milliseconds: milliseconds)
+                extra?.date(names[slot], milliseconds: milliseconds) ?? Timestamp(milliseconds: milliseconds)
             )
         case .decimal:
             guard let decimal = DecimalText(row.text(index)) else {
                 throw StoreError(
                     .damaged,
-                    "column '\(column.name)' of table '\(layout.definition.name)' holds a text that is no number;"
-                        + " restore the store from a backup"
+                    "column '\(names[slot])' of table '\(tableName)' holds a text that is no number; restore the store"
+                        + " from a backup"
                 )
             }
             return .decimal(decimal)

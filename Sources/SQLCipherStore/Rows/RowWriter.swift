@@ -1,53 +1,112 @@
 import SyncContract
 
-/// Inserts records into one table, or merges them into its rows.
+/// Inserts records into one table, or merges them into its rows, through one connection.
 ///
 /// UPDATE, then INSERT when nothing changed: `INSERT OR REPLACE` writes a statement journal through the cipher, which
 /// makes it several times slower, and it would clear the columns that a record leaves out.
-struct RowWriter {
-    private let layout: TableLayout
-    private let database: Database
-
-    init(_ layout: TableLayout, _ database: Database) {
-        self.layout = layout
-        self.database = database
+final class RowWriter {
+    /// The two statements that write the records of one shape.
+    private struct Statements {
+        let shape: EncodedRow.Shape
+        let slots: [Int]
+        let update: Statement
+        let insert: Statement
     }
 
-    /// Writes records in order, and calls back after each row that was written.
-    func upsert(_ records: [Record], didWrite: () -> Void) throws {
-        var row = EncodedRow(layout)
-        var index = 0
-        if let first = records.first { try row.encode(first) }
-        while index < records.count {
-            let shape = row.shape
-            try database.withStatement(shape.updateSQL(layout)) { update in
-                try database.withStatement(shape.insertSQL(layout)) { insert in
-                    // Records of one shape follow one another: they share the statements.
-                    repeat {
-                        try write(row, update, insert)
-                        didWrite()
-                        index += 1
-                        guard index < records.count else { return }
-                        try row.encode(records[index])
-                    } while row.shape == shape
+    private let layout: TableLayout
+    private var row: EncodedRow
+    private var statements: Statements?
+
+    init(_ layout: TableLayout) {
+        self.layout = layout
+        row = EncodedRow(layout)
+    }
+
+    /// Writes records in order. `hasWritten` becomes true with the first row that was written, also when a later one
+    /// fails.
+    func upsert(_ records: [Record], in database: Database, hasWritten: inout Bool) throws {
+        // Worked on as local values: every use of a property of a class is checked at run time.
+        var row = self.row
+        var current = statements
+        defer {
+            self.row = row
+            statements = current
+        }
+        do {
+            for record in records {
+                try row.encode(record)
+                let statements: Statements
+                if let current, current.shape == row.shape {
+                    statements = current
+                } else {
+                    statements = try makeStatements(for: row.shape, in: database)
+                    current = statements
                 }
+                try write(row, with: statements, in: database)
+                hasWritten = true
             }
+        } catch let failure as SQLiteFailure {
+            // A statement that failed is not used again.
+            current = nil
+            throw database.explained(failure)
         }
     }
 
-    private func write(_ row: EncodedRow, _ update: Statement, _ insert: Statement) throws {
-        try row.bind(to: update, patching: true)
-        try update.run()
+    private func write(_ row: EncodedRow, with statements: Statements, in database: Database) throws {
+        try bind(row, to: statements.update, statements.slots, patching: true)
+        try statements.update.run()
         guard database.changes == 0 else {
-            if layout.foldsIDs { try storeNewestCasing(of: row.id) }
+            if layout.foldsIDs { try storeNewestCasing(row, in: database) }
             return
         }
-        try row.bind(to: insert, patching: false)
-        try insert.run()
+        try bind(row, to: statements.insert, statements.slots, patching: false)
+        try statements.insert.run()
     }
 
-    private func storeNewestCasing(of id: SQLValue) throws {
-        let sql = "UPDATE \(layout.sqlName) SET \"id\" = ?1 WHERE \"id\" = ?1 AND \"id\" COLLATE BINARY <> ?1"
-        try database.run(sql, [id])
+    private func bind(
+        _ row: EncodedRow,
+        to statement: Statement,
+        _ slots: [Int],
+        patching: Bool
+    ) throws(SQLiteFailure) {
+        try statement.bind(row.id, in: row.buffer, at: 1)
+        var index = 2
+        for slot in slots {
+            try statement.bind(row.values[slot], in: row.buffer, at: index)
+            index += 1
+        }
+        // What only clears finer texts is bound already.
+        guard row.shape.extra == .patches else { return }
+        try statement.bind(row.patch.keptText.map(SQLValue.text) ?? .null, at: index)
+        if patching { try statement.bind(.text(row.patch.text), at: index + 1) }
+    }
+
+    private func makeStatements(
+        for shape: EncodedRow.Shape,
+        in database: Database
+    ) throws(SQLiteFailure) -> Statements {
+        let made = Statements(
+            shape: shape,
+            slots: shape.slots,
+            update: try database.prepare(shape.updateSQL(layout)),
+            insert: try database.prepare(shape.insertSQL(layout))
+        )
+        if shape.extra == .clearsFinerTexts {
+            // Bound once: no binding is cleared between the rows. The other parameter stays null, as it begins.
+            var patch = ExtraValuesPatch()
+            for slot in layout.dateSlots where shape.writesSlot[slot] {
+                patch.setFinerText(nil, for: layout.columns[slot].name)
+            }
+            try made.update.bind(.text(patch.text), at: made.slots.count + 3)
+        }
+        return made
+    }
+
+    private func storeNewestCasing(_ row: EncodedRow, in database: Database) throws {
+        let statement = try database.prepare(
+            "UPDATE \(layout.sqlName) SET \"id\" = ?1 WHERE \"id\" = ?1 AND \"id\" COLLATE BINARY <> ?1"
+        )
+        try statement.bind(row.id, in: row.buffer, at: 1)
+        try statement.run()
     }
 }

@@ -66,8 +66,10 @@ struct SchemaPlan: Sendable {
                         + " \(table.idKind.storedName); declare them as they are stored, or fill a new table"
                 )
             }
-            for column in table.allColumns { try add(column, table.name, existing) }
-            undeclared = existing.columns.filter { table.type(of: $0.key) == nil }
+            let columns = table.allColumns
+            for column in columns { try add(column, table.name, existing) }
+            let declared = Set(columns.map(\.name))
+            undeclared = existing.columns.filter { !declared.contains($0.key) }
                 .sorted { $0.key < $1.key }
                 .map { ColumnDefinition($0.key, $0.value.type) }
             for column in undeclared where existing.columns[column.name]?.isDeclared == true {

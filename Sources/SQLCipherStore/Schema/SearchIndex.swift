@@ -24,6 +24,24 @@ struct SearchIndex: Sendable, Hashable {
         self.init(version: version, table: String(parts[1]), column: String(parts[2]))
     }
 
+    /// Whether a stored trigger is, word for word, one that this version of the library makes.
+    static func makes(trigger name: String, sql: String) -> Bool {
+        guard let end = name.lastIndex(of: ":"), let index = SearchIndex(storedName: String(name[..<end])) else {
+            return false
+        }
+        return index.creation.contains(sql)
+    }
+
+    /// The version of the index that a table, index or trigger of this name is part of; nil for any other name.
+    static func version(of name: String) -> Int? {
+        let start = name.prefix { $0 != ":" }
+        guard start.endIndex < name.endIndex else { return nil }
+        for prefix in [wordsPrefix, foldedPrefix] where start.hasPrefix(prefix) {
+            return Int(start.dropFirst(prefix.count))
+        }
+        return nil
+    }
+
     private init(version: Int, table: String, column: String) {
         self.version = version
         self.table = table
@@ -32,12 +50,13 @@ struct SearchIndex: Sendable, Hashable {
 
     // No declared name holds a colon, so these names are free.
     private static let wordsPrefix = "words"
+    private static let foldedPrefix = "folded"
     private var suffix: String { "\(version):\(table):\(column)" }
 
     /// The table of the words and the ids of the rows that have them, ready for SQL.
     var words: String { (Self.wordsPrefix + suffix).sqlIdentifier }
 
-    private var foldedIndex: String { "folded\(suffix)".sqlIdentifier }
+    private var foldedIndex: String { (Self.foldedPrefix + suffix).sqlIdentifier }
 
     private func trigger(_ event: String) -> String { "words\(suffix):\(event)".sqlIdentifier }
 

@@ -20,18 +20,16 @@ struct StoredSchema: Sendable {
 
     /// Reads what is remembered; nothing in a new database.
     init(_ database: Database) throws {
-        try database.withStatement("SELECT name FROM sqlite_master WHERE type = 'index'") { statement in
+        var hasMemory = false
+        try database.withStatement(SchemaSQL.readNames) { statement in
             while try statement.step() {
                 let name = statement.text(0)
                 if name.hasPrefix(SchemaSQL.indexPrefix) { indexes.insert(name) }
+                if name == SchemaSQL.memoryName { hasMemory = true }
+                if let index = SearchIndex(storedName: name) { searchIndexes.insert(index) }
             }
         }
-        try database.withStatement("SELECT name FROM sqlite_master WHERE type = 'table'") { statement in
-            while try statement.step() {
-                if let index = SearchIndex(storedName: statement.text(0)) { searchIndexes.insert(index) }
-            }
-        }
-        guard try database.text(SchemaSQL.findMemory) != nil else { return }
+        guard hasMemory else { return }
         try database.withStatement(SchemaSQL.readMemory) { statement in
             while try statement.step() {
                 let (table, column, type) = (statement.text(0), statement.text(1), statement.text(2))
@@ -52,8 +50,10 @@ struct StoredSchema: Sendable {
 enum SchemaSQL {
     /// No declared name holds a colon, so these names are free.
     static let indexPrefix = "index:"
-    static let memory = "\"sealed:columns\""
-    static let findMemory = "SELECT name FROM sqlite_master WHERE name = 'sealed:columns'"
+    static let memoryName = "sealed:columns"
+    static let memory = memoryName.sqlIdentifier
+    static let findMemory = "SELECT name FROM sqlite_master WHERE name = '\(memoryName)'"
+    static let readNames = "SELECT name FROM sqlite_master WHERE type IN ('index', 'table')"
     static let readMemory = "SELECT \"table\", \"column\", \"type\", \"declared\" FROM \(memory) ORDER BY rowid"
     static let createMemory = """
         CREATE TABLE IF NOT EXISTS \(memory) ("table" TEXT NOT NULL, "column" TEXT NOT NULL, "type" TEXT NOT NULL, \

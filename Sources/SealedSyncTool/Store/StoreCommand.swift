@@ -41,6 +41,3 @@ func byteText(_ bytes: Int64) -> String {
     let tenths = Int64((value * 10).rounded())
     return unit == 0 ? "\(bytes) \(bytes == 1 ? "byte" : "bytes")" : "\(tenths / 10).\(tenths % 10) \(units[unit])"
 }
-
-/// A number with its noun: `1 row`, `2 rows`.
-func countText(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }

@@ -142,7 +142,7 @@ extension StoreInspect.Answer.Content {
         Console.write("layout    \(layoutVersion)")
         Console.write("pages     \(pages), \(freePages) of them free")
         Console.write("waiting   \(countText(pending, "change")), \(countText(errors, "error"))")
-        Console.write("pulled    \(countText(deltaTokens, "query").replacing("querys", with: "queries"))")
+        Console.write("pulled    \(deltaTokens == 1 ? "1 query" : "\(deltaTokens) queries")")
         var table = TextTable(["table", "rows", "columns"], flexible: 2)
         for entry in tables where !entry.system {
             let names = entry.columns.map { $0.declared ? $0.name : "(\($0.name))" }

@@ -7,9 +7,6 @@ enum Console {
         write(line, to: .standardOutput)
     }
 
-    /// `1 request`, `2 requests`.
-    static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
-
     /// One line for people on standard error.
     static func writeError(_ line: String, terminator: String = "\n") {
         write(line, to: .standardError, terminator: terminator)
@@ -43,3 +40,6 @@ enum Console {
         write(String(decoding: try encoder.encode(value), as: UTF8.self))
     }
 }
+
+/// A number with its noun: `1 row`, `2 rows`.
+func countText(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }

@@ -6,7 +6,7 @@ struct TodoList: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List the to-dos of this device.",
-        discussion: "Reads the local store only. --search ignores the case of the letters A to Z."
+        discussion: "Reads the local store only. --search and the order go without case and accents: 'lodz' finds Łódź."
     )
 
     @Flag(help: "Only to-dos that are not done.")
@@ -27,11 +27,11 @@ struct TodoList: ToolCommand {
 
     func perform() async throws {
         let items = try await TodoSession.with(options) { session in
-            var query = session.table.query.ordered(by: "text")
+            var query = session.table.query.ordered(by: "text", folded: true)
             // A to-do from elsewhere may have no value here: it counts as open.
             if open { query = query.filtered(by: Column("complete") != true) }
             if done { query = query.filtered(by: Column("complete") == true) }
-            if let search { query = query.filtered(by: Column("text").containsIgnoringASCIICase(search)) }
+            if let search { query = query.filtered(by: Column("text").folded.contains(search)) }
             return try await session.items(query)
         }
         if json { return try Console.write(json: Answer(items: items)) }

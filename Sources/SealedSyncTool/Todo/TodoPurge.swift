@@ -33,7 +33,7 @@ struct TodoPurge: ToolCommand {
         if json {
             try Console.write(json: Answer(purged: purged))
         } else {
-            Console.write("removed \(Console.counted(purged, "to-do"))")
+            Console.write("removed \(countText(purged, "to-do"))")
         }
     }
 

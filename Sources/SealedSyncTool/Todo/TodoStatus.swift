@@ -29,7 +29,7 @@ struct TodoStatus: ToolCommand {
             )
         }
         if json { return try Console.write(json: answer) }
-        Console.write("\(Console.counted(answer.items, "to-do")); changes that wait to be sent: \(answer.pending)")
+        Console.write("\(countText(answer.items, "to-do")); changes that wait to be sent: \(answer.pending)")
         Console.write("\(answer.conflicts) in conflict, \(answer.failed) refused by the server")
         Console.write("server   \(answer.server), protocol \(answer.protocol), table \(answer.table)")
         Console.write("engine   SQLCipher \(answer.engine.sqlcipher) on SQLite \(answer.engine.sqlite)")

@@ -48,7 +48,7 @@ private struct SyncAnswer: Encodable, Sendable {
             try Console.write(json: self)
         } else {
             Console.write(
-                "pushed \(pushed), received \(received), deleted \(deleted) in \(Console.counted(requests, "request"))"
+                "pushed \(pushed), received \(received), deleted \(deleted) in \(countText(requests, "request"))"
             )
             if conflicts > 0 {
                 Console.write(
@@ -57,7 +57,9 @@ private struct SyncAnswer: Encodable, Sendable {
             }
         }
         guard failed > 0 else { return }
-        for failure in failures { Console.writeError(sentence: "sealedsync: the server refused the change of \(failure)") }
+        for failure in failures {
+            Console.writeError(sentence: "sealedsync: the server refused the change of \(failure)")
+        }
         Console.writeError(
             sentence: "sealedsync: refused changes stay queued and are sent again; edit the to-do, or"
                 + " give its change up with 'sealedsync todo resolve ID --discard'"

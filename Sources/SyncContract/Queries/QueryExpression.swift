@@ -10,8 +10,8 @@
 /// rounded to 34 significant digits, half to even. A decimal with a digit other than zero more than 100 places before or
 /// behind the point, given or computed, has no result.
 ///
-/// **Text** is counted in Unicode scalars from 0, so that no position lies inside of a character's encoding. Without
-/// folding, texts are equal when their bytes are.
+/// **Text** is counted in Unicode scalars from 0, as SQLite and PostgreSQL do, so that no position lies inside of a
+/// character's encoding and every part of a text is a text. Without folding, texts are equal when their bytes are.
 ///
 /// **Dates** are taken apart in UTC and the Gregorian calendar, also before its introduction.
 ///

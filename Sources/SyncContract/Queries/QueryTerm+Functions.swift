@@ -121,5 +121,7 @@ extension QueryTerm {
     /// The second, 0 to 59.
     public var second: ComputedTerm { applying(.second) }
 
-    fileprivate func applying(_ function: QueryFunction) -> ComputedTerm { ComputedTerm(.function(function, expression)) }
+    fileprivate func applying(_ function: QueryFunction) -> ComputedTerm {
+        ComputedTerm(.function(function, expression))
+    }
 }

@@ -58,7 +58,7 @@ public struct TableDefinition: Sendable, Hashable {
 
     /// The type of a declared column or system property; nil for `id` and for unknown names.
     public func type(of column: String) -> ColumnType? {
-        allColumns.first { $0.name == column }?.type
+        columns.first { $0.name == column }?.type ?? systemProperties.columns.first { $0.name == column }?.type
     }
 
     /// How string ids are compared; ``IDComparison/exact`` for tables with whole-number ids.

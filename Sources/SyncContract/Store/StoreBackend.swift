@@ -3,6 +3,11 @@
 /// It is used by one thread at a time and never after its transaction ended. Every method sees the state of one
 /// instant, plus what the same transaction wrote before.
 public protocol StoreReadBackend: AnyObject {
+    /// The declaration of a table or system table.
+    ///
+    /// - Throws: ``StoreError/Code/tableNotFound`` for an undeclared table.
+    func definition(of table: String) throws -> TableDefinition
+
     /// The record with an id, compared as the table declares; nil when there is none, which is no error.
     ///
     /// - Throws: ``StoreError/Code/tableNotFound`` for an undeclared table; ``StoreError/Code/invalidRecord`` for an id

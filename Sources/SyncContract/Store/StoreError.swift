@@ -19,6 +19,8 @@ public struct StoreError: Error, Sendable {
         public static let schemaMismatch = Code("schemaMismatch")
         /// A record has an id of the wrong kind or a value that does not fit its column.
         public static let invalidRecord = Code("invalidRecord")
+        /// An item of a `Codable` type cannot be turned into a record of its table, or a record into the item.
+        public static let invalidItem = Code("invalidItem")
         /// A query names an undeclared column, or a number in it is out of range.
         public static let invalidQuery = Code("invalidQuery")
         /// The key does not open the database. The file is untouched.

@@ -26,6 +26,8 @@ public struct StoreFinding: Sendable, Hashable {
         public static let damagedValue = Kind("damagedValue")
         /// A table is not what the store remembers of it.
         public static let alteredTable = Kind("alteredTable")
+        /// What a search looks words up in does not fit the rows.
+        public static let inconsistentIndex = Kind("inconsistentIndex")
         /// The queue of changes, its errors or the settings of the sync engine contradict themselves or the rows.
         public static let inconsistentQueue = Kind("inconsistentQueue")
     }

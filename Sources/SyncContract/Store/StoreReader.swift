@@ -3,6 +3,11 @@
 /// The methods are mutating so that the compiler refuses to write, or to read again, inside the closure of
 /// ``forEach(_:_:)``.
 public protocol StoreReading: ~Copyable {
+    /// The declaration of a table or system table.
+    ///
+    /// - Throws: ``StoreError/Code/tableNotFound`` for an undeclared table.
+    func definition(of table: String) throws -> TableDefinition
+
     /// The record with an id; nil when there is none, which is no error.
     mutating func record(_ id: RecordID, in table: String) throws -> Record?
 
@@ -58,6 +63,9 @@ public struct StoreReader: ~Copyable, StoreReading {
 
     /// Wraps the backend of one transaction. For authors of stores.
     public init(_ backend: any StoreReadBackend) { self.backend = backend }
+
+    /// The declaration of a table or system table.
+    public func definition(of table: String) throws -> TableDefinition { try backend.definition(of: table) }
 
     /// The record with an id; nil when there is none, which is no error.
     public mutating func record(_ id: RecordID, in table: String) throws -> Record? {

@@ -7,6 +7,9 @@ public struct StoreTransaction: ~Copyable, StoreReading {
     /// Wraps the backend of one transaction. For authors of stores.
     public init(_ backend: any StoreWriteBackend) { self.backend = backend }
 
+    /// The declaration of a table or system table.
+    public func definition(of table: String) throws -> TableDefinition { try backend.definition(of: table) }
+
     /// The record with an id; nil when there is none, which is no error.
     public mutating func record(_ id: RecordID, in table: String) throws -> Record? {
         try backend.record(id, in: table)

@@ -135,7 +135,7 @@ extension [UInt8] {
     }
 
     fileprivate func product(_ other: [UInt8]) -> [UInt8] {
-        var sums = Array<Int>(repeating: 0, count: count + other.count)
+        var sums = [Int](repeating: 0, count: count + other.count)
         for (i, a) in enumerated() {
             for (j, b) in other.enumerated() { sums[i + j + 1] += Int(a) * Int(b) }
         }

@@ -2,43 +2,132 @@
 ///
 /// A key that is absent and a key that is ``FieldValue/null`` differ: writing an absent key leaves the stored column as
 /// it is, writing a null clears it.
-public struct Record: Sendable, Hashable {
+///
+/// A record keeps its names and its values as two lists side by side. Records of one table share the list of names, and
+/// a row has few enough of them that comparing beats hashing.
+public struct Record: Sendable {
     /// The id. It is also readable as the column `id`.
     public var id: RecordID
 
-    private var values: [String: FieldValue]
+    /// The names that have, or had, a value. Never `id`, and none twice.
+    package private(set) var slotNames: [String]
+
+    /// The values by the position of their name; nil where the key is absent.
+    package private(set) var slotValues: [FieldValue?]
+
+    /// The positions of the names, kept where so many were added one by one that comparing them all would be slow.
+    private var index: [String: Int]?
+    private static let indexedCount = 32
 
     /// Creates a record. A key `id` among the values is ignored.
     public init(id: RecordID, _ values: [String: FieldValue] = [:]) {
         self.id = id
-        self.values = values
-        self.values["id"] = nil
+        slotNames = []
+        slotValues = []
+        guard !values.isEmpty else { return }
+        slotNames.reserveCapacity(values.count)
+        slotValues.reserveCapacity(values.count)
+        for (name, value) in values where name != "id" {
+            slotNames.append(name)
+            slotValues.append(value)
+        }
+    }
+
+    /// Creates a record from lists of equal length. No name may be `id` or be there twice.
+    package init(id: RecordID, names: [String], values: [FieldValue?]) {
+        assert(names.count == values.count, "every name has a value or nil")
+        self.id = id
+        slotNames = names
+        slotValues = values
     }
 
     /// The value under a column name, nil when the key is absent. Assigning nil removes the key.
     ///
     /// `id` reads as the id's value; assigning it has no effect: assign ``id`` instead.
     public subscript(name: String) -> FieldValue? {
-        get { name == "id" ? id.fieldValue : values[name] }
-        set { if name != "id" { values[name] = newValue } }
+        get {
+            if let slot = slot(of: name) { return slotValues[slot] }
+            return name == "id" ? id.fieldValue : nil
+        }
+        set {
+            if let slot = slot(of: name) {
+                slotValues[slot] = newValue
+            } else if let newValue, name != "id" {
+                append(newValue, as: name)
+            }
+        }
     }
 
     /// The names of the values, without `id`, in no particular order.
-    public var names: some Collection<String> { values.keys }
+    public var names: some Collection<String> {
+        slotNames.indices.filter { slotValues[$0] != nil }.map { slotNames[$0] }
+    }
 
     /// The values by name, without `id`.
-    public var fields: [String: FieldValue] { values }
+    public var fields: [String: FieldValue] {
+        var fields: [String: FieldValue] = [:]
+        fields.reserveCapacity(slotNames.count)
+        for (name, value) in zip(slotNames, slotValues) {
+            if let value { fields[name] = value }
+        }
+        return fields
+    }
 
     /// This record with only the named values. The id always stays.
     public func selecting(_ names: some Sequence<String>) -> Record {
         var result = Record(id: id)
-        for name in names { result[name] = values[name] }
+        for name in names where name != "id" { result[name] = self[name] }
         return result
     }
 
     /// Takes over every value that the other record has; keys absent there stay as they are.
     public mutating func merge(_ other: Record) {
-        values.merge(other.values) { _, new in new }
+        for (name, value) in zip(other.slotNames, other.slotValues) {
+            if let value { self[name] = value }
+        }
+    }
+
+    private func slot(of name: String) -> Int? {
+        if let index { return index[name] }
+        for slot in slotNames.indices where slotNames[slot] == name { return slot }
+        return nil
+    }
+
+    private mutating func append(_ value: FieldValue, as name: String) {
+        slotNames.append(name)
+        slotValues.append(value)
+        if index != nil {
+            index?[name] = slotNames.count - 1
+        } else if slotNames.count > Self.indexedCount {
+            index = Dictionary(slotNames.enumerated().map { ($1, $0) }) { first, _ in first }
+        }
+    }
+
+    private var valueCount: Int { slotValues.reduce(0) { $1 == nil ? $0 : $0 + 1 } }
+}
+
+extension Record: Hashable {
+    /// Compares ids, names and values, in whatever order a record got them.
+    public static func == (left: Record, right: Record) -> Bool {
+        guard left.id == right.id else { return false }
+        if left.slotNames == right.slotNames { return left.slotValues == right.slotValues }
+        guard left.valueCount == right.valueCount else { return false }
+        return zip(left.slotNames, left.slotValues).allSatisfy { name, value in value == nil || right[name] == value }
+    }
+
+    /// Hashes what `==` compares.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(id)
+        // A sum does not depend on the order.
+        var sum = 0
+        for (name, value) in zip(slotNames, slotValues) {
+            guard let value else { continue }
+            var entry = Hasher()
+            entry.combine(name)
+            entry.combine(value)
+            sum &+= entry.finalize()
+        }
+        hasher.combine(sum)
     }
 }
 

@@ -114,7 +114,7 @@ struct MaintenanceKillTests {
         if FileManager.default.fileExists(atPath: unfinished.path) { #expect(try permissions(unfinished) == 0o600) }
         if isDone { try FileManager.default.removeItem(at: plain) }
         try await StoreFile(folder.database).exportPlaintext(to: plain, key: .testKey())
-        #expect(try DatabaseDump(plain: plain) == content)
+        #expect(try DatabaseDump(plain: plain).withoutSearching == content.withoutSearching)
         #expect(try Set(folder.contents().keys) == ["store.db", "store.db.lock", "plain"])
         #expect(try DatabaseDump(folder) == content)
     }

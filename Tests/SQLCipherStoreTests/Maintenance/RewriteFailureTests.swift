@@ -107,11 +107,7 @@ struct RewriteFailureTests {
         let folder = try TestFolder()
         try await SampleStore.make(in: folder, rows: 100)
         do {
-            let path = folder.database.path
-            let mark = try FormatMark(reading: FileSystem.prefix(of: path, count: 16), of: path)
-            let keying = try Keying(key: .testKey(), mark: mark, engine: Keying.engineVersion())
-            let database = try keying.open(path: path, flags: 2)
-            try database.configureSession(EncryptedStoreOptions())
+            let database = try folder.openDatabaseForWriting()
             try database.run("PRAGMA writable_schema = ON")
             // An index that is taken for another one's: its entries are those of other columns.
             try database.run(

@@ -60,7 +60,7 @@ struct RewriteTests {
         let folder = try TestFolder()
         try await SampleStore.make(in: folder, format: rewrite.format)
         let before = try DatabaseDump(folder)
-        #expect(before.rows.count == 8)
+        #expect(before.rows.count == 9)
         let old = try #require(folder.contents()["store.db"])
 
         let result = try await rewrite.run(on: folder.database)
@@ -98,6 +98,29 @@ struct RewriteTests {
         let result = try await StoreFile(folder.database).compact(key: .testKey())
         #expect(result.sizeBefore > 2_000_000)
         #expect(result.sizeAfter < 300_000)
+    }
+
+    @Test(
+        "leaves out an index for searching of another version, which the next opening makes anew",
+        arguments: Rewrite.possible
+    )
+    func oldSearchIndex(rewrite: Rewrite) async throws {
+        let folder = try TestFolder()
+        try await SampleStore.make(in: folder, format: rewrite.format)
+        do {
+            let database = try folder.openDatabaseForWriting()
+            try database.dropSearchIndex(SearchIndex(table: "indexed", column: "a"))
+            try database.createSearchIndex(#require(SearchIndex(storedName: "words0:indexed:a")))
+        }
+        let before = try DatabaseDump(folder)
+        try await rewrite.run(on: folder.database)
+        let after = try DatabaseDump(folder, keyByte: rewrite.keyByte)
+        #expect(after.withoutSearching == before.withoutSearching)
+        #expect(after.entries.filter { SearchIndex.version(of: $0.name) != nil }.map(\.name) == ["words0:indexed:a"])
+        let store = try await EncryptedStore.open(in: folder, SampleStore.tables, keyByte: rewrite.keyByte)
+        let search = Query("indexed").filtered(by: Column("a").matches(words: "ἄλφα"))
+        #expect(try await store.read(search).records.count == 200)
+        await store.close()
     }
 
     @Test("takes over what lies in a log that a killed process left", arguments: Rewrite.possible)

@@ -12,7 +12,7 @@ struct SampleStore {
         .items, .folding,
         TableDefinition(
             "indexed",
-            columns: [.init("a", .string), .init("rowid", .int64)],
+            columns: [.init("a", .string, isSearchable: true), .init("rowid", .int64)],
             indexes: [["a"], ["a", "rowid"]]
         ),
         TableDefinition("forgotten", columns: [.init("text", .string), .init("old", .decimal)]),
@@ -52,7 +52,7 @@ struct SampleStore {
             .map {
                 Record(
                     id: .string("\($0 * 7_919 % 100_003)-\(marker)"),
-                    ["a": .string("text \($0 % 13)"), "rowid": .int64(Int64($0)), "extra": .string(marker)]
+                    ["a": .string("Ἄλφα text \($0 % 13)"), "rowid": .int64(Int64($0)), "extra": .string(marker)]
                 )
             }
         try await store.upsert(many, table: "indexed")
@@ -77,10 +77,20 @@ struct DatabaseDump: Equatable {
         entries = content.entries
         for name in content.rowCounts.keys {
             rows[name] = []
-            try database.withStatement("SELECT _rowid_, * FROM \(name.sqlIdentifier) ORDER BY _rowid_") { row in
+            let hasNumbers = entries.first { $0.name == name }?.sql.hasSuffix("WITHOUT ROWID") == false
+            let columns = hasNumbers ? "_rowid_, *" : "*"
+            try database.withStatement("SELECT \(columns) FROM \(name.sqlIdentifier) ORDER BY 1, 2") { row in
                 while try row.step() { rows[name, default: []].append((0..<row.columnCount).map { row.value($0) }) }
             }
         }
+    }
+
+    /// The same without what is there for searching only.
+    var withoutSearching: DatabaseDump {
+        var dump = self
+        dump.entries.removeAll { SearchIndex.version(of: $0.name) != nil }
+        dump.rows = rows.filter { SearchIndex.version(of: $0.key) == nil }
+        return dump
     }
 
     /// Opens the database of a closed store, with the key of a test.

@@ -126,6 +126,13 @@ extension TestFolder {
         try StoreOpener.openReader(StoreFiles(database.path), keying: keying(), options: EncryptedStoreOptions())
     }
 
+    /// Opens the database of a closed store without the store, to change it behind the store's back.
+    func openDatabaseForWriting() throws -> Database {
+        let database = try keying().open(path: database.path, flags: 2)
+        try database.configureSession(EncryptedStoreOptions())
+        return database
+    }
+
     private func keying() throws -> Keying {
         let engine = try Keying.engineVersion()
         let mark = try FormatMark(

@@ -25,6 +25,15 @@ struct ExportedStore: PlainContent {
         where !layouts.contains(where: { $0.definition.name == name }) && !name.contains(":") {
             throw Self.changed(name, "was not exported with the others")
         }
+        for entry in try DatabaseContent(database).entries where entry.type == "trigger" {
+            throw Self.changed(entry.name, "is a trigger, which was not exported")
+        }
+        for index in try StoredSchema(database).searchIndexes {
+            let layout = layouts.first { $0.definition.name == index.table }
+            guard layout?.definition.type(of: index.column) == .string else {
+                throw Self.changed(index.table, "lacks the column '\(index.column)', which could be searched")
+            }
+        }
         if let schema { _ = try SchemaPlan(from: StoredSchema(database), to: schema) }
         for layout in layouts { try check(layout) }
     }
@@ -44,6 +53,13 @@ struct ExportedStore: PlainContent {
                 .internal,
                 "the copy lacks rows of '\(source.path)'; repeat, and report this if it stays so"
             )
+        }
+        // The plain file has only the names of the indexes for searching.
+        for index in try StoredSchema(database).searchIndexes {
+            try database.transaction(.writing) {
+                try database.dropSearchIndex(index)
+                try database.createSearchIndex(SearchIndex(table: index.table, column: index.column))
+            }
         }
         if let schema { _ = try SchemaMigrator(database: database, schema: schema).migrate() }
     }
@@ -65,6 +81,6 @@ struct ExportedStore: PlainContent {
     }
 
     private static func changed(_ table: String, _ what: String) -> StoreError {
-        .notTakenOver("the file was changed after its export: table '\(table)' \(what)", "undo that, or export anew")
+        .notTakenOver("the file was changed after its export: '\(table)' \(what)", "undo that, or export anew")
     }
 }

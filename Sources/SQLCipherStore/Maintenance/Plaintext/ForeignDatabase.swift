@@ -47,12 +47,13 @@ struct ForeignDatabase: PlainContent {
         var done: Int64 = 0
         try database.transaction(.writing) {
             for table in tables {
-                let writer = RowWriter(try catalog.layout(of: table.name), database)
+                let writer = RowWriter(try catalog.layout(of: table.name))
                 var batch: [Record] = []
                 var written: Int64 = 0
                 func flush() throws {
                     try work.checkCancellation()
-                    try writer.upsert(batch) {}
+                    var hasWritten = false
+                    try writer.upsert(batch, in: database, hasWritten: &hasWritten)
                     written += Int64(batch.count)
                     batch.removeAll(keepingCapacity: true)
                     meter.advance(to: Int64(Double(source.size) * Double(done + written) / Double(max(total, 1))))

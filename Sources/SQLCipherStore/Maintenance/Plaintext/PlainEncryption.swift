@@ -76,20 +76,7 @@ protocol PlainContent {
 extension StoreEncryptionResult {
     /// Reads what a new store has.
     fileprivate init(_ database: Database, _ content: DatabaseContent, droppedIndexes: [String]) throws {
-        let indexes = try StoredSchema(database).indexes
-        tables = try RememberedTables(database).schema.tables
-            .map { table in
-                let prefix = SchemaSQL.indexName([], of: table.name)
-                return TableDefinition(
-                    table.name,
-                    columns: table.columns,
-                    idComparison: table.idComparison,
-                    systemProperties: table.systemProperties,
-                    indexes: indexes.filter { $0.hasPrefix(prefix) }.sorted()
-                        .map { $0.dropFirst(prefix.count).split(separator: ",").map(String.init) }
-                )
-            }
-            .sorted { $0.name < $1.name }
+        tables = try RememberedTables(database).schema.tables.sorted { $0.name < $1.name }
         rowCounts = Dictionary(uniqueKeysWithValues: tables.map { ($0.name, Int(content.rowCounts[$0.name] ?? 0)) })
         self.droppedIndexes = droppedIndexes.sorted()
     }

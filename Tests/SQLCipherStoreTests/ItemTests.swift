@@ -1,0 +1,106 @@
+import Foundation
+import SQLCipherStore
+import SyncContract
+import Testing
+
+@Suite("Items of Codable types in a store")
+struct ItemTests {
+    struct Item: Codable, Identifiable, Hashable, Sendable {
+        var id: String
+        var text: String?
+        var bool: Bool?
+        var int: Int?
+        var double: Double?
+        var date: Date?
+        var bytes: Data?
+    }
+
+    @Test("come back as they went in, whatever order and whichever of them lack values")
+    func roundTrip() async throws {
+        let folder = try TestFolder()
+        let store = try await EncryptedStore.open(in: folder)
+        let items = (0..<50)
+            .map { index in
+                Item(
+                    id: "item \(index)",
+                    text: index.isMultiple(of: 2) ? "text \(index)" : nil,
+                    bool: index.isMultiple(of: 3) ? nil : true,
+                    int: index - 25,
+                    double: Double(index) / 7,
+                    date: index.isMultiple(of: 5) ? nil : Date(timeIntervalSince1970: Double(index)),
+                    bytes: Data(repeating: 7, count: index)
+                )
+            }
+        try await store.write { try $0.upsert(items, into: "items") }
+        let found = try await store.read { try $0.items(Query("items"), as: Item.self) }
+        #expect(found.sorted { $0.id < $1.id } == items.sorted { $0.id < $1.id })
+        #expect(try await store.read { try $0.item("item 3", in: "items", as: Item.self) } == items[3])
+        #expect(try await store.read { try $0.item("none", in: "items", as: Item.self) } == nil)
+        await store.close()
+    }
+
+    @Test("clear columns whose property is nil, and leave those without a property")
+    func partial() async throws {
+        struct Part: Codable, Identifiable, Sendable {
+            var id: String
+            var text: String?
+        }
+        let folder = try TestFolder()
+        let store = try await EncryptedStore.open(in: folder)
+        try await store.upsert([Record(id: "1", ["text": "x", "int": 5])], table: "items")
+        try await store.write { try $0.upsert([Part(id: "1", text: nil)], into: "items") }
+        let record = try #require(try await store.read(table: "items", itemID: "1"))
+        #expect(record["text"] == .null && record["int"] == 5)
+        await store.close()
+    }
+
+    @Test("that do not fit are an error that names the property and not the value")
+    func misfit() async throws {
+        struct Wrong: Codable, Identifiable, Sendable {
+            var id: String
+            var text: Int
+        }
+        let folder = try TestFolder()
+        let store = try await EncryptedStore.open(in: folder)
+        try await store.upsert([Record(id: "1", ["text": "secret"])], table: "items")
+        let error = await #expect(throws: StoreError.self) {
+            try await store.read { try $0.item("1", in: "items", as: Wrong.self) }
+        }
+        #expect(error?.code == .invalidItem)
+        #expect(error?.message.contains("text") == true && error?.description.contains("secret") == false)
+        await store.close()
+    }
+}
+
+@Suite("Rows of changing shapes")
+struct RowShapeTests {
+    @Test("keep what a record leaves out, and the finer text of a date only as long as the date stays")
+    func shapes() async throws {
+        let folder = try TestFolder()
+        let store = try await EncryptedStore.open(in: folder)
+        let finer = try #require(Timestamp("2024-01-02T03:04:05.1234567Z"))
+        let plain = Timestamp(milliseconds: finer.milliseconds)
+        let records = [
+            Record(id: "1", ["text": "a", "date": .date(finer)]), Record(id: "2", ["date": .date(plain)]),
+            Record(id: "1", ["int": 1]), Record(id: "3", ["date": .date(finer), "extra": 5]),
+            Record(id: "3", ["date": .date(plain)]), Record(id: "4"), Record(id: "2", ["extra": "x", "text": .null]),
+            Record(id: "4", ["bytes": .bytes([UInt8](repeating: 1, count: 200_000)), "text": "after"]),
+            Record(id: "5", ["text": ""]), Record(id: "5", ["bytes": .bytes([])]),
+        ]
+        try await store.write { try $0.upsert(records, into: "items") }
+        func value(_ id: RecordID, _ name: String) async throws -> FieldValue? {
+            try await store.read(table: "items", itemID: id)?[name]
+        }
+        #expect(try await value("1", "date")?.dateValue?.finerText == finer.finerText)
+        #expect(try await value("1", "text") == "a")
+        #expect(try await value("1", "int") == 1)
+        #expect(try await value("3", "date") == .date(plain))
+        #expect(try await value("3", "extra") == 5)
+        #expect(try await value("2", "extra") == "x")
+        #expect(try await value("4", "bytes")?.bytesValue?.count == 200_000)
+        #expect(try await value("4", "text") == "after")
+        #expect(try await value("5", "text") == "")
+        #expect(try await value("5", "bytes") == .bytes([]))
+        await store.close()
+    }
+}
