@@ -25,9 +25,9 @@ struct KeysStatus: ToolCommand {
         if json { return try Console.write(json: Answer(file, report)) }
         let days = Int(report.dataKeyAge / (24 * 60 * 60))
         Console.write("store     \(file.storeID)")
-        Console.write("written   \(Console.counted(Int(clamping: file.revision), "time"))")
+        Console.write("written   \(countText(Int(clamping: file.revision), "time"))")
         Console.write(
-            "data key  \(Console.counted(days, "day")) old; rotation is \(report.isDataKeyRotationDue ? "" : "not ")due"
+            "data key  \(countText(days, "day")) old; rotation is \(report.isDataKeyRotationDue ? "" : "not ")due"
         )
         if file.isRotationPending {
             Console.write("          a rotation was interrupted; the next opening ends it")
@@ -35,7 +35,7 @@ struct KeysStatus: ToolCommand {
         var table = TextTable(["slot", "kind", "made", "cost", "label"], flexible: 4)
         for (index, slot) in file.slots.enumerated() {
             let isDue = report.slotsDue.contains { $0.id == slot.id }
-            let made = slot.created.formatted(.iso8601).prefix(10) + (isDue ? ", due" : "")
+            let made = "\(slot.created.formatted(.iso8601).prefix(10))\(isDue ? ", due" : "")"
             table.add(["\(index + 1)", "\(slot.kind)", made, Self.cost(of: slot), slot.label])
         }
         Console.write("")
