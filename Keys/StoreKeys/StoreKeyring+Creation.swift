@@ -33,9 +33,9 @@ extension StoreKeyring {
     /// - Returns: The store's keys.
     /// - Throws: `KeyError` with code `alreadyExists` if something lies at the location, which is untouched;
     ///   `unreliableUnlocker`, `secretUnavailable`, `insecurePermissions` or `damagedFile` if an unlocker or its secret
-    ///   file is not fit; `lastReliableSlot` if none of them survives a restart of the machine; `invalidParameters`; `io`; `cryptographyUnavailable`. `CancellationError` if the task was
-    ///   cancelled before the file was there. Only after an `io` of a step behind the naming may the file exist, and
-    ///   then it is whole.
+    ///   file is not fit; `lastReliableSlot` if none of them survives a restart of the machine; `invalidParameters`;
+    ///   `io`; `cryptographyUnavailable`. `CancellationError` if the task was cancelled before the file was there. Only
+    ///   after an `io` of a step behind the naming may the file exist, and then it is whole.
     public static func create(at url: URL, unlockers: [any StoreUnlocker]) async throws -> StoreKeyring {
         try await KeyError.convertingMemoryErrors {
             try await create(at: url, unlockers: unlockers, random: .system, onStep: { _ in })

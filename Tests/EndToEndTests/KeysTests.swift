@@ -74,7 +74,7 @@ struct KeysTests {
         #expect(nothing.status == 1 && nothing.message.contains("--new-passphrase-file"))
     }
 
-    @Test("a recovery code is shown once, opens the store as somebody types it, and tells typing errors from wrong codes")
+    @Test("a recovery code is shown once, opens the store however it is typed, and a typing error is no wrong code")
     func recoveryCode() async throws {
         let answer = try await json("recovery-code", "--label", "paper")
         let code = try #require(answer["recoveryCode"] as? String)

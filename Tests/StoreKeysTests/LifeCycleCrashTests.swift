@@ -82,9 +82,10 @@ struct LifeCycleCrashTests {
         await #expect(processExitsWith: .signal(SIGKILL)) {
             [path = path as String, name = name as String, index = index as Int] in
             let last = PrivateFile.ReplacementStep.allCases[index]
-            try await Change(rawValue: name)?.run(in: URL(filePath: path)) { step in
-                if step == last { kill(getpid(), SIGKILL) }
-            }
+            try await Change(rawValue: name)?
+                .run(in: URL(filePath: path)) { step in
+                    if step == last { kill(getpid(), SIGKILL) }
+                }
         }
         let isDone = [.renamed, .synchronizedFolder].contains(step)
         try await expect(change, isDone: isDone, created)

@@ -150,7 +150,10 @@ struct TestVectorTests {
         let recovery = folder.url.appending(path: "recovery.keyslots")
         let codeFile = folder.url.appending(path: "code")
         try write(bytes(#require(recoveryFields["keyslot file"])), to: recovery)
-        try write(Array(#require(recoveryFields["recovery code"]).lowercased().replacing("0", with: "o").utf8), to: codeFile)
+        try write(
+            Array(#require(recoveryFields["recovery code"]).lowercased().replacing("0", with: "o").utf8),
+            to: codeFile
+        )
         let recovered = try #require(recoveryFields["current data key"]) + " -\n"
         #expect(try await reader.read(recovery, "recovery-code", codeFile) == recovered)
         try write(Array("another".utf8), to: passphraseFile)

@@ -47,6 +47,8 @@ extension PrivateFile {
     ///   - content: The new content.
     ///   - lock: The right to replace the file; passes to the new one.
     ///   - expected: What the file must still hold.
+    ///   - random: The source of the temporary file's name.
+    ///   - onStep: Is told each durable step.
     /// - Throws: `KeyError` with code `inUse` if the file changed all the same, or `io`; the file is then as it was,
     ///   unless only the folder could not be brought to the medium: then it is the new one, and only not proven to
     ///   outlast a loss of power.

@@ -30,6 +30,7 @@ public struct KeyAgePolicy: Sendable, Hashable {
     /// - Parameters:
     ///   - file: The file.
     ///   - now: The time to judge by.
+    /// - Returns: The ages, and what is due.
     public func report(on file: KeyslotFile, at now: Date = Date()) -> KeyAgeReport {
         // A key from the future was made under a clock that was wrong; it is taken for new.
         let age = max(0, now.timeIntervalSince(file.dataKeyCreated))

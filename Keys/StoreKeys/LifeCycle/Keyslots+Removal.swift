@@ -105,8 +105,8 @@ extension KeyslotFile {
                 throw firstError
                     ?? KeyError(
                         .wrongSecret,
-                        message: "An unlocker of the kind \(unlocker.slotKind) that is to be kept opens no slot. Nothing was "
-                            + "written."
+                        message: "An unlocker of the kind \(unlocker.slotKind) that is to be kept opens no slot. "
+                            + "Nothing was written."
                     )
             }
         }

@@ -76,8 +76,8 @@ extension Keyslots {
     func renew(_ opened: OpenedSlot, with unlocker: any StoreUnlocker) async throws -> KeyslotFile {
         try await change { transaction in
             // Somebody else may have been here since: then the slot may be gone, or another root key in use.
-            guard try await transaction.content.open(opened.slot, with: unlocker)?.rootKey == opened.rootKey,
-                transaction.content.slots.contains(where: { $0.id == opened.slot.id })
+            guard let slot = transaction.content.slots.first(where: { $0.id == opened.slot.id }),
+                try await transaction.content.open(slot, with: unlocker)?.rootKey == opened.rootKey
             else { throw try file().inUse() }
             try transaction.content.verify(with: opened.rootKey)
             try await replace(opened, with: unlocker, in: transaction)

@@ -24,8 +24,8 @@ public protocol StoreUnlocker: Sendable {
 
     /// Makes the secret of a new slot.
     ///
-    /// Called when a keyslot file is created or a slot is added or made anew, never merely to open one. What it leaves outside the keyslot file must be
-    /// durable when it returns, since the file is written next.
+    /// Called when a keyslot file is created or a slot is added or made anew, never merely to open one. What it leaves
+    /// outside the keyslot file must be durable when it returns, since the file is written next.
     ///
     /// - Parameter storeID: The store whose keys the slot will open.
     /// - Returns: 32 secret bytes, and the parameters with which ``secret(of:storeID:)`` can give them again.

@@ -10,7 +10,8 @@ final class MemoryScan {
     private static let chunk = 1 << 20
 
     /// `memmem`, which the module of the C library does not show.
-    private typealias Search = @convention(c) (UnsafeRawPointer?, Int, UnsafeRawPointer?, Int) -> UnsafeMutableRawPointer?
+    private typealias Search =
+        @convention(c) (UnsafeRawPointer?, Int, UnsafeRawPointer?, Int) -> UnsafeMutableRawPointer?
 
     private let search: Search
     private let needles: UnsafeMutableRawBufferPointer

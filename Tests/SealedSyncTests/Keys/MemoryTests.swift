@@ -27,7 +27,10 @@ struct MemoryTests {
         scan.look(for: "the passphrase", passphrase)
         let store = try await folder.store.create(
             UserFolder.schema,
-            unlocker: PassphraseUnlocker(passphrase: passphrase, cost: .insecureForTests(log2N: 10, blockSize: 8, parallelization: 1))
+            unlocker: PassphraseUnlocker(
+                passphrase: passphrase,
+                cost: .insecureForTests(log2N: 10, blockSize: 8, parallelization: 1)
+            )
         )
         try await rememberKeys(passphrase)
         // Both kinds of connections have been used, and the cache has been filled and spilled.

@@ -48,7 +48,9 @@ struct SeveralUsersTests {
         try await ben.expectNotes(6)
     }
 
-    @Test("one signs out and destroys; a copy made before still opens with the secret, and the other's store is untouched")
+    @Test(
+        "one signs out and destroys; the other's store is untouched, and a copy made before still opens with the secret"
+    )
     func signOutByDestroying() async throws {
         try await ada.create(notes: 3)
         try await ben.create(notes: 5)
