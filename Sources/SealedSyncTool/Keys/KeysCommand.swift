@@ -35,7 +35,7 @@ struct NewPassphraseOptions: ParsableArguments {
     func unlocker() async throws -> PassphraseUnlocker {
         let passphrase: SecretBytes
         if let newPassphraseFile {
-            passphrase = try await PassphraseUnlocker.readPassphrase(from: URL(fileURLWithPath: newPassphraseFile))
+            passphrase = try await PassphraseFile.read(newPassphraseFile)
         } else {
             guard Terminal.isStandardInputTerminal else {
                 throw ToolError(

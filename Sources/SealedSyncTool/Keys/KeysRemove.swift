@@ -46,7 +46,11 @@ struct KeysRemove: ToolCommand {
                     word: "remove"
                 )
             }
-            return try await options.folder.keyslots.remove(slots[slot - 1].id, keeping: [unlocker] + kept)
+            do {
+                return try await options.folder.keyslots.remove(slots[slot - 1].id, keeping: [unlocker] + kept)
+            } catch let error as KeyError where error.code == .wrongSecret && !kept.isEmpty {
+                throw ToolError("wrongSecret", "one of the secrets given opens no slot; nothing was changed")
+            }
         }
         func numbered(_ those: [Keyslot]) -> [SlotAnswer] {
             slots.enumerated().filter { _, slot in those.contains { $0.id == slot.id } }
@@ -62,8 +66,7 @@ struct KeysRemove: ToolCommand {
     private func keptUnlockers() async throws -> [any StoreUnlocker] {
         var unlockers: [any StoreUnlocker] = keepSecretFile.map { SecretFileUnlocker(at: URL(fileURLWithPath: $0)) }
         for file in keepPassphraseFile {
-            let passphrase = try await PassphraseUnlocker.readPassphrase(from: URL(fileURLWithPath: file))
-            unlockers.append(PassphraseUnlocker(passphrase: passphrase))
+            unlockers.append(PassphraseUnlocker(passphrase: try await PassphraseFile.read(file)))
         }
         for file in keepRecoveryCodeFile { unlockers.append(try await StoreOptions.recoveryCode(in: file)) }
         return unlockers

@@ -104,8 +104,7 @@ extension StoreOptions {
     }
 
     static func recoveryCode(in file: String) async throws -> RecoveryCodeUnlocker {
-        let typed = try await PassphraseUnlocker.readPassphrase(from: URL(fileURLWithPath: file))
-        return RecoveryCodeUnlocker(try RecoveryCode(typed: typed))
+        RecoveryCodeUnlocker(try RecoveryCode(typed: try await PassphraseFile.read(file)))
     }
 
     /// What is to open a new store: a passphrase when one is given in either way, or else a secret file.
@@ -138,8 +137,7 @@ extension StoreOptions {
 
     private func passphraseFromFile() async throws -> PassphraseUnlocker? {
         guard let passphraseFile else { return nil }
-        let url = URL(fileURLWithPath: passphraseFile)
-        return PassphraseUnlocker(passphrase: try await PassphraseUnlocker.readPassphrase(from: url))
+        return PassphraseUnlocker(passphrase: try await PassphraseFile.read(passphraseFile))
     }
 
     private func passphraseFromVariable() -> PassphraseUnlocker? {

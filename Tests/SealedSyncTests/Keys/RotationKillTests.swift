@@ -51,16 +51,23 @@ struct RotationKillTests {
         #expect(try folder.contents().keys.sorted() == ["store.db", "store.keys"])
     }
 
+    /// What a kill has left.
+    private enum Trace: String {
+        case noRotation = "no rotation"
+        case oldKey = "a pending key, and the database under the current one"
+        case newKey = "a pending key, and the database under that"
+    }
+
     /// `SEALEDSYNC_ROTATION_KILLS` says how often; the instants follow from `SEALEDSYNC_TEST_SEED`.
     @Test("at random instants, again and again, never leaves a store that cannot be read")
     func killedAtRandom() async throws {
-        let environment = ProcessInfo.processInfo.environment
-        let rounds = environment["SEALEDSYNC_ROTATION_KILLS"].flatMap { Int($0) } ?? 8
-        let seed = environment["SEALEDSYNC_TEST_SEED"].flatMap { UInt64($0) } ?? .random(in: .min ... .max)
+        let rounds = ProcessInfo.processInfo.environment["SEALEDSYNC_ROTATION_KILLS"].flatMap { Int($0) } ?? 8
+        let seed = testSeed()
         print("seed \(seed)")
         var random = SeededGenerator(seed: seed)
         try await folder.create(notes: 300)
         var keys: Set<String> = []
+        var traces: [Trace: Int] = [:]
         for round in 0..<rounds {
             let path = folder.parent.path
             let delay = UInt32.random(in: 0..<150_000, using: &random)
@@ -73,6 +80,7 @@ struct RotationKillTests {
                 while true { try await store.rotateDataKey(unlocker) }
             }
             do {
+                traces[try await trace(), default: 0] += 1
                 try await folder.expectNotes(300)
                 keys.insert(try await KeyslotFile.read(at: folder.store.keyslotsURL).dataKeyID.description)
             } catch {
@@ -81,6 +89,16 @@ struct RotationKillTests {
             }
         }
         print("\(rounds) kills, \(keys.count) different keys afterwards")
+        for (trace, count) in traces { print("\(count) left \(trace.rawValue)") }
+    }
+
+    private func trace() async throws -> Trace {
+        let keyring = try await StoreKeyring.open(at: folder.store.keyslotsURL, unlocker: folder.unlocker)
+        guard let pending = try keyring.pendingDataKey else { return .noRotation }
+        let database = StoreFile(folder.store.databaseURL)
+        let isNew = try await database.isEncrypted(with: pending)
+        #expect(try await database.isEncrypted(with: keyring.dataKey) != isNew)
+        return isNew ? .newKey : .oldKey
     }
 }
 
@@ -90,19 +108,4 @@ private final class Counter: Sendable {
     var value: Int { count.withLock { $0 } }
 
     func increment() { count.withLock { $0 += 1 } }
-}
-
-/// SplitMix64: the same numbers for the same seed.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
 }
