@@ -10,7 +10,7 @@ struct KeysTests {
     init() async throws {
         folder = try TemporaryFolder()
         device = try await StoreDevice.make(folder.file("d"), rows: 5)
-        for name in ["first", "second"] { try Data("\(name) passphrase\n".utf8).write(to: folder.file(name)) }
+        for name in ["first", "second"] { try folder.write("\(name) passphrase\n", to: name) }
     }
 
     private func run(_ arguments: String..., through launcher: [String] = []) async throws -> ToolProcess.Result {
@@ -40,7 +40,7 @@ struct KeysTests {
         let old = ["--passphrase-file", path("first")]
         let changed = try await run("change-passphrase", old[0], old[1], "--new-passphrase-file", path("second"))
         #expect(changed.status == 0, "\(changed.errors)")
-        #expect(changed.output.contains("slot 2"))
+        #expect(changed.output.contains("slot 2 (passphrase-scrypt, Ada's)"))
         let refused = try await run("recovery-code", old[0], old[1], "--json")
         #expect(refused.status == 1)
         let error = try #require(try refused.json()["error"] as? [String: Any])
@@ -74,6 +74,18 @@ struct KeysTests {
         #expect(nothing.status == 1 && nothing.message.contains("--new-passphrase-file"))
     }
 
+    @Test(
+        "a passphrase file that others can read is taken with a warning, on standard error",
+        arguments: [0o644, 0o640]
+    )
+    func readableByOthers(mode: Int) async throws {
+        #expect(try await run("add-passphrase", "--new-passphrase-file", path("first")).errors == "")
+        try folder.write("open to others", to: "second", mode: mode)
+        let added = try await run("add-passphrase", "--new-passphrase-file", path("second"), "--json")
+        #expect(try added.status == 0 && added.json()["added"] != nil)
+        #expect(added.message.contains("chmod 600 '\(path("second"))'"))
+    }
+
     @Test("a recovery code is shown once, opens the store however it is typed, and a typing error is no wrong code")
     func recoveryCode() async throws {
         let answer = try await json("recovery-code", "--label", "paper")
@@ -83,7 +95,7 @@ struct KeysTests {
         #expect(!shown.contains(code))
 
         func unlocking(_ text: String) async throws -> ToolProcess.Result {
-            try Data(text.utf8).write(to: folder.file("typed"))
+            try folder.write(text, to: "typed")
             return try await run("rotate", "--recovery-code-file", path("typed"))
         }
         let typed = try await unlocking(code.lowercased().replacing("-", with: " ") + "\n")
@@ -120,8 +132,11 @@ struct KeysTests {
             #expect(result.status == 1 && result.message.contains("--yes"), "\(action)")
         }
         #expect(try device.contents() == before)
-        let nowhere = try await ToolProcess.run(["keys", "status", "--store", path("nowhere")])
-        #expect(nowhere.status == 1 && nowhere.message.contains("no store"))
+        let secrets = ["--passphrase-file", path("first")]
+        for action in [["status"], ["recovery-code"], ["remove", "1"], ["rotate"], ["destroy", "--yes"]] {
+            let nowhere = try await ToolProcess.run(["keys"] + action + secrets + ["--store", path("nowhere")])
+            #expect(nowhere.status == 1 && nowhere.message.contains("no store"), "\(action)")
+        }
     }
 
     @Test("destroy removes keys, database and secret, and says what it does not reach")
@@ -138,12 +153,28 @@ struct KeysTests {
     func prompt() async throws {
         let tool = try ToolProcess.executable.path
         let command = "'\(tool)' keys add-passphrase --store '\(device.path)'"
-        let typed = try await Terminals.run(command, input: "typed in secret\ntyped in secret\n")
+        let answers = [("New passphrase:", "typed in secret\n"), ("Once more:", "typed in secret\n")]
+        let typed = try await Terminals.run(command, dialogue: answers)
         #expect(typed.status == 0, "\(typed.output)")
         #expect(typed.output.contains("New passphrase:"))
+        #expect(!typed.output.contains("secret\r") && !typed.output.contains("typed in"), "\(typed.output)")
         #expect(try await slots() == ["secret-file", "passphrase-scrypt"])
         let different = try await Terminals.run(command, input: "typed in secret\nsomething else\n")
         #expect(different.status == 1 && different.output.contains("differ"))
+        // Ctrl-C at the question ends the tool, and the terminal shows again what is typed.
+        let interrupted = try await Terminals.run(
+            "trap : INT; \(command); echo status $?; stty -a",
+            dialogue: [("New passphrase:", "\u{3}")]
+        )
+        #expect(interrupted.output.contains("status 130"), "\(interrupted.output)")
+        #expect(interrupted.output.contains(" echo ") && !interrupted.output.contains("-echo "))
+        // Who changes a passphrase is asked for the old one, and told before typing that it is wrong.
+        let wrong = try await Terminals.run(
+            "'\(tool)' keys change-passphrase --store '\(device.path)'",
+            dialogue: [("Passphrase:", "wrong\n")]
+        )
+        #expect(wrong.status == 1 && wrong.output.contains("the passphrase is wrong"), "\(wrong.output)")
+        #expect(!wrong.output.contains("New passphrase"))
         let declined = try await Terminals.run("'\(tool)' keys destroy --store '\(device.path)'", input: "no\n")
         #expect(declined.status == 1 && declined.output.contains("nothing was changed"))
         #expect(try await device.rows().count == 6)

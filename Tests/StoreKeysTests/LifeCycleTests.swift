@@ -138,18 +138,18 @@ struct LifeCycleTests {
     @Test("unlocking raises a slot's cost to what is asked for today, never lowers it, and keeps every other slot")
     func raisedCost() async throws {
         let passphrase = try SecretBytes(text: "passphrase")
-        func unlocker(_ log2N: Int) -> PassphraseUnlocker {
+        func unlocker(_ log2N: Int, label: String = "") -> PassphraseUnlocker {
             PassphraseUnlocker(
                 passphrase: passphrase,
                 cost: .insecureForTests(log2N: log2N, blockSize: 8, parallelization: 1),
-                label: "L"
+                label: label
             )
         }
         func cost() async throws -> Int {
             try await ScryptSlotParameters(decoding: KeyslotFile.read(at: folder.keyslots).slots[0].parameters).cost
                 .log2N
         }
-        let created = try await StoreKeyring.create(at: folder.keyslots, unlockers: [unlocker(4), file])
+        let created = try await StoreKeyring.create(at: folder.keyslots, unlockers: [unlocker(4, label: "L"), file])
         guard case .notNeeded = try await opens(unlocker(4)).slotRenewal else { throw Unexpected() }
         guard case .done = try await opens(unlocker(6)).slotRenewal else { throw Unexpected() }
         #expect(try await cost() == 6)
@@ -160,6 +160,16 @@ struct LifeCycleTests {
             #expect(try await opens(unlocker).dataKey == created.dataKey)
         }
         #expect(try await opens(file).slots.map(\.label) == ["L", "machine"])
+    }
+
+    @Test("a replaced slot keeps its label, unless the new unlocker has one of its own")
+    func label() async throws {
+        let passphrases = try ["first", "second"].map { try PassphraseUnlocker.quick($0) }
+        _ = try await StoreKeyring.create(at: folder.keyslots, unlocker: PassphraseUnlocker.quick("zero", label: "L"))
+        #expect(try await keyslots.changePassphrase(from: .quick("zero"), to: passphrases[0]).label == "L")
+        #expect(try await keyslots.replace(passphrases[0], with: file).label == "machine")
+        #expect(try await keyslots.replace(file, with: passphrases[1]).label == "machine")
+        #expect(try await opens(passphrases[1]).slots.map(\.label) == ["machine"])
     }
 
     @Test("a slot whose cost cannot be raised opens all the same, and says why it was not")

@@ -28,7 +28,7 @@ extension Keyslots {
                 )
             }
             let rootKey = try await file.openSlot(with: authorizer).rootKey
-            let slot = try await makeSlot(for: unlocker, in: file, rootKey: rootKey)
+            let slot = try await makeSlot(for: unlocker, label: unlocker.slotLabel, in: file, rootKey: rootKey)
             try await transaction.write(file.replacingSlots(file.slots + [slot], rootKey: rootKey))
             return slot
         }
@@ -42,7 +42,7 @@ extension Keyslots {
     ///
     /// - Parameters:
     ///   - old: An unlocker that opens the store; the first slot that it opens is the one replaced.
-    ///   - new: What will open the store instead.
+    ///   - new: What will open the store instead. Without a label of its own, its slot keeps that of the old one.
     /// - Returns: The new slot.
     /// - Throws: As said for the type; `KeyError` with code `lastReliableSlot` if the old unlocker survives a restart of
     ///   the machine and the new one does not.
@@ -61,7 +61,7 @@ extension Keyslots {
     ///
     /// - Parameters:
     ///   - old: The passphrase so far.
-    ///   - new: The passphrase from now on; its cost and label are those of the new slot.
+    ///   - new: The passphrase from now on; its cost is that of the new slot, and so is its label, if it has one.
     /// - Returns: The new slot.
     /// - Throws: As ``replace(_:with:)``, which this is.
     @discardableResult
@@ -92,7 +92,8 @@ extension Keyslots {
         in transaction: KeyslotTransaction
     ) async throws -> Keyslot {
         let file = transaction.content
-        let slot = try await makeSlot(for: unlocker, in: file, rootKey: opened.rootKey)
+        let label = unlocker.slotLabel.isEmpty ? opened.slot.label : unlocker.slotLabel
+        let slot = try await makeSlot(for: unlocker, label: label, in: file, rootKey: opened.rootKey)
         let slots = file.slots.map { $0.id == opened.slot.id ? slot : $0 }
         try await transaction.write(file.replacingSlots(slots, rootKey: opened.rootKey))
         return slot
@@ -101,6 +102,7 @@ extension Keyslots {
     /// Makes a slot and proves that its unlocker opens it.
     private func makeSlot(
         for unlocker: any StoreUnlocker,
+        label: String,
         in file: KeyslotFile,
         rootKey: SecretBytes
     ) async throws -> Keyslot {
@@ -108,7 +110,7 @@ extension Keyslots {
             rootKey,
             into: NewSlot(
                 kind: unlocker.slotKind,
-                label: unlocker.slotLabel,
+                label: label,
                 enrollment: await unlocker.checkedEnrollment(storeID: file.storeID)
             ),
             storeID: file.storeID,

@@ -32,7 +32,8 @@ struct NewPassphraseOptions: ParsableArguments {
     @Option(help: ArgumentHelp("A name for the slot; anyone who has the keyslot file can read it.", valueName: "text"))
     var label = ""
 
-    func unlocker() async throws -> PassphraseUnlocker {
+    /// The new passphrase, for a store that an unlocker opens now.
+    func unlocker(of keyslots: Keyslots, openedBy unlocker: any StoreUnlocker) async throws -> PassphraseUnlocker {
         let passphrase: SecretBytes
         if let newPassphraseFile {
             passphrase = try await PassphraseFile.read(newPassphraseFile)
@@ -43,9 +44,21 @@ struct NewPassphraseOptions: ParsableArguments {
                     "there is no terminal to ask on; give --new-passphrase-file FILE"
                 )
             }
+            // Nobody should have to type a new one twice to learn that the old one was wrong.
+            _ = try await StoreKeyring.open(at: keyslots.url, unlocker: unlocker)
             passphrase = try await PassphrasePrompt.askForNew()
         }
         return PassphraseUnlocker(passphrase: passphrase, label: label)
+    }
+}
+
+extension StoreOptions {
+    /// The keyslot file, for what is done to it.
+    func keyslots() throws -> Keyslots {
+        guard try folder.hasKeyslots || folder.hasDatabase else {
+            throw ToolError("notFound", "'\(store)' has no store; check the path")
+        }
+        return folder.keyslots
     }
 }
 

@@ -5,8 +5,8 @@ internal import SealedSync
 private struct NewSlotAnswer: Encodable {
     var added: SlotAnswer
 
-    init(_ slot: Keyslot, in folder: StoreFolder) async throws {
-        let slots = try await KeyslotFile.read(at: folder.keyslotsURL).slots
+    init(_ slot: Keyslot, in keyslots: Keyslots) async throws {
+        let slots = try await KeyslotFile.read(at: keyslots.url).slots
         added = SlotAnswer(slot, number: (slots.firstIndex { $0.id == slot.id } ?? slots.count) + 1)
     }
 }
@@ -24,10 +24,11 @@ struct KeysAddPassphrase: ToolCommand {
     var json: Bool { options.json }
 
     func perform() async throws {
+        let keyslots = try options.keyslots()
         let slot = try await options.withUnlocker { unlocker in
-            try await options.folder.keyslots.add(new.unlocker(), authorizedBy: unlocker)
+            try await keyslots.add(new.unlocker(of: keyslots, openedBy: unlocker), authorizedBy: unlocker)
         }
-        let answer = try await NewSlotAnswer(slot, in: options.folder)
+        let answer = try await NewSlotAnswer(slot, in: keyslots)
         if json { return try Console.write(json: answer) }
         Console.write("added \(answer.added.text)")
     }
@@ -37,8 +38,9 @@ struct KeysAddPassphrase: ToolCommand {
 struct KeysChangePassphrase: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "change-passphrase",
-        abstract: "Put a new passphrase in the place of the one that opens a store.",
+        abstract: "Put a new passphrase in the place of one that opens a store.",
         discussion: """
+            The passphrase so far comes from --passphrase-file, or is asked for. \
             The database is not touched, and everything else that opens the store still does. When others have learned \
             the old passphrase, go on with 'keys rotate': whoever also has a copy of the old files reads what was in \
             them all the same.
@@ -50,16 +52,11 @@ struct KeysChangePassphrase: ToolCommand {
     var json: Bool { options.json }
 
     func perform() async throws {
-        let slot = try await options.withUnlocker { unlocker in
-            guard let old = unlocker as? PassphraseUnlocker else {
-                throw ToolError(
-                    "secretUnavailable",
-                    "give the passphrase that is to be changed with --passphrase-file; 'keys add-passphrase' adds one"
-                )
-            }
-            return try await options.folder.keyslots.changePassphrase(from: old, to: new.unlocker())
+        let keyslots = try options.keyslots()
+        let slot = try await options.withPassphrase { old in
+            try await keyslots.changePassphrase(from: old, to: new.unlocker(of: keyslots, openedBy: old))
         }
-        let answer = try await NewSlotAnswer(slot, in: options.folder)
+        let answer = try await NewSlotAnswer(slot, in: keyslots)
         if json { return try Console.write(json: answer) }
         Console.write("changed: \(answer.added.text) has the new passphrase")
     }
@@ -83,13 +80,14 @@ struct KeysRecoveryCode: ToolCommand {
     var json: Bool { options.json }
 
     func perform() async throws {
+        let keyslots = try options.keyslots()
         let code = try RecoveryCode.random()
         let slot = try await options.withUnlocker { unlocker in
-            try await options.folder.keyslots.add(RecoveryCodeUnlocker(code, label: label), authorizedBy: unlocker)
+            try await keyslots.add(RecoveryCodeUnlocker(code, label: label), authorizedBy: unlocker)
         }
         // What is printed is protected no longer: it is the one time that the code is text.
         let text = unsafe code.text.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
-        let added = try await NewSlotAnswer(slot, in: options.folder).added
+        let added = try await NewSlotAnswer(slot, in: keyslots).added
         if json { return try Console.write(json: Answer(added: added, recoveryCode: text)) }
         Console.write("added \(added.text); this code is shown only now:")
         Console.write("")

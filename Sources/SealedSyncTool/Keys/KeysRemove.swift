@@ -33,7 +33,8 @@ struct KeysRemove: ToolCommand {
     var json: Bool { options.json }
 
     func perform() async throws {
-        let slots = try await KeyslotFile.read(at: options.folder.keyslotsURL).slots
+        let keyslots = try options.keyslots()
+        let slots = try await KeyslotFile.read(at: keyslots.url).slots
         guard slots.indices.contains(slot - 1) else {
             throw ToolError("notFound", "there is no slot \(slot); the store has slots 1 to \(slots.count)")
         }
@@ -47,7 +48,7 @@ struct KeysRemove: ToolCommand {
                 )
             }
             do {
-                return try await options.folder.keyslots.remove(slots[slot - 1].id, keeping: [unlocker] + kept)
+                return try await keyslots.remove(slots[slot - 1].id, keeping: [unlocker] + kept)
             } catch let error as KeyError where error.code == .wrongSecret && !kept.isEmpty {
                 throw ToolError("wrongSecret", "one of the secrets given opens no slot; nothing was changed")
             }

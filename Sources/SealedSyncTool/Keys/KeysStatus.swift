@@ -17,10 +17,7 @@ struct KeysStatus: ToolCommand {
     var json: Bool { options.json }
 
     func perform() async throws {
-        guard try options.folder.hasKeyslots || options.folder.hasDatabase else {
-            throw ToolError("notFound", "'\(options.store)' has no store; check the path")
-        }
-        let file = try await KeyslotFile.read(at: options.folder.keyslotsURL)
+        let file = try await KeyslotFile.read(at: options.keyslots().url)
         let report = KeyAgePolicy.standard.report(on: file)
         if json { return try Console.write(json: Answer(file, report)) }
         let days = Int(report.dataKeyAge / (24 * 60 * 60))

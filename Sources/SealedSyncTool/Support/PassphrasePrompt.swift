@@ -24,16 +24,11 @@ enum PassphrasePrompt {
     }
 
     private static func answer(to question: String) throws -> SecretBytes {
+        // Before the question: what is typed at once is not shown either.
+        let silence = try SilentTerminal()
         Console.writeError("\(question): ", terminator: "")
-        var settings = termios()
-        guard unsafe tcgetattr(STDIN_FILENO, &settings) == 0 else {
-            throw ToolError("secretUnavailable", "there is no terminal to ask on; give a file with the passphrase")
-        }
-        var silent = settings
-        silent.c_lflag &= ~tcflag_t(ECHO)
-        _ = unsafe tcsetattr(STDIN_FILENO, TCSANOW, &silent)
         defer {
-            _ = unsafe tcsetattr(STDIN_FILENO, TCSANOW, &settings)
+            silence.end()
             Console.writeError("")
         }
         var count = 0

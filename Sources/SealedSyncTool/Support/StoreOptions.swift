@@ -70,11 +70,27 @@ extension StoreOptions {
     /// Runs work with what opens the store, and says which secret is wrong when one is.
     func withUnlocker<Value>(_ work: (any StoreUnlocker) async throws -> Value) async throws -> Value {
         let unlocker = try await unlocker()
+        return try await explainingWrongSecrets(unlocker.slotKind) { try await work(unlocker) }
+    }
+
+    /// The same, for what only a passphrase will do for.
+    func withPassphrase<Value>(_ work: (PassphraseUnlocker) async throws -> Value) async throws -> Value {
+        guard recoveryCodeFile == nil, secretFile == nil else {
+            throw ToolError("secretUnavailable", "this is about a passphrase; give it with --passphrase-file FILE")
+        }
+        let passphrase = try await passphrase()
+        return try await explainingWrongSecrets(.passphrase) { try await work(passphrase) }
+    }
+
+    private func explainingWrongSecrets<Value>(
+        _ kind: SlotKind,
+        _ work: () async throws -> Value
+    ) async throws -> Value {
         do {
-            return try await work(unlocker)
+            return try await work()
         } catch let error as KeyError where error.code == .wrongSecret {
             let message =
-                switch unlocker.slotKind {
+                switch kind {
                 case .passphrase: "the passphrase is wrong"
                 case .recoveryCode: "the recovery code is not one of this store"
                 default: "the secret file '\(secretFileURL.path)' is not the one of this store"
@@ -85,19 +101,25 @@ extension StoreOptions {
 
     /// What opens the store: what an option names, or else what the keyslot file has a slot for.
     private func unlocker() async throws -> any StoreUnlocker {
-        if let passphrase = try await passphraseFromFile() { return passphrase }
+        if passphraseFile != nil { return try await passphrase() }
         if let recoveryCodeFile { return try await Self.recoveryCode(in: recoveryCodeFile) }
         if secretFile != nil { return SecretFileUnlocker(at: secretFileURL) }
         // Without a keyslot file the unlocking says what is missing.
         guard try folder.hasKeyslots else { return SecretFileUnlocker(at: secretFileURL) }
         let kinds = try await KeyslotFile.read(at: folder.keyslotsURL).slots.map(\.kind)
         guard kinds.contains(.passphrase) else { return SecretFileUnlocker(at: secretFileURL) }
+        if kinds.contains(.secretFile), passphraseFromVariable() == nil { return SecretFileUnlocker(at: secretFileURL) }
+        return try await passphrase()
+    }
+
+    /// The passphrase that opens the store: from the file, the variable, or the person at the terminal.
+    private func passphrase() async throws -> PassphraseUnlocker {
+        if let passphrase = try await passphraseFromFile() { return passphrase }
         if let passphrase = passphraseFromVariable() { return passphrase }
-        if kinds.contains(.secretFile) { return SecretFileUnlocker(at: secretFileURL) }
         guard Terminal.isStandardInputTerminal else {
             throw ToolError(
                 "secretUnavailable",
-                "this store was made with a passphrase; give --passphrase-file FILE or set \(Self.passphraseVariable)"
+                "this needs the passphrase; give --passphrase-file FILE or set \(Self.passphraseVariable)"
             )
         }
         return PassphraseUnlocker(passphrase: try await PassphrasePrompt.ask("Passphrase"))

@@ -1,6 +1,7 @@
 import CSQLCipher
 import Foundation
 import SealedSync
+import Synchronization
 import Testing
 
 @testable import SQLCipherStore
@@ -33,7 +34,29 @@ struct RotationCompetitionTests {
     )
     func rotation(journal: Journal, other: Other) async throws {
         try await folder.create(notes: 300)
+        let isRefused = journal == .wal || other == .writes
         let keyring = try await folder.store.unlock(folder.unlocker)
+        let left = try await rotate(keyring, besideProgramThat: other, journal, isRefused: isRefused)
+        #expect((left == 299) == isRefused)
+        let file = try await KeyslotFile.read(at: folder.store.keyslotsURL)
+        #expect(!file.isRotationPending)
+        #expect((file.dataKeyID == keyring.dataKeyID) == isRefused)
+
+        let store = try await folder.store.open(UserFolder.schema, unlocker: folder.unlocker)
+        #expect(try await store.read(Query("notes")).records.count == left)
+        await store.close()
+        let now = try await folder.store.unlock(folder.unlocker)
+        #expect(try await folder.store.verify(now).findings.isEmpty)
+        #expect(try folder.contents().keys.sorted() == ["store.db", "store.keys"])
+    }
+
+    /// Rotates beside the other program, which then tries to write, and returns how many notes it must have left.
+    private func rotate(
+        _ keyring: StoreKeyring,
+        besideProgramThat other: Other,
+        _ journal: Journal,
+        isRefused: Bool
+    ) async throws -> Int {
         let program = try openDatabase(keyring)
         #expect(try program.text("PRAGMA journal_mode = \(journal)") == journal.rawValue)
         switch other {
@@ -48,40 +71,56 @@ struct RotationCompetitionTests {
 
         // In a process of its own: the system's locks of one process do not hold it up itself.
         let path = folder.parent.path
-        let isRefused = journal == .wal || other == .writes
         await #expect(processExitsWith: .success) { [path = path as String, isRefused = isRefused as Bool] in
             let code = try await storeErrorCode {
                 _ = try await UserFolder.store(in: path).rotateDataKey(UserFolder.unlocker(in: path))
             }
             try #require(code == (isRefused ? .inUse : nil))
         }
-        let file = try await KeyslotFile.read(at: folder.store.keyslotsURL)
-        #expect(!file.isRotationPending)
-        #expect((file.dataKeyID == keyring.dataKeyID) == isRefused)
 
         // The other program goes on, and is told the truth.
-        var left = 300
         do {
-            if other == .isIdle || other == .reads {
+            switch other {
+            case .isIdle: try deleteNote(in: program)
+            case .reads:
                 #expect(try program.int64("SELECT COUNT(*) FROM notes") == 300)
-                if other == .reads { try program.run("COMMIT") }
-                try deleteNote(in: program)
-            } else {
                 try program.run("COMMIT")
+                try deleteNote(in: program)
+            case .writes: try program.run("COMMIT")
             }
-            left -= 1
+            return 299
         } catch let failure as SQLiteFailure {
-            #expect(!isRefused && failure.primaryCode == SQLITE_READONLY, "\(failure)")
+            #expect(failure.primaryCode == SQLITE_READONLY, "\(failure)")
+            return 300
         }
-        #expect((left == 299) == isRefused)
-        try close(program)
+    }
 
+    @Test("whatever another program confirms at any step of a rotation is in the store afterwards")
+    func writesDuringRotation() async throws {
+        try await folder.create(notes: 100)
+        let keyring = try await folder.store.unlock(folder.unlocker)
+        let confirmed = Mutex(0)
+        var file = StoreFile(folder.store.databaseURL, keyIsVerified: true)
+        file.onStep = { [self] step in
+            do {
+                let program = try openDatabase(keyring)
+                try program.execute("PRAGMA busy_timeout = 0")
+                try deleteNote(in: program)
+                confirmed.withLock { $0 += 1 }
+            } catch let failure as SQLiteFailure {
+                // Held off, or the key is no longer that of the database.
+                #expect([SQLITE_BUSY, SQLITE_NOTADB].contains(failure.primaryCode), "\(step): \(failure)")
+            } catch {
+                Issue.record("\(step): \(error)")
+            }
+        }
+        let steps = Keyslots(folder.store.keyslotsURL)
+        _ = try await folder.store.rotateDataKey(folder.unlocker, steps, file, nil)
+        let left = 100 - confirmed.withLock { $0 }
+        #expect(left == 99, "the step before the other programs are held off was one to write in, and no other")
         let store = try await folder.store.open(UserFolder.schema, unlocker: folder.unlocker)
         #expect(try await store.read(Query("notes")).records.count == left)
         await store.close()
-        let now = try await folder.store.unlock(folder.unlocker)
-        #expect(try await folder.store.verify(now).findings.isEmpty)
-        #expect(try folder.contents().keys.sorted() == ["store.db", "store.keys"])
     }
 
     @Test("while another process has the store open: inUse, and that process loses nothing")
@@ -110,10 +149,5 @@ struct RotationCompetitionTests {
 
     private func deleteNote(in database: Database) throws {
         try database.run("DELETE FROM notes WHERE rowid = (SELECT MIN(rowid) FROM notes)")
-    }
-
-    /// Ends the connection with the caller's last reference.
-    private func close(_ database: consuming Database) throws {
-        if database.isInTransaction { try database.run("ROLLBACK") }
     }
 }
