@@ -8,7 +8,7 @@ BREW_PKGCONFIG := $(shell command -v brew >/dev/null 2>&1 && \
 	printf '%s/lib/pkgconfig:%s/lib/pkgconfig' "$$(brew --prefix openssl)" "$$(brew --prefix sqlcipher)")
 export PKG_CONFIG_PATH := $(BREW_PKGCONFIG)$(if $(PKG_CONFIG_PATH),:$(PKG_CONFIG_PATH))
 
-.PHONY: demo test bench test-sqlcipher4 sqlcipher4 build lint format clean prerequisites swift-version libraries
+.PHONY: demo test bench test-sqlcipher4 test-memory-release sqlcipher4 build lint format clean prerequisites swift-version libraries
 
 demo: prerequisites
 	@$(SWIFT) build --product sealedsync
@@ -25,6 +25,16 @@ test-sqlcipher4: prerequisites sqlcipher4
 	@$(SWIFT) build --build-tests
 	@SEALEDSYNC_SQLCIPHER4="$(CURDIR)/.sqlcipher4/lib" LD_LIBRARY_PATH="$(CURDIR)/.sqlcipher4/lib" \
 		$(SWIFT) test --skip-build --no-parallel
+
+# The search for secrets in the process's memory, in an optimized build, whose copies are others. Debian's SQLCipher, and
+# version 4 when `make sqlcipher4` has built it.
+test-memory-release: prerequisites
+	@$(SWIFT) build -c release --build-tests -Xswiftc -enable-testing --scratch-path .build/release-tests
+	@for folder in '' "$(CURDIR)/.sqlcipher4/lib"; do \
+		if [ -n "$$folder" ] && [ ! -e "$$folder" ]; then continue; fi; \
+		LD_LIBRARY_PATH="$$folder" $(SWIFT) test -c release --skip-build --no-parallel -Xswiftc -enable-testing \
+			--scratch-path .build/release-tests --filter MemoryTests || exit 1; \
+	done
 
 # Built from Debian's source package, once; nothing is installed but what the build needs.
 sqlcipher4:

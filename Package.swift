@@ -159,7 +159,10 @@ var testTargets: [Target] {
                 "ReferenceStore", "SealedSync",
             ]
         ),
-        .testTarget(name: "SealedSyncTests", dependencies: ["SealedSync"]),
+        .testTarget(
+            name: "SealedSyncTests",
+            dependencies: ["SealedSync", "SQLCipherStore", "StoreKeys", "SecretMemory", "SyncContract"]
+        ),
         .testTarget(name: "SealedSyncBenchmarksTests", dependencies: ["SealedSyncBenchmarks"]),
         .testTarget(
             name: "EndToEndTests",

@@ -1,4 +1,4 @@
-/// Why a keyslot file could not be created or opened.
+/// Why a keyslot file could not be created, opened or changed.
 ///
 /// The three answers an app must tell apart are `wrongSecret` (ask again), `secretUnavailable` (wait, or find what is
 /// missing) and `damagedFile` (restore the file). None of them is ever a reason to make new keys beside a database that
@@ -33,6 +33,17 @@ public struct KeyError: Error, Sendable, CustomStringConvertible {
         public static let invalidParameters = Code("invalidParameters")
         /// An unlocker gave one secret when its slot was made and another when it was asked again.
         public static let unreliableUnlocker = Code("unreliableUnlocker")
+        /// Another task or process is changing the keyslot file, or has changed it meanwhile. Nothing was written; the
+        /// same call can be tried again.
+        public static let inUse = Code("inUse")
+        /// The change would leave no slot that can be opened after a restart of the machine.
+        public static let lastReliableSlot = Code("lastReliableSlot")
+        /// The keyring was locked: its keys are gone from memory. Open the keyslot file again.
+        public static let locked = Code("locked")
+        /// The data key was rotated after this keyring was opened. Open the keyslot file again.
+        public static let outdatedKeyring = Code("outdatedKeyring")
+        /// A recovery code has a typing error: its checksum does not agree. It was not tried.
+        public static let mistypedRecoveryCode = Code("mistypedRecoveryCode")
         /// libcrypto or the system's memory failed; nothing is said about the secret or the file.
         public static let cryptographyUnavailable = Code("cryptographyUnavailable")
     }

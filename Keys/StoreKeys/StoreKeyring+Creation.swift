@@ -33,9 +33,9 @@ extension StoreKeyring {
     /// - Returns: The store's keys.
     /// - Throws: `KeyError` with code `alreadyExists` if something lies at the location, which is untouched;
     ///   `unreliableUnlocker`, `secretUnavailable`, `insecurePermissions` or `damagedFile` if an unlocker or its secret
-    ///   file is not fit; `invalidParameters`; `io`; `cryptographyUnavailable`. `CancellationError` if the task was
-    ///   cancelled before the file was there. Only after an `io` of a step behind the naming may the file exist, and
-    ///   then it is whole.
+    ///   file is not fit; `lastReliableSlot` if none of them survives a restart of the machine; `invalidParameters`;
+    ///   `io`; `cryptographyUnavailable`. `CancellationError` if the task was cancelled before the file was there. Only
+    ///   after an `io` of a step behind the naming may the file exist, and then it is whole.
     public static func create(at url: URL, unlockers: [any StoreUnlocker]) async throws -> StoreKeyring {
         try await KeyError.convertingMemoryErrors {
             try await create(at: url, unlockers: unlockers, random: .system, onStep: { _ in })
@@ -54,6 +54,9 @@ extension StoreKeyring {
                 message: "A keyslot file has 1 to \(KeyslotFile.maximumSlotCount) unlockers, not \(unlockers.count)."
             )
         }
+        guard unlockers.contains(where: \.survivesRestart) else {
+            throw KeyError.lastReliableSlot("Create the file with another unlocker beside it.")
+        }
         let file = try PrivateFile(url, role: "keyslot file")
         // Spares the work; the one that decides is the link at the end.
         guard try await !BlockingWork.run({ try file.exists() }) else { throw file.alreadyExists() }
@@ -70,7 +73,7 @@ extension StoreKeyring {
             dataKey: random.makeSecret(),
             storeID: storeID,
             slots: slots,
-            createdMilliseconds: Int64(Date().timeIntervalSince1970 * 1000),
+            createdMilliseconds: Date().milliseconds,
             random: random
         )
         let bytes = try content.encoded()
@@ -92,11 +95,7 @@ extension StoreKeyring {
         for (slot, unlocker) in zip(file.slots, unlockers) {
             let secret = try await unlocker.checkedSecret(of: slot, storeID: file.storeID)
             guard try file.rootKey(in: slot, secret: secret) == rootKey else {
-                throw KeyError(
-                    .unreliableUnlocker,
-                    message: "An unlocker of the kind \(slot.kind) gave one secret when its slot was made and another "
-                        + "when it was asked again. No keyslot file was written."
-                )
+                throw KeyError.unreliableUnlocker(slot.kind)
             }
         }
         return try StoreKeyring(opening: file, rootKey: rootKey)

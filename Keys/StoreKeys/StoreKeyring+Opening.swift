@@ -9,7 +9,10 @@ public import Foundation
 extension StoreKeyring {
     /// Opens a keyslot file.
     ///
-    /// The unlocker is tried on each slot of its kind, in the order of the file, until one opens. Nothing is written.
+    /// The unlocker is tried on each slot of its kind, in the order of the file, until one opens. If that slot is weaker
+    /// than the unlocker asks for today (scrypt's costs, of a passphrase), it is made anew as by
+    /// ``Keyslots/replace(_:with:)``; a failure of that does not keep the file from being opened, and
+    /// ``slotRenewal`` reports it. Otherwise nothing is written.
     ///
     /// - Parameters:
     ///   - url: The location of the keyslot file.
@@ -20,37 +23,22 @@ extension StoreKeyring {
     ///   `insecurePermissions`; `newerFormat`; `invalidParameters` if a slot asks for more than the limits allow; `io`;
     ///   `cryptographyUnavailable`. `CancellationError` if the task was cancelled.
     public static func open(at url: URL, unlocker: any StoreUnlocker) async throws -> StoreKeyring {
-        try await KeyError.convertingMemoryErrors {
-            try await open(KeyslotFile.read(at: url), unlocker: unlocker)
-        }
+        try await open(Keyslots(url), unlocker: unlocker)
     }
 
-    private static func open(_ file: KeyslotFile, unlocker: any StoreUnlocker) async throws -> StoreKeyring {
-        let slots = file.slots.filter { $0.kind == unlocker.slotKind }
-        guard !slots.isEmpty else {
-            let kinds = Set(file.slots.map(\.kind.description)).sorted().joined(separator: ", ")
-            throw KeyError(
-                .secretUnavailable,
-                message: "No slot is of the kind \(unlocker.slotKind); the file has slots of the kinds \(kinds)."
-            )
-        }
-        // One slot that cannot be tried must not hide another one that opens.
-        var firstError: KeyError?
-        for slot in slots {
-            let secret: SecretBytes
-            do {
-                secret = try await unlocker.checkedSecret(of: slot, storeID: file.storeID)
-            } catch let error as KeyError {
-                firstError = firstError ?? error
-                continue
+    package static func open(_ keyslots: Keyslots, unlocker: any StoreUnlocker) async throws -> StoreKeyring {
+        try await KeyError.convertingMemoryErrors {
+            let file = try await KeyslotFile.read(at: keyslots.url)
+            let opened = try await file.openSlot(with: unlocker)
+            guard unlocker.wantsRenewal(of: opened.slot) else {
+                return try StoreKeyring(opening: file, rootKey: opened.rootKey)
             }
-            guard let rootKey = try file.rootKey(in: slot, secret: secret) else { continue }
-            return try StoreKeyring(opening: file, rootKey: rootKey)
+            do {
+                let renewed = try await keyslots.renew(opened, with: unlocker)
+                return try StoreKeyring(opening: renewed, rootKey: opened.rootKey, slotRenewal: .done)
+            } catch let error as KeyError {
+                return try StoreKeyring(opening: file, rootKey: opened.rootKey, slotRenewal: .failed(error))
+            }
         }
-        throw firstError
-            ?? KeyError(
-                .wrongSecret,
-                message: "The secret opens none of the \(slots.count) slots of the kind \(unlocker.slotKind)."
-            )
     }
 }

@@ -1,5 +1,6 @@
 public import Foundation
 public import SecretMemory
+import Synchronization
 public import SyncContract
 
 /// A local store in one encrypted file.
@@ -31,15 +32,11 @@ public final class EncryptedStore: SyncContextDataSource {
     /// The versions of the linked library.
     public let engineVersion: EngineVersion
 
-    /// What a backup reads the database with.
     let files: StoreFiles
-    let keying: Keying
 
-    private let catalog: StoreCatalog
-    // The order matters for a store that is dropped without being closed: readers end before the writer, which writes
-    // the log back and lifts the lock.
-    private let readers: ReaderPool
-    private let writer: Connection
+    private let declared: StoreSchema?
+    private let options: EncryptedStoreOptions
+    private let session: Mutex<StoreSession?>
     private let gate = OperationGate()
     private let broadcaster = ChangeBroadcaster()
 
@@ -51,7 +48,8 @@ public final class EncryptedStore: SyncContextDataSource {
     ///
     /// - Parameters:
     ///   - url: The database file. Its folder must exist; beside the file lie those of SQLite's log and a lock file.
-    ///   - key: 32 random bytes. They are lent: the store keeps a copy in memory of the same kind until it is closed.
+    ///   - key: 32 random bytes. They are lent: the store keeps a copy in memory of the same kind until it is closed
+    ///     or locked.
     ///   - schema: The tables.
     ///   - mode: What to do about a database that exists, or does not.
     ///   - options: How memory and speed are traded against safety.
@@ -102,44 +100,27 @@ public final class EncryptedStore: SyncContextDataSource {
     ) async throws -> EncryptedStore {
         try Task.checkCancellation()
         let files = try StoreFiles(url)
-        let opener = StoreOpener(files: files, key: key, schema: schema, mode: mode, options: options)
-        // The connection that opens the store reads from then on: an app begins by showing what it has. The others open
-        // when they are wanted.
-        let reader = Connection(label: "SealedSync.reader.0", files: files) { throw StoreError.closed }
-        let opened = try await reader.open { try opener.open() }
-        return EncryptedStore(url, files, reader, opened, options)
+        let (session, opened) = try await StoreSession.open(
+            StoreOpener(files: files, key: key, schema: schema, mode: mode, options: options)
+        )
+        return EncryptedStore(url, files, schema, options, session, opened)
     }
 
     private init(
         _ url: URL,
         _ files: StoreFiles,
-        _ firstReader: Connection,
-        _ opened: StoreOpener.Opened,
-        _ options: EncryptedStoreOptions
+        _ declared: StoreSchema?,
+        _ options: EncryptedStoreOptions,
+        _ session: StoreSession,
+        _ opened: StoreOpener.Opened
     ) {
         self.url = url
-        schema = opened.schema
-        catalog = opened.catalog
-        engineVersion = opened.engine
-        let keying = opened.keying
         self.files = files
-        self.keying = keying
-        writer = Connection(
-            label: "SealedSync.writer",
-            files: files,
-            lock: opened.lock,
-            checkpointDelay: options.checkpointDelay
-        ) {
-            try StoreOpener.openWriter(files, keying: keying, options: options)
-        }
-        let otherReaders = (1..<max(options.readerCount, 1))
-            .map { index in
-                Connection(label: "SealedSync.reader.\(index)", files: files) {
-                    try StoreOpener.openReader(files, keying: keying, options: options)
-                }
-            }
-        // The last is lent first.
-        readers = ReaderPool(otherReaders.reversed() + [firstReader])
+        self.declared = declared
+        self.options = options
+        self.session = Mutex(session)
+        schema = opened.schema
+        engineVersion = opened.engine
     }
 
     /// The versions of the linked library, without opening a store.
@@ -157,10 +138,11 @@ public final class EncryptedStore: SyncContextDataSource {
     public func read<Value: Sendable>(
         _ body: @escaping @Sendable (inout StoreReader) throws -> Value
     ) async throws -> Value {
-        try await gate.pass {
-            try await readers.withConnection { [catalog] connection in
+        try await pass { session in
+            try await session.readers.withConnection { [gate] connection in
                 try await connection.perform(.reading) { database in
-                    let backend = ReadBackend(database, catalog)
+                    try gate.refuseLocked()
+                    let backend = ReadBackend(database, session.catalog)
                     defer { backend.finish() }
                     var reader = StoreReader(backend)
                     return try body(&reader)
@@ -173,9 +155,10 @@ public final class EncryptedStore: SyncContextDataSource {
     public func write<Value: Sendable>(
         _ body: @escaping @Sendable (inout StoreTransaction) throws -> Value
     ) async throws -> Value {
-        try await gate.pass {
-            let (value, touchedTables) = try await writer.perform(.writing) { [catalog] database in
-                let backend = WriteBackend(database, catalog)
+        try await pass { session in
+            let (value, touchedTables) = try await session.writer.perform(.writing) { [gate] database in
+                try gate.refuseLocked()
+                let backend = WriteBackend(database, session.catalog)
                 defer { backend.finish() }
                 var transaction = StoreTransaction(backend)
                 let value = try body(&transaction)
@@ -188,16 +171,16 @@ public final class EncryptedStore: SyncContextDataSource {
     }
 
     /// Runs a closure that reads the database in ways of its own for a long time. Closing waits for its end.
-    func duringLongRead<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
-        try await gate.pass {
-            await writer.beginLongRead()
+    func duringLongRead<Value: Sendable>(_ body: (Keying) async throws -> Value) async throws -> Value {
+        try await pass { session in
+            await session.writer.beginLongRead()
             let result: Result<Value, any Error>
             do {
-                result = .success(try await body())
+                result = .success(try await body(session.keying))
             } catch {
                 result = .failure(error)
             }
-            await writer.endLongRead()
+            await session.writer.endLongRead()
             return try result.get()
         }
     }
@@ -211,9 +194,58 @@ public final class EncryptedStore: SyncContextDataSource {
     /// Closing a closed store does nothing; a second caller waits for the first. Cancelling the task changes nothing.
     public func close() async {
         await gate.close {
-            await readers.close()
-            await writer.close(emptyingLog: true)
+            await endSession()
             broadcaster.finish()
         }
     }
+
+    /// Runs a closure while the store is open.
+    private func pass<Value: Sendable>(_ body: (StoreSession) async throws -> Value) async throws -> Value {
+        try await gate.pass {
+            // There is one as long as the gate lets anybody in.
+            guard let session = session.withLock({ $0 }) else { throw StoreError.closed }
+            return try await body(session)
+        }
+    }
+
+    private func endSession() async {
+        let ending = session.withLock { session in
+            defer { session = nil }
+            return session
+        }
+        await ending?.close()
+    }
+}
+
+extension EncryptedStore {
+    /// Locks the store: closes the database and wipes the key from memory, until ``unlock(key:)``.
+    ///
+    /// Transactions that run are finished first, and so are backups. Those that wait for their turn, and all that come
+    /// later, fail with ``StoreError/Code/locked`` and have changed nothing. Streams of changes stay, and go on after
+    /// the unlocking. While the store is locked, others may open it, and its files can be worked on.
+    ///
+    /// The key is gone from memory when this returns and the caller has given up the key it lent, as a keyring does when
+    /// it is locked. Locking a locked or closed store does nothing. Cancelling the task changes nothing.
+    public func lock() async {
+        await gate.lock { await endSession() }
+    }
+
+    /// Opens the store again, after ``lock()``, with the tables and options it was opened with.
+    ///
+    /// Unlocking a store that is not locked does nothing.
+    ///
+    /// - Parameter key: The key of the store, 32 bytes; another one than before, if that was rotated meanwhile.
+    /// - Throws: As ``open(at:key:schema:mode:options:)``; the store stays locked. ``StoreError`` with code
+    ///   ``StoreError/Code/closed`` when it was closed.
+    public func unlock(key: SecretBytes) async throws {
+        try await gate.unlock {
+            let (opened, _) = try await StoreSession.open(
+                StoreOpener(files: files, key: key, schema: declared, mode: .openExisting, options: options)
+            )
+            session.withLock { $0 = opened }
+        }
+    }
+
+    /// Whether the store is locked, or being locked.
+    public var isLocked: Bool { gate.isLocked }
 }

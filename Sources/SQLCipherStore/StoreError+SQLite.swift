@@ -89,6 +89,11 @@ extension StoreError {
         self.init(code, message, cause: failure)
     }
 
+    /// The error for a call on a store that is locked.
+    static var locked: StoreError {
+        StoreError(.locked, "the store is locked; unlock it first")
+    }
+
     /// The error for a call on a store that was closed.
     static var closed: StoreError {
         StoreError(.closed, "the store was closed; open it again")

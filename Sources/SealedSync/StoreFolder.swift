@@ -20,6 +20,9 @@ public struct StoreFolder: Sendable {
     /// The keyslot file, `store.keys`.
     public var keyslotsURL: URL { url.appendingPathComponent("store.keys") }
 
+    /// The keyslot file: what is done to it after its creation, such as changing a passphrase.
+    public var keyslots: Keyslots { Keyslots(keyslotsURL) }
+
     /// Whether a keyslot file or a database is there, as far as this process may look into the folder.
     public var isOccupied: Bool {
         [keyslotsURL, databaseURL].contains { FileManager.default.fileExists(atPath: $0.path) }
@@ -70,22 +73,33 @@ public struct StoreFolder: Sendable {
         unlocker: any StoreUnlocker,
         options: EncryptedStoreOptions = .init()
     ) async throws -> EncryptedStore {
-        try await open(schema, keyring: try await unlock(unlocker), options: options)
+        do {
+            return try await open(schema, keyring: try await unlock(unlocker), options: options)
+        } catch let error as KeyError where error.code == .outdatedKeyring {
+            // Another process has rotated the data key in between.
+            return try await open(schema, keyring: try await unlock(unlocker), options: options)
+        }
     }
 
     /// Unlocks the keys without opening the store.
     ///
-    /// - Throws: As ``open(_:unlocker:options:)``.
+    /// When a rotation of the data key was interrupted, this ends it: the database says which of the two keys is its
+    /// own, and the other one leaves the keyslot file.
+    ///
+    /// - Throws: As ``open(_:unlocker:options:)``; `KeyError` with code `inUse` while a rotation is under way elsewhere.
     public func unlock(_ unlocker: any StoreUnlocker) async throws -> StoreKeyring {
         guard try isThere(keyslotsURL) || isThere(databaseURL) else {
             throw StoreError(.notFound, "'\(url.path)' is not a store folder; create a store there first")
         }
-        return try await StoreKeyring.open(at: keyslotsURL, unlocker: unlocker)
+        return try await keyslots.settleRotation(authorizedBy: unlocker) { key in
+            try await StoreFile(databaseURL).isEncrypted(with: key)
+        }
     }
 
     /// Opens the store with keys that are unlocked already.
     ///
-    /// - Throws: As ``open(_:unlocker:options:)``.
+    /// - Throws: As ``open(_:unlocker:options:)``; `KeyError` with code `outdatedKeyring` when the data key was rotated
+    ///   after the keyring was opened, `locked` when the keyring was locked.
     public func open(
         _ schema: StoreSchema,
         keyring: StoreKeyring,
@@ -102,22 +116,26 @@ public struct StoreFolder: Sendable {
         _ keyring: StoreKeyring,
         options: EncryptedStoreOptions = .init()
     ) async throws -> EncryptedStore {
-        try await EncryptedStore.openAsItIs(at: databaseURL, key: keyring.dataKey, options: Self.vouched(options))
+        try await withCurrent(keyring) { key in
+            try await EncryptedStore.openAsItIs(at: databaseURL, key: key, options: Self.vouched(options))
+        }
     }
 
-    private func open(
+    func open(
         _ schema: StoreSchema,
         keyring: StoreKeyring,
         mode: OpenMode,
         options: EncryptedStoreOptions
     ) async throws -> EncryptedStore {
-        try await EncryptedStore.open(
-            at: databaseURL,
-            key: keyring.dataKey,
-            schema: schema,
-            mode: mode,
-            options: Self.vouched(options)
-        )
+        try await withCurrent(keyring) { key in
+            try await EncryptedStore.open(
+                at: databaseURL,
+                key: key,
+                schema: schema,
+                mode: mode,
+                options: Self.vouched(options)
+            )
+        }
     }
 
     /// The keyslot file vouches for the key: a database that it does not open is damaged.
@@ -136,9 +154,14 @@ public struct StoreFolder: Sendable {
             )
         }
         try makeFolder()
-        return try isThere(keyslotsURL)
-            ? await StoreKeyring.open(at: keyslotsURL, unlocker: unlocker)
-            : await StoreKeyring.create(at: keyslotsURL, unlocker: unlocker)
+        if try !isThere(keyslotsURL) {
+            do {
+                return try await StoreKeyring.create(at: keyslotsURL, unlocker: unlocker)
+            } catch let error as KeyError where error.code == .alreadyExists {
+                // Another process was first: its key is the one.
+            }
+        }
+        return try await StoreKeyring.open(at: keyslotsURL, unlocker: unlocker)
     }
 
     /// Tells a file that is not there from one that cannot be seen.

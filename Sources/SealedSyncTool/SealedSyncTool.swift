@@ -11,7 +11,8 @@ struct SealedSyncTool: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            DemoCommand.self, EmulatorCommand.self, TodoCommand.self, StoreCommand.self, ConformCommand.self,
+            DemoCommand.self, EmulatorCommand.self, TodoCommand.self, StoreCommand.self, KeysCommand.self,
+            ConformCommand.self,
         ]
     )
 }

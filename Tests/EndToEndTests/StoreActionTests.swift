@@ -153,8 +153,7 @@ struct StoreActionTests {
         let device = try await makeStore()
         let plain = folder.file("plain.db")
         _ = try await device.json("export", plain.path, "--plaintext-i-understand")
-        let file = folder.file("passphrase")
-        try Data("correct horse".utf8).write(to: file)
+        let file = try folder.write("correct horse", to: "passphrase")
         let other = StoreDevice(folder.file("other"))
         #expect(
             try await other.json("encrypt", plain.path, "--passphrase-file", file.path)["unlocker"] as? String
@@ -184,7 +183,7 @@ struct StoreActionTests {
         let device = try await makeStore()
         let command = "'\(try ToolProcess.executable.path)' store wipe --store '\(device.path)'"
         let no = try await Terminals.run(command, input: "yes\n")
-        #expect(no.output.contains("Type wipe") && no.output.contains("nothing was wiped"), "\(no.output)")
+        #expect(no.output.contains("Type wipe") && no.output.contains("nothing was changed"), "\(no.output)")
         #expect(try await device.rows().count == 21)
         let yes = try await Terminals.run(command, input: "wipe\n")
         #expect(yes.output.contains("wiped"), "\(yes.output)")

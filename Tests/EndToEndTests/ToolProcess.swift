@@ -151,4 +151,13 @@ final class TemporaryFolder: Sendable {
     }
 
     func file(_ name: String) -> URL { url.appendingPathComponent(name) }
+
+    /// Writes a file for its owner alone, or with another mode.
+    @discardableResult
+    func write(_ text: String, to name: String, mode: Int = 0o600) throws -> URL {
+        let file = file(name)
+        try Data(text.utf8).write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
+        return file
+    }
 }

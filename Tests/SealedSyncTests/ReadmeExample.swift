@@ -18,13 +18,11 @@ func readmeExample() async throws {
         TableDefinition("TodoItem", columns: [.init("text", .string), .init("complete", .bool)])
     ])
 
-    // The first run makes the store, and finishes one that was interrupted; later runs open it.
+    // The first run makes the store, or finishes one that was interrupted; later runs open it.
     let folder = StoreFolder(URL(filePath: "todos"))             // on a device, below its documents folder
     let secret = try await PassphraseUnlocker.readPassphrase(from: URL(filePath: "passphrase"))
     let passphrase = PassphraseUnlocker(passphrase: secret)      // or a SecretFileUnlocker, or your own StoreUnlocker
-    let store = FileManager.default.fileExists(atPath: folder.databaseURL.path)
-        ? try await folder.open(schema, unlocker: passphrase)
-        : try await folder.create(schema, unlocker: passphrase)
+    let store = try await folder.openOrCreate(schema, unlocker: passphrase)
 
     let server = try DatasyncRemote(baseURL: URL(string: "https://example.org")!, dialect: .datasync)
     let context = SyncContext(store: store, remote: server)
@@ -62,11 +60,21 @@ func readmeSearch<Item>(_ todos: SyncItemTable<Item>) async throws {
     _ = try await todos.read(found)
 }
 
-/// The same for what comes last.
+/// The same for what follows that.
 func readmeLiveQuery<Item>(_ todos: SyncItemTable<Item>, show: ([Item]) -> Void) async throws {
     // README: Live query
     for try await open in todos.observe(todos.query.filtered(by: Column("complete") == false).ordered(by: "text")) {
         show(open)                                                       // ends with the task, or when the store is closed
     }
+    // README: end
+}
+
+/// The same for what comes last.
+func readmeSigningOut(_ store: EncryptedStore, _ folder: StoreFolder, _ passphrase: PassphraseUnlocker) async throws {
+    // README: Signing out
+    await store.lock()                                    // running transactions end, the keys leave memory
+    try await folder.unlock(store, with: passphrase)      // the same object goes on
+    await store.close()
+    try await folder.wipe()                               // or: gone for good, copies made before excepted
     // README: end
 }

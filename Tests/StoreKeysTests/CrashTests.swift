@@ -111,7 +111,7 @@ struct CrashTests {
         #expect(outcomes.count == 24)
         #expect(winners.count == 1)
         let opened = try await StoreKeyring.open(at: keyslots, unlocker: SecretFileUnlocker(at: secretFile))
-        #expect(opened.dataKey == winners.first)
+        #expect(try opened.dataKey == winners.first)
         #expect(try folder.names() == ["store.keyslots", "store.secret"])
     }
 }

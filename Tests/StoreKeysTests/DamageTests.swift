@@ -44,7 +44,7 @@ struct DamageTests {
         try write(bytes, to: folder.keyslots)
         do {
             let keyring = try await StoreKeyring.open(at: folder.keyslots, unlocker: unlocker)
-            return .opened(sameKey: keyring.dataKey == dataKey)
+            return .opened(sameKey: try keyring.dataKey == dataKey)
         } catch let error as KeyError {
             return .refused(error.code)
         } catch {
@@ -191,8 +191,8 @@ struct DamageTests {
     func pending() async throws {
         try write(bytes, to: folder.keyslots)
         let keyring = try await StoreKeyring.open(at: folder.keyslots, unlocker: unlocker)
-        #expect(keyring.pendingDataKey != nil)
-        #expect(keyring.pendingDataKey != keyring.dataKey)
+        #expect(try keyring.pendingDataKey != nil)
+        #expect(try keyring.pendingDataKey != keyring.dataKey)
         #expect(keyring.dataKeyCreated == Date(timeIntervalSince1970: 1_700_000_000))
     }
 }

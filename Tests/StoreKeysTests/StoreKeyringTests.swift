@@ -25,10 +25,10 @@ struct StoreKeyringTests {
         let before = try Data(contentsOf: folder.keyslots)
         let opened = try await StoreKeyring.open(at: folder.keyslots, unlocker: unlocker)
         #expect(try Data(contentsOf: folder.keyslots) == before, "opening writes nothing")
-        #expect(opened.dataKey == created.dataKey)
-        #expect(opened.dataKey.count == 32)
+        #expect(try opened.dataKey == created.dataKey)
+        #expect(try opened.dataKey.count == 32)
         #expect(opened.storeID == created.storeID)
-        #expect(opened.pendingDataKey == nil)
+        #expect(try opened.pendingDataKey == nil)
         #expect(abs(opened.dataKeyCreated.timeIntervalSinceNow) < 600)
         #expect(opened.slots.map(\.kind) == [.secretFile])
         #expect(opened.slots.map(\.label) == ["this machine"])
@@ -39,7 +39,7 @@ struct StoreKeyringTests {
         let unlocker = SecretFileUnlocker(at: folder.secretFile)
         let first = try await StoreKeyring.create(at: folder.keyslots, unlocker: unlocker)
         let second = try await StoreKeyring.create(at: folder.url.appending(path: "other"), unlocker: unlocker)
-        #expect(first.dataKey != second.dataKey)
+        #expect(try first.dataKey != second.dataKey)
         #expect(first.storeID != second.storeID)
         #expect(first.slots[0].id != second.slots[0].id)
     }
@@ -53,7 +53,7 @@ struct StoreKeyringTests {
         let created = try await StoreKeyring.create(at: folder.keyslots, unlockers: unlockers)
         for unlocker in unlockers {
             let opened = try await StoreKeyring.open(at: folder.keyslots, unlocker: unlocker)
-            #expect(opened.dataKey == created.dataKey)
+            #expect(try opened.dataKey == created.dataKey)
         }
     }
 
@@ -136,7 +136,7 @@ struct StoreKeyringTests {
             unlockers: Array(repeating: longest, count: 32)
         )
         let opened = try await StoreKeyring.open(at: folder.keyslots, unlocker: longest)
-        #expect(opened.dataKey == keyring.dataKey)
+        #expect(try opened.dataKey == keyring.dataKey)
         #expect(opened.slots.map(\.label) == Array(repeating: longest.slotLabel, count: 32))
     }
 
@@ -171,11 +171,10 @@ struct StoreKeyringTests {
         var text = "\(keyring)\(unlocker)\(String(reflecting: keyring))\(String(reflecting: unlocker))"
         dump(keyring, to: &text)
         dump(unlocker, to: &text)
-        #expect(text.contains("SecretBytes(32 bytes)"))
         #expect(text.contains("SecretBytes(17 bytes)"))
         #expect(!text.contains("TOP-SECRET"))
-        #expect(!text.contains(hexadecimal(keyring.dataKey.revealed)))
-        #expect(!text.contains("\(keyring.dataKey.revealed)".dropFirst().dropLast()))
+        #expect(try !text.contains(hexadecimal(keyring.dataKey.revealed)))
+        #expect(try !text.contains("\(keyring.dataKey.revealed)".dropFirst().dropLast()))
     }
 
     private func openingCode(_ unlocker: any StoreUnlocker) async -> KeyError.Code? {

@@ -24,12 +24,19 @@ struct TestVectorTests {
 
     private let folder: TemporaryFolder
     private let fields: [String: String]
+    private let recoveryFields: [String: String]
 
     init() throws {
         folder = try TemporaryFolder()
+        fields = try Self.fields(in: "vector")
+        recoveryFields = try Self.fields(in: "recovery")
+    }
+
+    /// The fields of a block by their names, their lines joined.
+    private static func fields(in language: String) throws -> [String: String] {
         var fields: [String: String] = [:]
         var name = ""
-        for line in try Self.block("vector").split(separator: "\n") {
+        for line in try block(language).split(separator: "\n") {
             if let colon = line.firstIndex(of: ":") {
                 name = String(line[..<colon])
                 fields[name] = ""
@@ -37,7 +44,7 @@ struct TestVectorTests {
                 fields[name, default: ""] += line.trimmingCharacters(in: .whitespaces)
             }
         }
-        self.fields = fields
+        return fields
     }
 
     private func writeVector() throws {
@@ -97,9 +104,35 @@ struct TestVectorTests {
         for unlocker in unlockers {
             let keyring = try await StoreKeyring.open(at: folder.keyslots, unlocker: unlocker)
             #expect(keyring.storeID.description == fields["store identifier"])
-            #expect(hexadecimal(keyring.dataKey.revealed) == fields["current data key"])
-            #expect(try hexadecimal(#require(keyring.pendingDataKey).revealed) == fields["pending data key"])
+            #expect(try hexadecimal(keyring.dataKey.revealed) == fields["current data key"])
+            #expect(try hexadecimal(#require(try keyring.pendingDataKey).revealed) == fields["pending data key"])
         }
+    }
+
+    @Test("a file with a recovery code, computed by another program, is what is written here, and opens")
+    func recoveryCode() async throws {
+        let storeID = try RandomSource.counting(from: 1).makeIdentifier()
+        let code = try RecoveryCode(randomBytes: SecretBytes(bytes: (17...42).map { ~UInt8($0) }))
+        let text = try #require(recoveryFields["recovery code"])
+        #expect(code.text.revealed == Array(text.utf8))
+        let random = RandomSource.counting(from: 43)
+        let (rootKey, dataKey) = try (random.makeSecret(), random.makeSecret())
+        let enrollment = try await RecoveryCodeUnlocker(code).enroll(storeID: storeID)
+        #expect(hexadecimal(enrollment.secret.revealed) == recoveryFields["slot's secret"])
+        #expect(hexadecimal(dataKey.revealed) == recoveryFields["current data key"])
+        let file = try KeyslotFile(
+            sealing: rootKey,
+            dataKey: dataKey,
+            storeID: storeID,
+            slots: [NewSlot(kind: .recoveryCode, label: "paper", enrollment: enrollment)],
+            createdMilliseconds: 1_763_712_000_000,
+            random: random
+        )
+        #expect(try hexadecimal(file.encoded()) == recoveryFields["keyslot file"])
+        try write(file.encoded(), to: folder.keyslots)
+        let typed = try RecoveryCode(typed: SecretBytes(text: text.lowercased()))
+        let opened = try await StoreKeyring.open(at: folder.keyslots, unlocker: RecoveryCodeUnlocker(typed))
+        #expect(try opened.dataKey == dataKey)
     }
 
     @Test(
@@ -114,6 +147,15 @@ struct TestVectorTests {
         let keys = try "\(#require(fields["current data key"])) \(#require(fields["pending data key"]))\n"
         #expect(try await reader.read(folder.keyslots, "passphrase-scrypt", passphraseFile) == keys)
         #expect(try await reader.read(folder.keyslots, "secret-file", folder.secretFile) == keys)
+        let recovery = folder.url.appending(path: "recovery.keyslots")
+        let codeFile = folder.url.appending(path: "code")
+        try write(bytes(#require(recoveryFields["keyslot file"])), to: recovery)
+        try write(
+            Array(#require(recoveryFields["recovery code"]).lowercased().replacing("0", with: "o").utf8),
+            to: codeFile
+        )
+        let recovered = try #require(recoveryFields["current data key"]) + " -\n"
+        #expect(try await reader.read(recovery, "recovery-code", codeFile) == recovered)
         try write(Array("another".utf8), to: passphraseFile)
         #expect(try await reader.read(folder.keyslots, "passphrase-scrypt", passphraseFile) == "wrong secret\n")
 
@@ -123,9 +165,26 @@ struct TestVectorTests {
             at: made,
             unlockers: [PassphraseUnlocker(file: passphraseFile), SecretFileUnlocker(at: folder.secretFile)]
         )
-        let key = hexadecimal(keyring.dataKey.revealed) + " -\n"
+        let key = try hexadecimal(keyring.dataKey.revealed) + " -\n"
         #expect(try await reader.read(made, "passphrase-scrypt", passphraseFile) == key)
         #expect(try await reader.read(made, "secret-file", folder.secretFile) == key)
+        // And after everything that changes a file, a rotation in progress included.
+        let (keyslots, secretFile) = (Keyslots(made), SecretFileUnlocker(at: folder.secretFile))
+        try write(Array("the third".utf8), to: codeFile)
+        try await keyslots.changePassphrase(
+            from: PassphraseUnlocker(file: passphraseFile),
+            to: PassphraseUnlocker(file: codeFile, cost: .memory8MiB)
+        )
+        #expect(try await reader.read(made, "passphrase-scrypt", codeFile) == key)
+        try await keyslots.renewRootKey(keeping: [secretFile])
+        var pending = ""
+        let rotated = try await keyslots.rotateDataKey(authorizedBy: secretFile) { current, next in
+            pending = "\(hexadecimal(current.revealed)) \(hexadecimal(next.revealed))\n"
+            let during = try await reader.read(made, "secret-file", folder.secretFile)
+            #expect(during == pending)
+        }
+        let newKey = try hexadecimal(rotated.dataKey.revealed) + " -\n"
+        #expect(try await reader.read(made, "secret-file", folder.secretFile) == newKey)
         var damaged = try Array(Data(contentsOf: made))
         damaged[100] ^= 1
         try write(damaged, to: made)

@@ -161,7 +161,7 @@ struct UnlockerTests {
         let created = try await StoreKeyring.create(at: folder.keyslots, unlockers: both)
         isFirstReachable.value.withLock { $0 = false }
         let opened = try await StoreKeyring.open(at: folder.keyslots, unlocker: both[0])
-        #expect(opened.dataKey == created.dataKey)
+        #expect(try opened.dataKey == created.dataKey)
     }
 
     @Test("an unlocker over a key service needs nothing but the protocol")
@@ -170,7 +170,7 @@ struct UnlockerTests {
         let service = try KeyService()
         let created = try await StoreKeyring.create(at: folder.keyslots, unlocker: service)
         let opened = try await StoreKeyring.open(at: folder.keyslots, unlocker: service)
-        #expect(opened.dataKey == created.dataKey)
+        #expect(try opened.dataKey == created.dataKey)
         #expect(await openingCode(try KeyService()) == .wrongSecret)
     }
 

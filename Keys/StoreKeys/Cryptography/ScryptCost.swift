@@ -24,7 +24,7 @@ public struct ScryptCost: Hashable, Sendable {
     public static let memory8MiB = ScryptCost(unchecked: 13, 8, 10)
 
     /// The least that may be written: OWASP Password Storage Cheat Sheet, section scrypt.
-    private static let floor = [memory128MiB, memory64MiB, memory32MiB, memory16MiB, memory8MiB]
+    static let floor = [memory128MiB, memory64MiB, memory32MiB, memory16MiB, memory8MiB]
 
     /// Creates a cost of one's own.
     ///
@@ -63,17 +63,19 @@ public struct ScryptCost: Hashable, Sendable {
     /// The size of scrypt's large table, in bytes. Only of a validated cost: else it may overflow.
     var memory: Int { 128 * blockSize << log2N }
 
+    /// The number of block operations of one guess, in relation to others. Only of a validated cost.
+    var work: Int { (blockSize << log2N) * parallelization }
+
+    /// Whether this is more than another cost in memory or work, and less in neither. Only of validated costs.
+    func exceeds(_ other: ScryptCost) -> Bool {
+        memory >= other.memory && work >= other.work && (memory > other.memory || work > other.work)
+    }
+
     /// Refuses a cost that would exhaust the machine, without computing anything that may overflow.
     ///
     /// A file is read before it can be trusted, so its costs are an attacker's choice. A cost below the floor is no
     /// harm to the one who opens, and is accepted.
     func validateForReading() throws(KeyError) {
-        // RFC 7914 section 2: N < 2^(128 · r / 8).
-        let isWithinLimits =
-            (1...23).contains(log2N) && (1...(1 << 20)).contains(blockSize) && (1...64).contains(parallelization)
-            && log2N < 16 * blockSize
-            && blockSize << log2N <= 1 << 23
-            && (blockSize << log2N) * parallelization <= 1 << 26
         guard isWithinLimits else {
             throw KeyError(
                 .invalidParameters,
@@ -81,5 +83,13 @@ public struct ScryptCost: Hashable, Sendable {
                     + "(1 GiB of memory, p of 64, N * r * p of 2^26). If nobody chose this, the file was tampered with."
             )
         }
+    }
+
+    var isWithinLimits: Bool {
+        // RFC 7914 section 2: N < 2^(128 · r / 8).
+        (1...23).contains(log2N) && (1...(1 << 20)).contains(blockSize) && (1...64).contains(parallelization)
+            && log2N < 16 * blockSize
+            && blockSize << log2N <= 1 << 23
+            && (blockSize << log2N) * parallelization <= 1 << 26
     }
 }

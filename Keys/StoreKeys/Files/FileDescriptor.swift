@@ -45,6 +45,11 @@ struct FileDescriptor: ~Copyable {
         }
     }
 
+    /// Writes all bytes; the error, if any, is the system's own.
+    func write(_ bytes: [UInt8]) throws {
+        try unsafe bytes.withUnsafeBytes { bytes in unsafe try write(bytes) }
+    }
+
     func setMode(_ mode: mode_t) throws(SystemCallFailure) {
         _ = try SystemCallFailure.check("fchmod") { fchmod(number, mode) }
     }
@@ -56,6 +61,23 @@ struct FileDescriptor: ~Copyable {
         if fcntl(number, F_FULLFSYNC) == 0 { return }
         #endif
         _ = try SystemCallFailure.check("fsync") { fsync(number) }
+    }
+
+    /// Takes the lock on the file, or fails at once with EWOULDBLOCK.
+    func lock() throws(SystemCallFailure) {
+        _ = try SystemCallFailure.check("flock") { flock(number, LOCK_EX | LOCK_NB) }
+    }
+
+    /// Whether the open file is the one at a path, and not one that was replaced by it.
+    func isFile(at path: String) throws(SystemCallFailure) -> Bool {
+        var other = stat()
+        _ = try SystemCallFailure.check("lstat") { unsafe lstat(path, &other) }
+        let own = try status()
+        return own.st_dev == other.st_dev && own.st_ino == other.st_ino
+    }
+
+    func unlock() {
+        _ = flock(number, LOCK_UN)
     }
 
     deinit {

@@ -38,7 +38,7 @@ extension PrivateFile {
         let temporaryPath = "\(folder).\(name).\(suffix).tmp"
         onStep(.started)
         do throws(SystemCallFailure) {
-            unsafe try writeTemporary(content, to: temporaryPath, onStep: onStep)
+            unsafe try openTemporary(temporaryPath).fill(content, onStep: onStep)
             // Unlike `rename`, `link` never replaces: it decides who was first.
             _ = try SystemCallFailure.check("link") { unsafe link(temporaryPath, path) }
             onStep(.linked)
@@ -54,27 +54,23 @@ extension PrivateFile {
         }
     }
 
-    private func writeTemporary(
-        _ content: UnsafeRawBufferPointer,
-        to temporaryPath: String,
-        onStep: (CreationStep) -> Void
-    ) throws(SystemCallFailure) {
+    /// Opens a file for writing under a name that is free.
+    func openTemporary(_ temporaryPath: String) throws(SystemCallFailure) -> FileDescriptor {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
-        let descriptor = try FileDescriptor(opening: temporaryPath, flags: flags, mode: 0o600)
-        onStep(.openedTemporary)
-        // The mode of `open` is narrowed by the process's mask.
-        try descriptor.setMode(0o600)
-        unsafe try descriptor.write(content)
-        onStep(.wroteTemporary)
-        try descriptor.synchronize()
-        onStep(.synchronizedTemporary)
+        return try FileDescriptor(opening: temporaryPath, flags: flags, mode: 0o600)
     }
 
     private func creationError(_ failure: SystemCallFailure) -> KeyError {
-        if failure.call == "link", failure.number == EEXIST {
+        // The one that was first may have changed the file already, and removed what lies about.
+        if failure.call == "link", failure.number == EEXIST || failure.number == ENOENT && hasEntry {
             return alreadyExists(cause: failure)
         }
         return KeyError(.io, message: "The \(role) at \(path) could not be created.", cause: failure)
+    }
+
+    private var hasEntry: Bool {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0
     }
 
     func alreadyExists(cause: SystemCallFailure? = nil) -> KeyError {
@@ -83,5 +79,21 @@ extension PrivateFile {
             message: "There is a \(role) at \(path) already; open it, or choose another location.",
             cause: cause
         )
+    }
+}
+
+extension FileDescriptor {
+    /// Makes an empty file private, and returns when the content is on the medium.
+    fileprivate borrowing func fill(
+        _ content: UnsafeRawBufferPointer,
+        onStep: (PrivateFile.CreationStep) -> Void
+    ) throws(SystemCallFailure) {
+        onStep(.openedTemporary)
+        // The mode of `open` is narrowed by the process's mask.
+        try setMode(0o600)
+        unsafe try write(content)
+        onStep(.wroteTemporary)
+        try synchronize()
+        onStep(.synchronizedTemporary)
     }
 }

@@ -16,47 +16,70 @@ extension PrivateFile {
     /// creations that were killed have left of it. A file that is not there is no error.
     ///
     /// - Throws: `KeyError` with code `insecurePermissions` for a symbolic link, which is left alone with what it leads
-    ///   to, or `io`.
+    ///   to, `inUse` while somebody is replacing the file, or `io`.
     func destroy() throws {
-        guard let temporaryNames = try temporaryNames() else { return }
-        // The file goes last: as long as it is there, somebody knows that there is something left to do.
-        for path in temporaryNames.map({ folder + $0 }) + [path] {
-            do {
-                try Self.destroy(path)
-            } catch let failure as SystemCallFailure {
-                throw destructionError(failure, path)
+        var current = path
+        do {
+            // Whoever is replacing the file would bring it back.
+            let file = try Self.openLocked(path)
+            // It goes last: as long as it is there, somebody knows that there is something left to do.
+            for name in try temporaryNames() ?? [] {
+                current = folder + name
+                try Self.destroy(current, Self.openLocked(current))
             }
-        }
-        do throws(SystemCallFailure) {
-            try FileDescriptor(opening: folder, flags: O_RDONLY | O_DIRECTORY).synchronize()
-        } catch {
-            throw destructionError(error, folder)
+            current = path
+            try Self.destroy(path, file)
+            current = folder
+            try Self.synchronizeFolder(folder)
+        } catch let failure as SystemCallFailure {
+            throw destructionError(failure, current)
         }
     }
 
-    private static func destroy(_ path: String) throws {
-        do {
-            let descriptor = try FileDescriptor(opening: path, flags: O_WRONLY | O_NOFOLLOW | O_NONBLOCK)
-            let status = try descriptor.status()
-            guard status.st_mode & S_IFMT == S_IFREG else {
-                throw SystemCallFailure(call: "open", number: ELOOP)
+    /// Opens and locks the regular file at a path, or returns `nil` when there is none.
+    private static func openLocked(_ path: String) throws -> FileDescriptor? {
+        while true {
+            do {
+                let descriptor = try FileDescriptor(opening: path, flags: O_WRONLY | O_NOFOLLOW | O_NONBLOCK)
+                let status = try descriptor.status()
+                guard status.st_mode & S_IFMT == S_IFREG else {
+                    throw SystemCallFailure(call: "open", number: ELOOP)
+                }
+                try descriptor.lock()
+                // Somebody may have replaced it before the lock was ours.
+                if try descriptor.isFile(at: path) { return descriptor }
+            } catch let failure as SystemCallFailure where failure.number == ENOENT {
+                return nil
             }
-            var left = Int(status.st_size)
-            while left > 0 {
-                let count = min(left, 1 << 16)
-                let noise = (0..<count).map { _ in UInt8.random(in: .min ... .max) }
-                try unsafe noise.withUnsafeBytes { unsafe try descriptor.write($0) }
-                left -= count
-            }
-            try descriptor.synchronize()
-        } catch let failure as SystemCallFailure where failure.number == ENOENT {
-            return
         }
+    }
+
+    private static func destroy(_ path: String, _ descriptor: consuming FileDescriptor?) throws {
+        guard let descriptor else { return }
+        var left = Int(try descriptor.status().st_size)
+        while left > 0 {
+            let count = min(left, 1 << 16)
+            try descriptor.write((0..<count).map { _ in UInt8.random(in: .min ... .max) })
+            left -= count
+        }
+        try descriptor.synchronize()
         _ = try SystemCallFailure.check("unlink") { unsafe unlink(path) }
     }
 
-    /// The files that `create` writes before it gives them their name; nil when not even the folder is there.
-    private func temporaryNames() throws -> [String]? {
+    private static func synchronizeFolder(_ folder: String) throws(SystemCallFailure) {
+        let descriptor: FileDescriptor
+        do throws(SystemCallFailure) {
+            descriptor = try FileDescriptor(opening: folder, flags: O_RDONLY | O_DIRECTORY)
+        } catch {
+            // Without a folder there was nothing to destroy.
+            guard error.number == ENOENT else { throw error }
+            return
+        }
+        try descriptor.synchronize()
+    }
+
+    /// The files that `create` and `replace` write before they give them their name; nil when not even the folder is there.
+    func temporaryNames() throws -> [String]? {
         let names: [String]
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: folder)
@@ -79,6 +102,7 @@ extension PrivateFile {
                 cause: failure
             )
         }
+        guard !failure.isLockedElsewhere else { return inUse() }
         return KeyError(.io, message: "The \(role) at \(path) could not be destroyed.", cause: failure)
     }
 }

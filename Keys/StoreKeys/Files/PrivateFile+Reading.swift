@@ -41,7 +41,7 @@ extension PrivateFile {
         }
     }
 
-    private func openForReading() throws(KeyError) -> FileDescriptor {
+    func openForReading() throws(KeyError) -> FileDescriptor {
         do throws(SystemCallFailure) {
             // O_NOFOLLOW refuses a link in the file's place; O_NONBLOCK keeps a named pipe there from blocking.
             return try FileDescriptor(opening: path, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
@@ -52,7 +52,7 @@ extension PrivateFile {
 
     /// The size of an open file that is private and not too large; looked at through the descriptor, so that nobody can
     /// exchange the file in between.
-    private func checkedSize(of descriptor: borrowing FileDescriptor, maximum: Int) throws(KeyError) -> Int {
+    func checkedSize(of descriptor: borrowing FileDescriptor, maximum: Int) throws(KeyError) -> Int {
         let status: stat
         do throws(SystemCallFailure) {
             status = try descriptor.status()
@@ -94,7 +94,7 @@ extension PrivateFile {
         }
     }
 
-    private func unreadable(_ failure: SystemCallFailure) -> KeyError {
+    func unreadable(_ failure: SystemCallFailure) -> KeyError {
         switch failure.number {
         case ENOENT:
             KeyError(.secretUnavailable, message: "There is no \(role) at \(path).", cause: failure)

@@ -13,6 +13,9 @@ struct SystemCallFailure: Error, Sendable, CustomStringConvertible {
 
     var description: String { "\(call): \(unsafe String(cString: strerror(number))) (errno \(number))" }
 
+    /// Whether a lock was refused because somebody else has it.
+    var isLockedElsewhere: Bool { number == EWOULDBLOCK }
+
     /// Runs a call that answers -1 for failure, again if a signal interrupted it.
     static func check<Answer: SignedInteger>(
         _ call: String,

@@ -16,7 +16,8 @@ extension KeyslotFile {
     /// task has no effect once the work has begun.
     ///
     /// - Parameter url: The location of the file. When there is none, nothing is done.
-    /// - Throws: `KeyError` with code `insecurePermissions` if it is no regular file, or `io`; `CancellationError`.
+    /// - Throws: `KeyError` with code `insecurePermissions` if it is no regular file, `inUse` while another
+    ///   task or process is changing it, or `io`; `CancellationError`.
     public static func destroy(at url: URL) async throws {
         let file = try PrivateFile(url, role: "keyslot file")
         try await BlockingWork.run { try file.destroy() }

@@ -16,7 +16,7 @@ package struct NewSlot: Sendable {
 extension KeyslotFile {
     /// Seals the root key into slots, the data keys under the root key, and the whole under its authentication code.
     ///
-    /// The pending data key is that of a rotation in progress; no version starts one yet.
+    /// The pending data key is that of a rotation in progress.
     package init(
         sealing rootKey: SecretBytes,
         dataKey: SecretBytes,
@@ -26,28 +26,26 @@ extension KeyslotFile {
         createdMilliseconds created: Int64,
         random: RandomSource
     ) throws {
-        let revision: UInt64 = 1
         let slots = try newSlots.map { newSlot in
             try Self.seal(rootKey, into: newSlot, storeID: storeID, created: created, random: random)
         }
-        let wrappingKey = try Self.dataKeyWrappingKey(from: rootKey, storeID: storeID)
         var dataKeys: [WrappedDataKey] = []
         for (role, key) in [(WrappedDataKey.Role.current, Optional(dataKey)), (.pending, pendingDataKey)] {
             guard let key else { continue }
-            var wrapped = WrappedDataKey(
-                role: role,
-                id: try random.makeIdentifier(),
-                createdMilliseconds: created,
-                nonce: try random.makeBytes(AES256GCM.nonceCount)
-            )
-            wrapped.wrappedKey = try AES256GCM.seal(
-                key,
-                key: wrappingKey,
-                nonce: wrapped.nonce,
-                associatedData: Self.associatedPrefix(storeID: storeID) + wrapped.header
-            )
-            dataKeys.append(wrapped)
+            let new = NewDataKey(key: key, id: try random.makeIdentifier(), createdMilliseconds: created)
+            dataKeys.append(try Self.wrap(new, as: role, under: rootKey, storeID: storeID, random: random))
         }
+        try self.init(storeID: storeID, revision: 1, slots: slots, dataKeys: dataKeys, authenticatedWith: rootKey)
+    }
+
+    /// Puts a file together from sealed parts.
+    init(
+        storeID: RandomIdentifier,
+        revision: UInt64,
+        slots: [Keyslot],
+        dataKeys: [WrappedDataKey],
+        authenticatedWith rootKey: SecretBytes
+    ) throws {
         let authenticatedBytes = Self.authenticatedBytes(
             storeID: storeID,
             revision: revision,
@@ -65,27 +63,70 @@ extension KeyslotFile {
         )
     }
 
-    private static func seal(
+    /// Seals the root key into a new slot.
+    static func seal(
         _ rootKey: SecretBytes,
         into newSlot: NewSlot,
         storeID: RandomIdentifier,
         created: Int64,
         random: RandomSource
     ) throws -> Keyslot {
-        var slot = Keyslot(
+        let slot = Keyslot(
             id: try random.makeIdentifier(),
             kind: newSlot.kind,
             label: newSlot.label,
             createdMilliseconds: created,
             parameters: newSlot.enrollment.parameters,
+            nonce: []
+        )
+        return try seal(rootKey, into: slot, secret: newSlot.enrollment.secret, storeID: storeID, random: random)
+    }
+
+    /// Seals a root key into a slot that is otherwise as it was, with the secret that opened it.
+    static func seal(
+        _ rootKey: SecretBytes,
+        into slot: Keyslot,
+        secret: SecretBytes,
+        storeID: RandomIdentifier,
+        random: RandomSource
+    ) throws -> Keyslot {
+        let nonce = try random.makeBytes(AES256GCM.nonceCount)
+        return Keyslot(
+            id: slot.id,
+            kind: slot.kind,
+            label: slot.label,
+            createdMilliseconds: slot.createdMilliseconds,
+            parameters: slot.parameters,
+            nonce: nonce,
+            wrappedRootKey: try AES256GCM.seal(
+                rootKey,
+                key: slotWrappingKey(from: secret, storeID: storeID, slotID: slot.id),
+                nonce: nonce,
+                associatedData: associatedPrefix(storeID: storeID) + slot.header
+            )
+        )
+    }
+
+    /// Wraps a data key under the root key.
+    static func wrap(
+        _ dataKey: NewDataKey,
+        as role: WrappedDataKey.Role,
+        under rootKey: SecretBytes,
+        storeID: RandomIdentifier,
+        random: RandomSource
+    ) throws -> WrappedDataKey {
+        var wrapped = WrappedDataKey(
+            role: role,
+            id: dataKey.id,
+            createdMilliseconds: dataKey.createdMilliseconds,
             nonce: try random.makeBytes(AES256GCM.nonceCount)
         )
-        slot.wrappedRootKey = try AES256GCM.seal(
-            rootKey,
-            key: slotWrappingKey(from: newSlot.enrollment.secret, storeID: storeID, slotID: slot.id),
-            nonce: slot.nonce,
-            associatedData: associatedPrefix(storeID: storeID) + slot.header
+        wrapped.wrappedKey = try AES256GCM.seal(
+            dataKey.key,
+            key: dataKeyWrappingKey(from: rootKey, storeID: storeID),
+            nonce: wrapped.nonce,
+            associatedData: associatedPrefix(storeID: storeID) + wrapped.header
         )
-        return slot
+        return wrapped
     }
 }

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// The content of a keyslot file: which slots it has, and the wrapped keys, none of them opened.
 ///
 /// `Keys/README.md` describes the format field by field. What can be read here without a secret (the store's
@@ -19,6 +25,13 @@ public struct KeyslotFile: Sendable {
     public let revision: UInt64
     /// The slots, in the order of the file; at least one.
     public let slots: [Keyslot]
+
+    /// The identifier of the current data key; another one after each rotation.
+    public var dataKeyID: RandomIdentifier { dataKeys[0].id }
+    /// When the current data key was made, by the clock of the machine that made it.
+    public var dataKeyCreated: Date { dataKeys[0].created }
+    /// Whether a rotation of the data key was begun and not finished.
+    public var isRotationPending: Bool { dataKeys.count > 1 }
 
     package let dataKeys: [WrappedDataKey]
     /// Everything before the authentication code, byte for byte.

@@ -9,6 +9,8 @@ public struct SlotKind: Hashable, Sendable, CustomStringConvertible {
     public static let passphrase = SlotKind(unchecked: "passphrase-scrypt")
     /// A random secret in a file of its own.
     public static let secretFile = SlotKind(unchecked: "secret-file")
+    /// A random code that a person keeps.
+    public static let recoveryCode = SlotKind(unchecked: "recovery-code")
 
     /// Creates a kind for an unlocker of one's own.
     ///

@@ -1,3 +1,5 @@
+import SecretMemory
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -20,4 +22,16 @@ package struct WrappedDataKey: Sendable {
     package var wrappedKey: [UInt8] = []
 
     var created: Date { Date(timeIntervalSince1970: Double(createdMilliseconds) / 1000) }
+}
+
+/// A data key about to be wrapped.
+struct NewDataKey: Sendable {
+    let key: SecretBytes
+    let id: RandomIdentifier
+    let createdMilliseconds: Int64
+}
+
+extension Date {
+    /// This instant as it is written into files: whole milliseconds since 1970.
+    var milliseconds: Int64 { Int64(timeIntervalSince1970 * 1000) }
 }

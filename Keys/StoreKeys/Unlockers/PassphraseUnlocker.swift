@@ -11,6 +11,10 @@ public import Foundation
 /// The bytes of the passphrase are taken as they are. An app that lets people type theirs on different keyboards should
 /// bring the text into one normal form (NFC) first, since `é` can be written in two ways. Each trial takes the time and
 /// memory of the slot's ``ScryptCost``; trials of one process run one after the other.
+///
+/// Opening a keyslot file with an unlocker that asks for more than the slot costs makes the slot anew at the cost asked
+/// for; see ``StoreKeyring/open(at:unlocker:)``. Processes that share a store should ask for the same cost: the one with
+/// the least memory has to pay it.
 public struct PassphraseUnlocker: StoreUnlocker {
     /// What the app calls a slot made by this unlocker.
     public let slotLabel: String
@@ -26,7 +30,7 @@ public struct PassphraseUnlocker: StoreUnlocker {
     ///
     /// - Parameters:
     ///   - passphrase: 1 to 4096 bytes of UTF-8, kept as long as the unlocker.
-    ///   - cost: The cost of a slot it makes; a slot it opens has its own.
+    ///   - cost: The cost of a slot it makes; one that it opens and that costs less is raised to it.
     ///   - label: What the app calls a slot it makes.
     public init(passphrase: SecretBytes, cost: ScryptCost = .standard, label: String = "") {
         self.init(source: .bytes(passphrase), cost: cost, label: label)
@@ -40,7 +44,7 @@ public struct PassphraseUnlocker: StoreUnlocker {
     ///
     /// - Parameters:
     ///   - file: The location of the file.
-    ///   - cost: The cost of a slot it makes; a slot it opens has its own.
+    ///   - cost: The cost of a slot it makes; one that it opens and that costs less is raised to it.
     ///   - label: What the app calls a slot it makes.
     public init(file: URL, cost: ScryptCost = .standard, label: String = "") {
         self.init(source: .file(file), cost: cost, label: label)
@@ -64,7 +68,7 @@ public struct PassphraseUnlocker: StoreUnlocker {
     ///
     /// - Parameters:
     ///   - environmentVariable: The name of the variable.
-    ///   - cost: The cost of a slot it makes; a slot it opens has its own.
+    ///   - cost: The cost of a slot it makes; one that it opens and that costs less is raised to it.
     ///   - label: What the app calls a slot it makes.
     public init(environmentVariable: String, cost: ScryptCost = .standard, label: String = "") {
         self.init(source: .environmentVariable(environmentVariable), cost: cost, label: label)
@@ -90,6 +94,16 @@ public struct PassphraseUnlocker: StoreUnlocker {
     /// Derives the secret of a slot, with the salt and cost it has.
     public func secret(of slot: Keyslot, storeID: RandomIdentifier) async throws -> SecretBytes {
         try await derive(ScryptSlotParameters(decoding: slot.parameters))
+    }
+
+    /// Whether the slot costs less memory or work than this unlocker asks for, and not more of the other.
+    public func wantsRenewal(of slot: Keyslot) -> Bool {
+        do {
+            return try cost.exceeds(ScryptSlotParameters(decoding: slot.parameters).cost)
+        } catch {
+            // Such a slot cannot have been opened; there is nothing to raise.
+            return false
+        }
     }
 
     private func derive(_ parameters: ScryptSlotParameters) async throws -> SecretBytes {

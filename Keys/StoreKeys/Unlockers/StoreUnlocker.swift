@@ -13,10 +13,19 @@ public protocol StoreUnlocker: Sendable {
     /// What the app calls a slot made by this unlocker; at most 255 bytes of UTF-8, and readable without any secret.
     var slotLabel: String { get }
 
+    /// Whether the unlocker still gives its secrets after the machine was started anew.
+    ///
+    /// One that does not, such as a kernel's keyring, may not be the only way into a store.
+    var survivesRestart: Bool { get }
+
+    /// Whether a slot that this unlocker has just opened should be made anew, because it is weaker than what the
+    /// unlocker makes today.
+    func wantsRenewal(of slot: Keyslot) -> Bool
+
     /// Makes the secret of a new slot.
     ///
-    /// Called when a keyslot file is created, never when one is opened. What it leaves outside the keyslot file must be
-    /// durable when it returns, since the file is written next.
+    /// Called when a keyslot file is created or a slot is added or made anew, never merely to open one. What it leaves
+    /// outside the keyslot file must be durable when it returns, since the file is written next.
     ///
     /// - Parameter storeID: The store whose keys the slot will open.
     /// - Returns: 32 secret bytes, and the parameters with which ``secret(of:storeID:)`` can give them again.
@@ -39,6 +48,12 @@ public protocol StoreUnlocker: Sendable {
 extension StoreUnlocker {
     /// Empty: the slot is told from others by its kind and identifier only.
     public var slotLabel: String { "" }
+
+    /// True.
+    public var survivesRestart: Bool { true }
+
+    /// False: slots of this kind do not age.
+    public func wantsRenewal(of slot: Keyslot) -> Bool { false }
 }
 
 /// What an unlocker makes for a new slot.

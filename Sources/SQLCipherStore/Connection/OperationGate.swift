@@ -1,11 +1,11 @@
 import Synchronization
 import SyncContract
 
-/// Counts the transactions under way, lets no more in after closing began, and tells when the last one ended.
+/// Counts the transactions under way, lets no more in after locking or closing began, and tells when the last one ended.
 final class OperationGate: Sendable {
     private enum Phase {
         case open
-        case draining
+        case locked
         case closed
     }
 
@@ -13,37 +13,74 @@ final class OperationGate: Sendable {
         var phase = Phase.open
         var running = 0
         var drained: CheckedContinuation<Void, Never>?
-        var waitingForClose: [CheckedContinuation<Void, Never>] = []
+        /// Locking, unlocking and closing come one after the other.
+        var isChanging = false
+        var waitingForChange: [CheckedContinuation<Void, Never>] = []
     }
 
     private let state = Mutex(State())
 
-    /// Runs a closure while the gate is open, and keeps closing waiting for its end.
+    /// Whether nobody is let in until the gate is unlocked.
+    var isLocked: Bool { state.withLock { $0.phase == .locked } }
+
+    /// Runs a closure while the gate is open, and keeps locking and closing waiting for its end.
     func pass<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
         try state.withLock { state throws(StoreError) in
-            guard state.phase == .open else { throw StoreError.closed }
-            state.running += 1
+            switch state.phase {
+            case .open: state.running += 1
+            case .locked: throw StoreError.locked
+            case .closed: throw StoreError.closed
+            }
         }
         defer { leave() }
         return try await body()
     }
 
+    /// Throws when locking has begun: those inside that have waited for their turn until now must not begin.
+    func refuseLocked() throws(StoreError) {
+        guard !isLocked else { throw .locked }
+    }
+
     /// Lets nobody in any more, waits for those inside, and runs the closure, once; later callers wait for its end.
     func close(_ body: () async -> Void) async {
-        let isFirst = state.withLock { state in
+        await beginChange()
+        let wasClosed = state.withLock { state in
+            defer { state.phase = .closed }
+            return state.phase == .closed
+        }
+        if !wasClosed {
+            await waitUntilDrained()
+            await body()
+        }
+        endChange()
+    }
+
+    /// Lets nobody in until the gate is unlocked, waits for those inside, and runs the closure, unless the gate is locked
+    /// or closed.
+    func lock(_ body: () async -> Void) async {
+        await beginChange()
+        let wasOpen = state.withLock { state in
             guard state.phase == .open else { return false }
-            state.phase = .draining
+            state.phase = .locked
             return true
         }
-        guard isFirst else { return await waitUntilClosed() }
-        await waitUntilDrained()
-        await body()
-        let waiting = state.withLock { state in
-            state.phase = .closed
-            defer { state.waitingForClose = [] }
-            return state.waitingForClose
+        if wasOpen {
+            await waitUntilDrained()
+            await body()
         }
-        for continuation in waiting { continuation.resume() }
+        endChange()
+    }
+
+    /// Runs the closure if the gate is locked, and opens the gate if that succeeds.
+    func unlock(_ body: () async throws -> Void) async throws {
+        await beginChange()
+        defer { endChange() }
+        switch state.withLock({ $0.phase }) {
+        case .open: return
+        case .closed: throw StoreError.closed
+        case .locked: try await body()
+        }
+        state.withLock { $0.phase = .open }
     }
 
     private func leave() {
@@ -66,13 +103,26 @@ final class OperationGate: Sendable {
         }
     }
 
-    private func waitUntilClosed() async {
+    private func beginChange() async {
         await withCheckedContinuation { continuation in
-            let isClosed = state.withLock { state in
-                if state.phase != .closed { state.waitingForClose.append(continuation) }
-                return state.phase == .closed
+            let isFree = state.withLock { state in
+                if state.isChanging { state.waitingForChange.append(continuation) }
+                defer { state.isChanging = true }
+                return !state.isChanging
             }
-            if isClosed { continuation.resume() }
+            if isFree { continuation.resume() }
         }
+    }
+
+    /// Hands over to the next that waits.
+    private func endChange() {
+        let next = state.withLock { state in
+            guard !state.waitingForChange.isEmpty else {
+                state.isChanging = false
+                return nil as CheckedContinuation<Void, Never>?
+            }
+            return state.waitingForChange.removeFirst()
+        }
+        next?.resume()
     }
 }

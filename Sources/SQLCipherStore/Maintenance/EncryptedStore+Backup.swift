@@ -20,7 +20,7 @@ extension EncryptedStore {
     /// - Throws: ``StoreError``: ``StoreError/Code/alreadyExists`` when something is at the URL;
     ///   ``StoreError/Code/notFound`` for a missing folder; ``StoreError/Code/damaged`` when a page of the store is
     ///   damaged, and no copy is made; ``StoreError/Code/inUse`` when another backup is being written there;
-    ///   ``StoreError/Code/full``, ``StoreError/Code/readOnly`` and ``StoreError/Code/closed``. `CancellationError` when
+    ///   ``StoreError/Code/full``, ``StoreError/Code/readOnly``, ``StoreError/Code/locked`` and ``StoreError/Code/closed``. `CancellationError` when
     ///   the task was cancelled, after which there is no file.
     public func backUp(to url: URL, progress: StoreProgressHandler? = nil) async throws {
         try await backUp(to: url, progress: progress) { _ in }
@@ -32,8 +32,8 @@ extension EncryptedStore {
         progress: StoreProgressHandler?,
         onStep: @escaping @Sendable (MaintenanceStep) -> Void
     ) async throws {
-        let (files, keying, target) = try (files, keying, StoreFiles(url))
-        try await duringLongRead {
+        let (files, target) = try (files, StoreFiles(url))
+        try await duringLongRead { keying in
             try await CancellableWork.run(at: target.database) { work in
                 guard !FileSystem.exists(target.database) else { throw StoreError.alreadyExists(at: target.database) }
                 try target.refuseOrphanedLog()

@@ -52,6 +52,16 @@ final class LockedStore {
         }
     }
 
+    /// Lets no other program begin to write, as long as the connection that is returned is open.
+    ///
+    /// One that knows no lock file would otherwise commit to the old file while it is copied or after that, and lose it
+    /// with the file. After the new file has its name, SQLite refuses its writes, since the old one has none.
+    func refuseWriters() throws -> Database {
+        let database = try opener.open(keying)
+        try database.run("BEGIN IMMEDIATE")
+        return database
+    }
+
     /// Copies the database into an empty file.
     func copy(
         to path: String,

@@ -48,6 +48,8 @@ struct StoreRewriter: Sendable {
         try FileSystem.checkWritable(store.files.folder)
         try store.emptyLog()
         file.onStep(.emptiedLog)
+        let barrier = try store.refuseWriters()
+        defer { withExtendedLifetime(barrier) {} }
         let builder = DatabaseBuilder(
             files: store.files,
             keying: try Keying(key: newKey, mark: FormatMark(new: new), engine: store.engine),

@@ -22,10 +22,22 @@ struct StoreWipe: ToolCommand {
     var json: Bool { options.json }
 
     func perform() async throws {
-        guard try folderHasSomething() else {
+        try await Self.destroy(options, word: "wipe", yes: yes)
+        if json { return try Console.write(json: Answer(wiped: true)) }
+        Console.write("wiped; copies and backups, if there are any, are still there")
+    }
+
+    /// Destroys a store, after a question that a word answers.
+    static func destroy(_ options: StoreOptions, word: String, yes: Bool) async throws {
+        guard try hasSomething(options) else {
             throw ToolError("notFound", "'\(options.store)' has no store; check the path")
         }
-        if !yes { try confirm() }
+        if !yes {
+            try Confirmation.ask(
+                "This destroys the store in '\(options.store)' for good, with changes that were never sent.",
+                word: word
+            )
+        }
         let folder = options.folder
         try await Interruption.cancelling {
             // After a wipe that was killed, the secret file may be all that is left.
@@ -37,23 +49,11 @@ struct StoreWipe: ToolCommand {
         }
         // Only the file that the tool itself has made there: one in another place may open other stores.
         if options.secretFile == nil { try await SecretFileUnlocker(at: options.secretFileURL).destroySecret() }
-        if json { return try Console.write(json: Answer(wiped: true)) }
-        Console.write("wiped; copies and backups, if there are any, are still there")
     }
 
-    private func folderHasSomething() throws -> Bool {
+    private static func hasSomething(_ options: StoreOptions) throws -> Bool {
         try options.folder.hasKeyslots || options.folder.hasDatabase
             || FileManager.default.fileExists(atPath: options.secretFileURL.path)
-    }
-
-    private func confirm() throws {
-        guard Terminal.isStandardInputTerminal else {
-            throw ToolError("notConfirmed", "there is no terminal to ask on; give --yes to destroy the store for good")
-        }
-        let question =
-            "This destroys the store in '\(options.store)' for good, with changes that were never sent. Type wipe to go on:"
-        Console.writeError(sentence: question)
-        guard readLine() == "wipe" else { throw ToolError("notConfirmed", "nothing was wiped") }
     }
 
     private struct Answer: Encodable {

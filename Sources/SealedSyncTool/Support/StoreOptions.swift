@@ -18,6 +18,9 @@ struct StoreOptions: ParsableArguments {
     )
     var secretFile: String?
 
+    @Option(help: ArgumentHelp("A file that holds a recovery code.", valueName: "file"))
+    var recoveryCodeFile: String?
+
     @Flag(help: "Print one JSON object.")
     var json = false
 
@@ -27,18 +30,19 @@ struct StoreOptions: ParsableArguments {
     /// What the help of a group of actions says about opening stores.
     static let unlockingHelp = """
         A store made with a passphrase needs it on every call: with --passphrase-file FILE or in the variable \
-        \(passphraseVariable), which no other store takes notice of. Other processes of the same user may be able to \
-        read a variable; prefer the file.
+        \(passphraseVariable), which no other store takes notice of; on a terminal it is asked for. FILE may be a \
+        descriptor, such as /dev/fd/3. Other processes of the same user may be able to read a variable; prefer the file.
         """
 
     func validate() throws {
         // A path of nothing would stand for the folder one is in.
         guard !store.isEmpty else { throw ValidationError("--store needs the name of a folder.") }
-        for file in [passphraseFile, secretFile] where file?.isEmpty == true {
-            throw ValidationError("--passphrase-file and --secret-file need the name of a file.")
+        let files = [passphraseFile, secretFile, recoveryCodeFile]
+        guard !files.contains("") else {
+            throw ValidationError("--passphrase-file, --secret-file and --recovery-code-file need the name of a file.")
         }
-        guard passphraseFile == nil || secretFile == nil else {
-            throw ValidationError("Give one of --passphrase-file and --secret-file.")
+        guard files.filter({ $0 != nil }).count <= 1 else {
+            throw ValidationError("Give one of --passphrase-file, --secret-file and --recovery-code-file.")
         }
     }
 
@@ -53,40 +57,76 @@ struct StoreOptions: ParsableArguments {
     var repeated: String {
         "--store '\(store)'" + (passphraseFile.map { " --passphrase-file '\($0)'" } ?? "")
             + (secretFile.map { " --secret-file '\($0)'" } ?? "")
+            + (recoveryCodeFile.map { " --recovery-code-file '\($0)'" } ?? "")
     }
 }
 
 extension StoreOptions {
     /// Unlocks the keys of the store.
     func unlock() async throws -> StoreKeyring {
+        try await withUnlocker { try await folder.unlock($0) }
+    }
+
+    /// Runs work with what opens the store, and says which secret is wrong when one is.
+    func withUnlocker<Value>(_ work: (any StoreUnlocker) async throws -> Value) async throws -> Value {
         let unlocker = try await unlocker()
+        return try await explainingWrongSecrets(unlocker.slotKind) { try await work(unlocker) }
+    }
+
+    /// The same, for what only a passphrase will do for.
+    func withPassphrase<Value>(_ work: (PassphraseUnlocker) async throws -> Value) async throws -> Value {
+        guard recoveryCodeFile == nil, secretFile == nil else {
+            throw ToolError("secretUnavailable", "this is about a passphrase; give it with --passphrase-file FILE")
+        }
+        let passphrase = try await passphrase()
+        return try await explainingWrongSecrets(.passphrase) { try await work(passphrase) }
+    }
+
+    private func explainingWrongSecrets<Value>(
+        _ kind: SlotKind,
+        _ work: () async throws -> Value
+    ) async throws -> Value {
         do {
-            return try await folder.unlock(unlocker)
+            return try await work()
         } catch let error as KeyError where error.code == .wrongSecret {
-            throw ToolError(
-                "\(error.code)",
-                unlocker.slotKind == .passphrase
-                    ? "the passphrase is wrong" : "the secret file '\(secretFileURL.path)' is not the one of this store"
-            )
+            let message =
+                switch kind {
+                case .passphrase: "the passphrase is wrong"
+                case .recoveryCode: "the recovery code is not one of this store"
+                default: "the secret file '\(secretFileURL.path)' is not the one of this store"
+                }
+            throw ToolError("\(error.code)", message)
         }
     }
 
     /// What opens the store: what an option names, or else what the keyslot file has a slot for.
     private func unlocker() async throws -> any StoreUnlocker {
-        if let passphrase = try await passphraseFromFile() { return passphrase }
+        if passphraseFile != nil { return try await passphrase() }
+        if let recoveryCodeFile { return try await Self.recoveryCode(in: recoveryCodeFile) }
         if secretFile != nil { return SecretFileUnlocker(at: secretFileURL) }
         // Without a keyslot file the unlocking says what is missing.
         guard try folder.hasKeyslots else { return SecretFileUnlocker(at: secretFileURL) }
         let kinds = try await KeyslotFile.read(at: folder.keyslotsURL).slots.map(\.kind)
         guard kinds.contains(.passphrase) else { return SecretFileUnlocker(at: secretFileURL) }
+        if kinds.contains(.secretFile), passphraseFromVariable() == nil { return SecretFileUnlocker(at: secretFileURL) }
+        return try await passphrase()
+    }
+
+    /// The passphrase that opens the store: from the file, the variable, or the person at the terminal.
+    private func passphrase() async throws -> PassphraseUnlocker {
+        if let passphrase = try await passphraseFromFile() { return passphrase }
         if let passphrase = passphraseFromVariable() { return passphrase }
-        guard kinds.contains(.secretFile) else {
+        guard Terminal.isStandardInputTerminal else {
             throw ToolError(
                 "secretUnavailable",
-                "this store was made with a passphrase; give --passphrase-file FILE or set \(Self.passphraseVariable)"
+                "this needs the passphrase; give --passphrase-file FILE or set \(Self.passphraseVariable)"
             )
         }
-        return SecretFileUnlocker(at: secretFileURL)
+        return PassphraseUnlocker(passphrase: try await PassphrasePrompt.ask("Passphrase"))
+    }
+
+    static func recoveryCode(in file: String) async throws -> RecoveryCodeUnlocker {
+        RecoveryCodeUnlocker(try RecoveryCode(typed: try await PassphraseFile.read(file)))
     }
 
     /// What is to open a new store: a passphrase when one is given in either way, or else a secret file.
@@ -119,8 +159,7 @@ extension StoreOptions {
 
     private func passphraseFromFile() async throws -> PassphraseUnlocker? {
         guard let passphraseFile else { return nil }
-        let url = URL(fileURLWithPath: passphraseFile)
-        return PassphraseUnlocker(passphrase: try await PassphraseUnlocker.readPassphrase(from: url))
+        return PassphraseUnlocker(passphrase: try await PassphraseFile.read(passphraseFile))
     }
 
     private func passphraseFromVariable() -> PassphraseUnlocker? {

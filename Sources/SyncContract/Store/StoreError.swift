@@ -43,6 +43,8 @@ public struct StoreError: Error, Sendable {
         public static let readOnly = Code("readOnly")
         /// The operating system reported an input or output error.
         public static let inputOutput = Code("inputOutput")
+        /// The store is locked: its key is not in memory. Nothing of the call was done; unlock the store first.
+        public static let locked = Code("locked")
         /// The store was closed.
         public static let closed = Code("closed")
         /// A rule of the database was broken, such as a unique id.

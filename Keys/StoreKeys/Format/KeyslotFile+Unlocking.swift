@@ -1,0 +1,49 @@
+import SecretMemory
+
+/// A slot that an unlocker opened, and the root key that was in it.
+struct OpenedSlot: Sendable {
+    let slot: Keyslot
+    let secret: SecretBytes
+    let rootKey: SecretBytes
+}
+
+extension KeyslotFile {
+    /// Tries an unlocker on each slot of its kind, in the order of the file, until one opens, and proves with the root
+    /// key that the whole file is what was written.
+    func openSlot(with unlocker: any StoreUnlocker) async throws -> OpenedSlot {
+        let candidates = slots.filter { $0.kind == unlocker.slotKind }
+        guard !candidates.isEmpty else {
+            let kinds = Set(slots.map(\.kind.description)).sorted().joined(separator: ", ")
+            throw KeyError(
+                .secretUnavailable,
+                message: "No slot is of the kind \(unlocker.slotKind); the file has slots of the kinds \(kinds)."
+            )
+        }
+        // One slot that cannot be tried must not hide another one that opens.
+        var firstError: KeyError?
+        for slot in candidates {
+            let opened: OpenedSlot?
+            do {
+                opened = try await open(slot, with: unlocker)
+            } catch let error as KeyError {
+                firstError = firstError ?? error
+                continue
+            }
+            guard let opened else { continue }
+            try verify(with: opened.rootKey)
+            return opened
+        }
+        throw firstError
+            ?? KeyError(
+                .wrongSecret,
+                message: "The secret opens none of the \(candidates.count) slots of the kind \(unlocker.slotKind)."
+            )
+    }
+
+    /// Tries an unlocker on one slot; returns `nil` if its secret is not the slot's.
+    func open(_ slot: Keyslot, with unlocker: any StoreUnlocker) async throws -> OpenedSlot? {
+        let secret = try await unlocker.checkedSecret(of: slot, storeID: storeID)
+        guard let rootKey = try rootKey(in: slot, secret: secret) else { return nil }
+        return OpenedSlot(slot: slot, secret: secret, rootKey: rootKey)
+    }
+}

@@ -1,0 +1,142 @@
+import SecretMemory
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension Keyslots {
+    /// Adds a slot, so that one more unlocker opens the store.
+    ///
+    /// - Parameters:
+    ///   - unlocker: What will open the store as well. It makes its slot's secret, and is asked for it a second time.
+    ///   - authorizer: An unlocker that opens the store already.
+    /// - Returns: The new slot, the last one of the file.
+    /// - Throws: As said for the type; `KeyError` with code `invalidParameters` if the file has 32 slots.
+    @discardableResult
+    public func add(
+        _ unlocker: any StoreUnlocker,
+        authorizedBy authorizer: any StoreUnlocker
+    ) async throws -> Keyslot {
+        try await change { transaction in
+            let file = transaction.content
+            guard file.slots.count < KeyslotFile.maximumSlotCount else {
+                throw KeyError(
+                    .invalidParameters,
+                    message: "A keyslot file has at most \(KeyslotFile.maximumSlotCount) slots; remove one first."
+                )
+            }
+            let rootKey = try await file.openSlot(with: authorizer).rootKey
+            let slot = try await makeSlot(for: unlocker, label: unlocker.slotLabel, in: file, rootKey: rootKey)
+            try await transaction.write(file.replacingSlots(file.slots + [slot], rootKey: rootKey))
+            return slot
+        }
+    }
+
+    /// Puts a new slot in the place of the one that an unlocker opens. The other slots stay as they are.
+    ///
+    /// This keeps the root key. Whoever has a copy of the old file and the old secret can open the database and, as long
+    /// as the root key is the same, later data keys too: after a leak, continue with ``renewRootKey(keeping:)`` and a
+    /// rotation of the data key.
+    ///
+    /// - Parameters:
+    ///   - old: An unlocker that opens the store; the first slot that it opens is the one replaced.
+    ///   - new: What will open the store instead. Without a label of its own, its slot keeps that of the old one.
+    /// - Returns: The new slot.
+    /// - Throws: As said for the type; `KeyError` with code `lastReliableSlot` if the old unlocker survives a restart of
+    ///   the machine and the new one does not.
+    @discardableResult
+    public func replace(_ old: any StoreUnlocker, with new: any StoreUnlocker) async throws -> Keyslot {
+        guard new.survivesRestart || !old.survivesRestart else {
+            throw KeyError.lastReliableSlot("Add it beside the old unlocker instead.")
+        }
+        return try await change { transaction in
+            let opened = try await transaction.content.openSlot(with: old)
+            return try await replace(opened, with: new, in: transaction)
+        }
+    }
+
+    /// Changes a passphrase. The database is not touched, and other unlockers keep working.
+    ///
+    /// - Parameters:
+    ///   - old: The passphrase so far.
+    ///   - new: The passphrase from now on; its cost is that of the new slot, and so is its label, if it has one.
+    /// - Returns: The new slot.
+    /// - Throws: As ``replace(_:with:)``, which this is.
+    @discardableResult
+    public func changePassphrase(
+        from old: PassphraseUnlocker,
+        to new: PassphraseUnlocker
+    ) async throws -> Keyslot {
+        try await replace(old, with: new)
+    }
+
+    /// Makes a slot anew that was opened a moment ago, and returns the file as it is then.
+    func renew(_ opened: OpenedSlot, with unlocker: any StoreUnlocker) async throws -> KeyslotFile {
+        try await change { transaction in
+            // Somebody else may have been here since: then the slot may be gone, or another root key in use.
+            guard let slot = transaction.content.slots.first(where: { $0.id == opened.slot.id }),
+                try await transaction.content.open(slot, with: unlocker)?.rootKey == opened.rootKey
+            else { throw try file().inUse() }
+            try transaction.content.verify(with: opened.rootKey)
+            try await replace(opened, with: unlocker, in: transaction)
+            return transaction.content
+        }
+    }
+
+    @discardableResult
+    private func replace(
+        _ opened: OpenedSlot,
+        with unlocker: any StoreUnlocker,
+        in transaction: KeyslotTransaction
+    ) async throws -> Keyslot {
+        let file = transaction.content
+        let label = unlocker.slotLabel.isEmpty ? opened.slot.label : unlocker.slotLabel
+        let slot = try await makeSlot(for: unlocker, label: label, in: file, rootKey: opened.rootKey)
+        let slots = file.slots.map { $0.id == opened.slot.id ? slot : $0 }
+        try await transaction.write(file.replacingSlots(slots, rootKey: opened.rootKey))
+        return slot
+    }
+
+    /// Makes a slot and proves that its unlocker opens it.
+    private func makeSlot(
+        for unlocker: any StoreUnlocker,
+        label: String,
+        in file: KeyslotFile,
+        rootKey: SecretBytes
+    ) async throws -> Keyslot {
+        let slot = try KeyslotFile.seal(
+            rootKey,
+            into: NewSlot(
+                kind: unlocker.slotKind,
+                label: label,
+                enrollment: await unlocker.checkedEnrollment(storeID: file.storeID)
+            ),
+            storeID: file.storeID,
+            created: Date().milliseconds,
+            random: random
+        )
+        guard try await file.open(slot, with: unlocker)?.rootKey == rootKey else {
+            throw KeyError.unreliableUnlocker(slot.kind)
+        }
+        return slot
+    }
+}
+
+extension KeyError {
+    static func unreliableUnlocker(_ kind: SlotKind) -> KeyError {
+        KeyError(
+            .unreliableUnlocker,
+            message: "An unlocker of the kind \(kind) gave one secret when its slot was made and another when it was "
+                + "asked again. Nothing was written."
+        )
+    }
+
+    static func lastReliableSlot(_ remedy: String) -> KeyError {
+        KeyError(
+            .lastReliableSlot,
+            message: "No slot would be left that can be opened after a restart of the machine. \(remedy)"
+        )
+    }
+}

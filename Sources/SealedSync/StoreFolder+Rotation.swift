@@ -1,0 +1,96 @@
+import Foundation
+public import SQLCipherStore
+import SecretMemory
+public import StoreKeys
+import SyncContract
+
+extension StoreFolder {
+    /// Rotates the data key: the store gets a new one, and its database is encrypted anew under it.
+    ///
+    /// The store must not be open; lock or close it first. One unlocker is enough, and every slot of the keyslot file
+    /// keeps working. Space for a second copy of the database is needed. The durable steps, in order:
+    ///
+    /// 1. The new key is in the keyslot file, as the pending one.
+    /// 2. The database under the new key lies beside the old one, whole and read back, and takes its place.
+    /// 3. The new key is the only one in the keyslot file.
+    ///
+    /// A kill in between, a full disk or a cancelled task lose nothing: the database is under one of the two keys, and
+    /// the next ``unlock(_:)`` or opening finds out which, keeps that and drops the other. Backups keep the key they were
+    /// made with, in their own keyslot file.
+    ///
+    /// - Parameters:
+    ///   - unlocker: An unlocker that opens the store.
+    ///   - progress: Is told how far the database has come.
+    /// - Returns: The keys from now on; keyrings that were opened before are outdated.
+    /// - Throws: `StoreError` with code `notFound` when the folder has no store, `inUse` when it is open in this or
+    ///   another process, and the others of ``StoreFile/rekey(from:to:progress:)``; `KeyError` when the keys stay locked
+    ///   or the keyslot file cannot be written. The old key is then the store's, or, when only the very end failed, the
+    ///   next opening finds the new one. `CancellationError`, with the old key, until the new database has its name.
+    @discardableResult
+    public func rotateDataKey(
+        _ unlocker: any StoreUnlocker,
+        progress: StoreProgressHandler? = nil
+    ) async throws -> StoreKeyring {
+        try await rotateDataKey(unlocker, keyslots, StoreFile(databaseURL, keyIsVerified: true), progress)
+    }
+
+    /// The same, with a keyslot file and a database whose steps a test watches.
+    package func rotateDataKey(
+        _ unlocker: any StoreUnlocker,
+        _ keyslots: Keyslots,
+        _ file: StoreFile,
+        _ progress: StoreProgressHandler?
+    ) async throws -> StoreKeyring {
+        guard try hasDatabase else {
+            throw StoreError(.notFound, "'\(url.path)' has no store; check the path")
+        }
+        var hasBegun = false
+        do {
+            return try await keyslots.rotateDataKey(authorizedBy: unlocker) { old, new in
+                hasBegun = true
+                if try await file.isEncrypted(with: new) { return }
+                try await file.rekey(from: old, to: new, progress: progress)
+            }
+        } catch {
+            if hasBegun { await settle(unlocker) }
+            throw error
+        }
+    }
+
+    /// Ends a rotation that has failed, in a task of its own, since this one may be cancelled.
+    private func settle(_ unlocker: any StoreUnlocker) async {
+        await Task {
+            do {
+                _ = try await unlock(unlocker)
+            } catch {
+                // The next opening tries again; the caller gets the reason for the failure.
+            }
+        }
+        .value
+    }
+
+    /// Runs an opening with the key of a keyring, and tells one that is out of date from a database that is damaged.
+    func withCurrent<Value>(_ keyring: StoreKeyring, _ body: (SecretBytes) async throws -> Value) async throws -> Value
+    {
+        try await refuseOutdated(keyring)
+        do {
+            return try await body(keyring.dataKey)
+        } catch let error as StoreError where error.code == .damaged {
+            try await refuseOutdated(keyring)
+            throw error
+        }
+    }
+
+    private func refuseOutdated(_ keyring: StoreKeyring) async throws {
+        let file = try await KeyslotFile.read(at: keyslotsURL)
+        guard file.storeID == keyring.storeID else {
+            throw KeyError(.wrongSecret, message: "The keyring is that of another store than the one in '\(url.path)'.")
+        }
+        guard file.dataKeyID == keyring.dataKeyID else {
+            throw KeyError(
+                .outdatedKeyring,
+                message: "The data key of the store in '\(url.path)' was rotated; unlock the store again."
+            )
+        }
+    }
+}

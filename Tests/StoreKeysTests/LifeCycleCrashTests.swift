@@ -1,0 +1,192 @@
+import Foundation
+import SecretMemory
+import Testing
+
+@testable import StoreKeys
+
+/// Changes of a keyslot file in processes that are killed, have no room, may not write, or compete.
+@Suite("Changing a keyslot file against resistance, with real processes")
+struct LifeCycleCrashTests {
+    private let folder: TemporaryFolder
+    private let file: SecretFileUnlocker
+
+    init() throws {
+        folder = try TemporaryFolder()
+        file = SecretFileUnlocker(at: folder.secretFile)
+    }
+
+    /// What is done to a file that has the passphrase "old" and a secret file.
+    enum Change: String, CaseIterable {
+        case add
+        case changePassphrase
+        case remove
+        case raiseCost
+
+        func run(in folder: URL, onStep: @escaping @Sendable (PrivateFile.ReplacementStep) -> Void) async throws {
+            let keyslots = Keyslots(folder.appending(path: "store.keyslots"), onStep: onStep)
+            let file = SecretFileUnlocker(at: folder.appending(path: "store.secret"))
+            switch self {
+            case .add: try await keyslots.add(PassphraseUnlocker.quick("new"), authorizedBy: file)
+            case .changePassphrase: try await keyslots.changePassphrase(from: .quick("old"), to: .quick("new"))
+            case .remove:
+                let slots = try await KeyslotFile.read(at: keyslots.url).slots
+                try await keyslots.remove(slots[0].id, keeping: [file])
+            case .raiseCost:
+                let cost = ScryptCost.insecureForTests(log2N: 5, blockSize: 8, parallelization: 1)
+                let unlocker = PassphraseUnlocker(passphrase: try SecretBytes(text: "old"), cost: cost)
+                let keyring = try await StoreKeyring.open(keyslots, unlocker: unlocker)
+                if case .failed(let error) = keyring.slotRenewal { throw error }
+            }
+        }
+
+        /// Whether the old and the new passphrase open the file after the change.
+        var opens: (old: Bool, new: Bool) {
+            switch self {
+            case .add: (true, true)
+            case .changePassphrase: (false, true)
+            case .remove: (false, false)
+            case .raiseCost: (true, false)
+            }
+        }
+    }
+
+    private func create() async throws -> StoreKeyring {
+        try await StoreKeyring.create(at: folder.keyslots, unlockers: [PassphraseUnlocker.quick("old"), file])
+    }
+
+    private func opens(_ passphrase: String) async throws -> Bool {
+        let unlocker = try PassphraseUnlocker.quick(passphrase)
+        let code = await keyErrorCode { _ = try await StoreKeyring.open(at: folder.keyslots, unlocker: unlocker) }
+        #expect([nil, .wrongSecret, .secretUnavailable].contains(code))
+        return code == nil
+    }
+
+    /// The file is that from before or that from after the change, whole.
+    private func expect(_ change: Change, isDone: Bool, _ created: StoreKeyring) async throws {
+        let opened = try await StoreKeyring.open(at: folder.keyslots, unlocker: file)
+        #expect(try opened.dataKey == created.dataKey)
+        #expect(opened.revision == (isDone ? 2 : 1))
+        #expect(try await opens("old") == (isDone ? change.opens.old : true))
+        #expect(try await opens("new") == (isDone ? change.opens.new : false))
+    }
+
+    @Test(
+        "a kill at any durable step leaves the file before or after the change, and is no obstacle to the next one",
+        arguments: Change.allCases,
+        PrivateFile.ReplacementStep.allCases
+    )
+    func killed(change: Change, step: PrivateFile.ReplacementStep) async throws {
+        let created = try await create()
+        let index = try #require(PrivateFile.ReplacementStep.allCases.firstIndex(of: step))
+        let (path, name) = (folder.url.path(), change.rawValue)
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [path = path as String, name = name as String, index = index as Int] in
+            let last = PrivateFile.ReplacementStep.allCases[index]
+            try await Change(rawValue: name)?
+                .run(in: URL(filePath: path)) { step in
+                    if step == last { kill(getpid(), SIGKILL) }
+                }
+        }
+        let isDone = [.renamed, .synchronizedFolder].contains(step)
+        try await expect(change, isDone: isDone, created)
+        if !isDone {
+            try await change.run(in: folder.url) { _ in }
+            try await expect(change, isDone: true, created)
+            #expect(try folder.names() == ["store.keyslots", "store.secret"], "nothing is left over")
+        }
+    }
+
+    #if os(Linux)
+    @Test("on a full disk the file stays as it was, and nothing is left beside it", arguments: Change.allCases)
+    func fullDisk(change: Change) async throws {
+        let created = try await create()
+        let (path, name) = (folder.url.path(), change.rawValue)
+        await #expect(processExitsWith: .success) { [path = path as String, name = name as String] in
+            var least = rlimit(rlim_cur: 100, rlim_max: 100)
+            try #require(unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &least) == 0)
+            signal(SIGXFSZ, SIG_IGN)
+            let code = await keyErrorCode { try await Change(rawValue: name)?.run(in: URL(filePath: path)) { _ in } }
+            try #require(code == .io)
+        }
+        try await expect(change, isDone: false, created)
+        #expect(try folder.names() == ["store.keyslots", "store.secret"])
+    }
+
+    #endif
+
+    @Test("in a folder that may not be written the file stays as it was, and opens", arguments: Change.allCases)
+    func readOnlyFolder(change: Change) async throws {
+        let created = try await create()
+        let (path, name) = (folder.url.path(), change.rawValue)
+        await #expect(processExitsWith: .success) { [path = path as String, name = name as String] in
+            let folder = URL(filePath: path)
+            for file in ["store.keyslots", "store.secret", ""] {
+                let place = folder.appending(path: file).path()
+                if geteuid() == 0 { try #require(unsafe chown(place, 65534, 65534) == 0) }
+                try #require(unsafe chmod(place, file.isEmpty ? 0o500 : 0o600) == 0)
+            }
+            if geteuid() == 0 { try #require(setuid(65534) == 0) }
+            let code = await keyErrorCode { try await Change(rawValue: name)?.run(in: folder) { _ in } }
+            try #require(code == .io)
+            let file = SecretFileUnlocker(at: folder.appending(path: "store.secret"))
+            _ = try await StoreKeyring.open(at: folder.appending(path: "store.keyslots"), unlocker: file)
+            try #require(unsafe chmod(path, 0o700) == 0)
+        }
+        try await expect(change, isDone: false, created)
+    }
+
+    @Test("processes that compete for changes make all of them, one after the other")
+    func competingWriters() async throws {
+        let created = try await create()
+        let path = folder.url.path()
+        await withTaskGroup { group in
+            for writer in 0..<3 {
+                group.addTask {
+                    await #expect(processExitsWith: .success) { [path = path as String, writer = writer as Int] in
+                        let folder = URL(filePath: path)
+                        let keyslots = Keyslots(folder.appending(path: "store.keyslots"))
+                        let file = SecretFileUnlocker(at: folder.appending(path: "store.secret"))
+                        for number in 0..<5 {
+                            while true {
+                                do {
+                                    let new = try PassphraseUnlocker.quick("\(writer)-\(number)")
+                                    try await keyslots.add(new, authorizedBy: file)
+                                    break
+                                } catch let error as KeyError where error.code == .inUse {
+                                    await Task.yield()
+                                }
+                            }
+                            // A reader beside the writers always finds a whole file.
+                            _ = try await StoreKeyring.open(at: keyslots.url, unlocker: file)
+                        }
+                    }
+                }
+            }
+        }
+        let opened = try await StoreKeyring.open(at: folder.keyslots, unlocker: file)
+        #expect(try opened.dataKey == created.dataKey)
+        #expect(opened.slots.count == 17)
+        #expect(opened.revision == 16)
+        for writer in 0..<3 {
+            for number in 0..<5 { #expect(try await opens("\(writer)-\(number)")) }
+        }
+        #expect(try folder.names() == ["store.keyslots", "store.secret"])
+    }
+
+    @Test("ten thousand wrong secrets open no slot without a derivation, and neither do those one bit away")
+    func wrongSecrets() async throws {
+        _ = try await create()
+        let content = try await KeyslotFile.read(at: folder.keyslots)
+        let slot = content.slots[1]
+        for _ in 0..<10_000 {
+            #expect(try content.rootKey(in: slot, secret: .random(count: 32)) == nil)
+        }
+        let right = try await file.secret(of: slot, storeID: content.storeID)
+        #expect(try content.rootKey(in: slot, secret: right) != nil)
+        for bit in 0..<256 {
+            var wrong = right.revealed
+            wrong[bit / 8] ^= 1 << (bit % 8)
+            #expect(try content.rootKey(in: slot, secret: SecretBytes(bytes: wrong)) == nil)
+        }
+    }
+}
