@@ -16,7 +16,8 @@ extension ConformanceReport {
                     uniqueKeysWithValues: ["passed", "failed", "notApplicable", "crashed", "timedOut"]
                         .map { ($0, count($0)) }
                 ),
-                results: results.map(Entry.init)
+                results: results.map(Entry.init),
+                expiredDeviations: expiredDeviations.isEmpty ? nil : expiredDeviations
             )
             return try encodedJSON(document)
         }
@@ -32,6 +33,7 @@ extension ConformanceReport {
         var passed: Bool
         var counts: [String: Int]
         var results: [Entry]
+        var expiredDeviations: [Deviation]?
     }
 
     private struct Entry: Encodable {
@@ -43,6 +45,7 @@ extension ConformanceReport {
         var broken: Bool
         var checkedWithoutCapability: Bool
         var reason: String?
+        var knownDeviation: String?
         var seconds: Double
         var seed: UInt64?
         var violations: [Violation]
@@ -57,6 +60,7 @@ extension ConformanceReport {
             broken = result.isBroken
             checkedWithoutCapability = result.checkedWithoutCapability
             reason = finished.reason
+            knownDeviation = result.knownDeviation
             seconds = result.seconds
             seed = result.seed
             violations = finished.violations

@@ -14,7 +14,9 @@ public struct ConformanceReport: Sendable {
     /// How long the run took.
     public let seconds: Double
     /// The results, in the order of the rules.
-    public let results: [RuleResult]
+    public internal(set) var results: [RuleResult]
+    /// Known deviations that do not occur any more: they are to be removed.
+    public internal(set) var expiredDeviations: [Deviation] = []
 
     /// Makes a report.
     public init(subject: String, capabilities: Set<String>, seed: UInt64, seconds: Double, results: [RuleResult]) {
@@ -25,8 +27,9 @@ public struct ConformanceReport: Sendable {
         self.results = results
     }
 
-    /// Whether no rule is broken that the subject must keep: every required one, and those of what it declares.
-    public var isPassed: Bool { broken.isEmpty }
+    /// Whether no rule is broken that the subject must keep: every required one, and those of what it declares; and no
+    /// known deviation has expired.
+    public var isPassed: Bool { broken.isEmpty && expiredDeviations.isEmpty }
 
     /// The rules that are broken.
     public var broken: [RuleResult] { results.filter(\.isBroken) }
@@ -49,16 +52,21 @@ public struct ConformanceReport: Sendable {
 
     /// `97 passed, 3 not applicable, 1 failed`.
     var summary: String {
-        let words = [
-            ("passed", "passed"), ("not applicable", "notApplicable"), ("failed", "failed"), ("crashed", "crashed"),
-            ("timed out", "timedOut"),
-        ]
-        return
-            words.compactMap { word, status in
-                let count = count(status)
-                return count == 0 && status != "passed" ? nil : "\(count) \(word)"
+        func text(_ count: Int, _ words: String) -> String? { count == 0 ? nil : "\(count) \(words)" }
+        let broken = ["failed", "crashed", "timedOut"]
+            .map { status in
+                text(
+                    results.count { $0.isBroken && $0.outcome.status == status },
+                    status == "timedOut" ? "timed out" : status
+                )
             }
-            .joined(separator: ", ")
+        let rest = [
+            text(notApplicable.count, "not applicable"),
+            text(results.count { $0.knownDeviation != nil }, "known to deviate"),
+            text(results.count { $0.verdict == "noted" }, "noted"),
+            text(expiredDeviations.count, "expired"),
+        ]
+        return (["\(count("passed")) passed"] + rest + broken).compactMap { $0 }.joined(separator: ", ")
     }
 
     var declared: String { capabilities.isEmpty ? "none" : capabilities.sorted().joined(separator: ", ") }
@@ -83,8 +91,9 @@ public struct ConformanceReport: Sendable {
             let broken = results.count { $0.isBroken }
             let passed = results.count { $0.outcome == .passed }
             let skipped = results.count { $0.outcome.status == "notApplicable" }
+            let accepted = results.count { $0.differs && !$0.isBroken }
             let words = [
-                "\(passed) hold", broken == 0 ? nil : "\(broken) BROKEN",
+                "\(passed) hold", broken == 0 ? nil : "\(broken) BROKEN", accepted == 0 ? nil : "\(accepted) differ",
                 skipped == 0 ? nil : "\(skipped) not applicable",
             ]
             let name = chapter.id.padding(toLength: 14, withPad: " ", startingAt: 0)
@@ -96,6 +105,10 @@ public struct ConformanceReport: Sendable {
             } else {
                 lines += ["", result.description]
             }
+        }
+        if !expiredDeviations.isEmpty { lines.append("") }
+        for deviation in expiredDeviations {
+            lines.append("expired: \(deviation.rule) holds; remove this deviation: \(deviation.reason)")
         }
         lines.append("\(isPassed ? "PASSED" : "BROKEN"): \(summary), in \(duration)")
         return lines.joined(separator: "\n") + "\n"

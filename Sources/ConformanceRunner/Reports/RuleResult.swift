@@ -48,12 +48,44 @@ public struct RuleResult: Sendable {
     public let seconds: Double
     /// The seed, for a rule that uses random numbers.
     public let seed: UInt64?
+    /// Why it is known and accepted that the subject does otherwise; nil when it is not, and when the rule holds.
+    public internal(set) var knownDeviation: String?
 
-    /// Whether the subject breaks the contract: the rule failed, crashed or hung, and is not merely informative.
-    public var isBroken: Bool {
+    /// Makes a result.
+    public init(
+        rule: RuleDefinition,
+        outcome: RuleOutcome,
+        checkedWithoutCapability: Bool = false,
+        seconds: Double = 0,
+        seed: UInt64? = nil
+    ) {
+        self.rule = rule
+        self.outcome = outcome
+        self.checkedWithoutCapability = checkedWithoutCapability
+        self.seconds = seconds
+        self.seed = seed
+    }
+
+    /// Whether the subject breaks the contract: the rule failed, crashed or hung, is not merely informative, and that is
+    /// no known deviation.
+    public var isBroken: Bool { differs && rule.level != .informative && knownDeviation == nil }
+
+    /// Whether the subject does otherwise than the rule says, be that allowed or not.
+    var differs: Bool {
         switch outcome {
         case .passed, .notApplicable: false
-        case .failed, .crashed, .timedOut: rule.level != .informative
+        case .failed, .crashed, .timedOut: true
+        }
+    }
+
+    /// The result as a word for people: `broken`, `known deviation` and, for a rule that is merely informative, `noted`
+    /// tell apart what differs.
+    var verdict: String {
+        switch outcome {
+        case .passed: checkedWithoutCapability ? "holds without the capability" : "holds"
+        case .notApplicable: "not applicable"
+        case .failed, .crashed, .timedOut:
+            knownDeviation != nil ? "known deviation" : isBroken ? outcome.status : "noted"
         }
     }
 }
@@ -61,7 +93,7 @@ public struct RuleResult: Sendable {
 extension RuleResult: CustomStringConvertible {
     /// The rule, the sentence that is broken, and for each violation input, expected and got.
     public var description: String {
-        let head = "\(outcome.status): \(rule.id)\n  \(sentence) (\(rule.source))"
+        let head = "\(verdict): \(rule.id)\n  \(sentence) (\(rule.source))"
         let details: [String] =
             switch outcome {
             case .passed: []
@@ -72,7 +104,8 @@ extension RuleResult: CustomStringConvertible {
             }
         let lines = details.flatMap { $0.split(separator: "\n") }.map { "  " + $0 }
         let repeating = seed.map { ["  repeat with: --rule \(rule.id) --seed \($0)"] } ?? []
-        return ([head] + lines + (isBroken ? repeating : [])).joined(separator: "\n")
+        let reason = knownDeviation.map { ["  known:    \($0)"] } ?? []
+        return ([head] + lines + reason + (isBroken ? repeating : [])).joined(separator: "\n")
     }
 
     private var sentence: String {
