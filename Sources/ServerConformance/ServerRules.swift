@@ -23,7 +23,9 @@ public enum ServerRules {
         let protocols: Set<ServerProtocol>
     }
 
-    static let all: [Entry] = creation
+    static let all: [Entry] =
+        versions + creation + conflicts + reading + replacing + merging + deletion + restoring + conditions + queries
+        + functions + ordering + paging + dates + tombstones + concurrency + badInput
 
     static let chapters: [Chapter] = [
         Chapter("version", "The protocol's version"),

@@ -52,6 +52,11 @@ final class ServerClient: Sendable {
     /// Where the server itself is, for people.
     var server: String { "\(scheme)://\(authority)" }
 
+    /// The path of another table.
+    func path(ofTable name: String) -> String {
+        String(tablePath.dropLast(ServerRequest.encoded(table).count)) + ServerRequest.encoded(name)
+    }
+
     /// Path and query of another page: of a link as far as it says something, else the table's.
     func path(following link: String) -> String? {
         if link.hasPrefix("/") { return link }

@@ -48,6 +48,9 @@ final class ServerTrial: Sendable {
         return id
     }
 
+    /// A name that no other run has.
+    var runName: String { subject.ledger.prefix }
+
     /// An id for a row that later rules read as well.
     func newSharedID() -> String { subject.ledger.newID() }
 
