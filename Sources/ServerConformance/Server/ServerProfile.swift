@@ -73,10 +73,11 @@ extension ServerProfile {
             }
             var profile = ServerProfile()
             for kind in ColumnKind.allCases {
-                for name in names[kind].map({ [$0] }) ?? kind.usualNames
-                where try await profile.has(name, kind, client, ledger) {
-                    profile.columns[kind] = name
-                    break
+                for name in names[kind].map({ [$0] }) ?? kind.usualNames {
+                    let value = try await profile.value(of: name, kind, client, ledger)
+                    if value == kind.sample.kept { profile.columns[kind] = name }
+                    // A column that is there but of another kind was made for the purpose: one is enough.
+                    if value == kind.sample.kept || value == kind.sample.sent { break }
                 }
             }
             profile.softDelete = try await profile.deletesSoftly(client, ledger)
@@ -93,12 +94,17 @@ extension ServerProfile {
         return members
     }
 
-    private func has(_ name: String, _ kind: ColumnKind, _ client: ServerClient, _ ledger: RowLedger) async throws -> Bool {
-        let id = ledger.newID()
-        var members = row(id)
+    /// What comes back of a column's sample; nil when nothing does.
+    private func value(
+        of name: String,
+        _ kind: ColumnKind,
+        _ client: ServerClient,
+        _ ledger: RowLedger
+    ) async throws -> JSON? {
+        var members = row(ledger.newID())
         members[name] = kind.sample.sent
         let answer = try await client.send(ServerRequest(method: "POST", body: try JSON.object(members).bytes))
-        return answer.isSuccess && answer.json?[name] == kind.sample.kept
+        return answer.isSuccess ? answer.json?[name] : nil
     }
 
     private func deletesSoftly(_ client: ServerClient, _ ledger: RowLedger) async throws -> Bool {
