@@ -32,4 +32,50 @@ struct CorrectServerTests {
             #expect(server.emulator.rows(in: JudgedServer.table).isEmpty)
         }
     }
+
+    @Test("a Datasync server with columns and errors of its own, absolute links, and JSON in another order")
+    func otherDatasync() async throws {
+        let columns: [String: EmulatedTableDefinition.ColumnType] = [
+            "title": .string, "isComplete": .boolean, "amount": .number, "dueDate": .date,
+        ]
+        try await JudgedServer.with(
+            .datasync,
+            columns: columns,
+            adjust: { $0.pageSize = 33 },
+            answering: OtherServers.datasync
+        ) { server in
+            let report = try await server.judge()
+            report.expectPassed("another Datasync server")
+            #expect(report.capabilities == ["boolean", "date", "number", "softDelete", "text"])
+            let differs = report.results.filter { !$0.isBroken && $0.outcome.status == "failed" }.map(\.rule.id)
+            #expect(differs.contains("input.broken-json-status"), "what is left open is reported: \(differs)")
+        }
+    }
+
+    @Test("the Node server on sqlite, whose functions find nothing or fail")
+    func node() async throws {
+        try await JudgedServer.with(.azureMobileApps, answering: OtherServers.nodeOnSQLite) { server in
+            try await server.judge().expectPassed("Node on sqlite")
+        }
+    }
+
+    @Test("a .NET server in protocol 2, with 204 and 410, and links by the book")
+    func dotNet() async throws {
+        try await JudgedServer.with(
+            .azureMobileApps,
+            adjust: { $0.pageSize = 40 },
+            answering: OtherServers.dotNet2
+        ) { server in
+            try await server.judge().expectPassed(".NET in protocol 2", notApplicable: "answers 204")
+        }
+    }
+
+    @Test("a table without columns of some kinds, and one that is made as rows come", arguments: ServerProtocol.allCases)
+    func fewColumns(_ serverProtocol: ServerProtocol) async throws {
+        try await JudgedServer.with(serverProtocol, columns: [:]) { server in
+            let report = try await server.judge(chapters: ["date", "function", "create"])
+            report.expectPassed("no declared columns", notApplicable: "'date'", "date column")
+            #expect(report.capabilities == ["boolean", "number", "softDelete", "text"])
+        }
+    }
 }

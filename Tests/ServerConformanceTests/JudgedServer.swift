@@ -10,6 +10,9 @@ typealias Answering = @Sendable (_ request: EmulatorRequest, _ emulator: Emulato
 /// A server with a socket, and its table.
 struct JudgedServer {
     static let table = "TodoItem"
+    static let usualColumns: [String: EmulatedTableDefinition.ColumnType] = [
+        "text": .string, "complete": .boolean, "number": .number, "date": .date,
+    ]
 
     let emulator: Emulator
     let url: URL
@@ -20,14 +23,14 @@ struct JudgedServer {
     static func with<Value>(
         _ serverProtocol: ServerProtocol,
         softDelete: Bool = true,
-        declares columns: Bool = true,
+        columns: [String: EmulatedTableDefinition.ColumnType] = Self.usualColumns,
         adjust: (inout EmulatorConfiguration) -> Void = { _ in },
         answering: @escaping Answering = { try await $1.handle($0) },
         _ body: (JudgedServer) async throws -> Value
     ) async throws -> Value {
         let table = EmulatedTableDefinition(
             table,
-            columns: columns ? ["text": .string, "complete": .boolean, "number": .number, "date": .date] : [:],
+            columns: columns,
             softDelete: softDelete
         )
         var configuration = EmulatorConfiguration(
@@ -69,6 +72,7 @@ extension ConformanceReport {
     /// Fails the test for what is broken, and for what is not applicable without a reason that was foreseen.
     func expectPassed(_ name: String, notApplicable reasons: String...) {
         print("\(name): \(count("passed")) passed, \(self.notApplicable.count) not applicable, seed \(seed), \(seconds) s")
+        for result in results where result.seconds > 2 { print("slow: \(result.rule.id) \(result.seconds)") }
         for result in broken { Issue.record("\(name): \(result)") }
         for result in self.notApplicable {
             guard case .notApplicable(let text) = result.outcome else { continue }

@@ -1,4 +1,5 @@
 import ConformanceRunner
+import DatasyncEmulator
 import Foundation
 import ServerConformance
 import Testing

@@ -1,5 +1,6 @@
 import DatasyncEmulator
 import Foundation
+import ServerConformance
 
 extension ServerMutant {
     /// Faults of protocol 2.

@@ -1,4 +1,5 @@
 import DatasyncEmulator
+import Foundation
 import ServerConformance
 
 /// A server with one fault, and the rule that names it.
