@@ -68,11 +68,7 @@ public enum ServerRules {
         }
     }
 
-    /// Makes a rule; its chapter is the first word of its id.
-    ///
-    /// - Parameters:
-    ///   - protocols: The protocols it is about.
-    ///   - source: The section of the reference.
+    /// Makes a rule; its chapter is the first word of its id. The source is the section of the reference.
     static func rule(
         _ id: String,
         _ protocols: Set<ServerProtocol>,

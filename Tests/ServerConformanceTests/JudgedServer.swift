@@ -24,7 +24,7 @@ struct JudgedServer {
         _ serverProtocol: ServerProtocol,
         softDelete: Bool = true,
         columns: [String: EmulatedTableDefinition.ColumnType] = Self.usualColumns,
-        adjust: (inout EmulatorConfiguration) -> Void = { _ in },
+        pageSize: Int? = nil,
         answering: @escaping Answering = { try await $1.handle($0) },
         _ body: (JudgedServer) async throws -> Value
     ) async throws -> Value {
@@ -37,7 +37,7 @@ struct JudgedServer {
             dialect: serverProtocol == .datasync ? .datasync : .azureMobileApps,
             tables: [table]
         )
-        adjust(&configuration)
+        configuration.pageSize = pageSize
         let emulator = Emulator(configuration)
         let server = EmulatorServer(emulator, respond: answering)
         let url = try await server.start()
@@ -71,7 +71,9 @@ struct JudgedServer {
 extension ConformanceReport {
     /// Fails the test for what is broken, and for what is not applicable without a reason that was foreseen.
     func expectPassed(_ name: String, notApplicable reasons: String...) {
-        print("\(name): \(count("passed")) passed, \(self.notApplicable.count) not applicable, seed \(seed), \(seconds) s")
+        print(
+            "\(name): \(count("passed")) passed, \(self.notApplicable.count) not applicable, seed \(seed), \(seconds) s"
+        )
         for result in results where result.seconds > 2 { print("slow: \(result.rule.id) \(result.seconds)") }
         for result in broken { Issue.record("\(name): \(result)") }
         for result in self.notApplicable {

@@ -19,7 +19,9 @@ enum OtherServers {
             }
             request.json = .object(defaults.merging(kept) { $1 })
         }
-        if let tags = request.headers["If-Match"], tags != "*", !tags.contains("\"") { request.headers["If-Match"] = nil }
+        if let tags = request.headers["If-Match"], tags != "*", !tags.contains("\"") {
+            request.headers["If-Match"] = nil
+        }
         let isList = request.headers["If-Match"]?.contains(",") == true
         var answer = try await emulator.handle(request)
         if isList, answer.status == 200 { return EmulatorResponse(500) }

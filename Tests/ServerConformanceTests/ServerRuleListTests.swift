@@ -5,8 +5,10 @@ import Testing
 
 @Suite("The list of rules for servers")
 struct ServerRuleListTests {
-    @Test("has at least 100 rules a protocol, each with an id of its own in a chapter, a source and a procedure",
-        arguments: ServerProtocol.allCases)
+    @Test(
+        "has at least 100 rules a protocol, each with an id of its own in a chapter, a source and a procedure",
+        arguments: ServerProtocol.allCases
+    )
     func rules(_ serverProtocol: ServerProtocol) {
         let rules = ServerRules.suite(for: serverProtocol).rules.map(\.definition)
         #expect(rules.count >= 100)
@@ -14,7 +16,10 @@ struct ServerRuleListTests {
         for rule in rules {
             #expect(rule.id.hasPrefix(rule.chapter.id + "."), "\(rule.id)")
             #expect(rule.id.allSatisfy { $0.isLowercase || $0.isNumber || $0 == "." || $0 == "-" }, "\(rule.id)")
-            #expect(rule.source.hasPrefix("datasync-protocol") || rule.source.hasPrefix("node-server-protocol2"), "\(rule.id)")
+            #expect(
+                rule.source.hasPrefix("datasync-protocol") || rule.source.hasPrefix("node-server-protocol2"),
+                "\(rule.id)"
+            )
             #expect(rule.sentence.hasSuffix(".") && rule.procedure.hasSuffix("."), "\(rule.id)")
         }
     }

@@ -52,7 +52,9 @@ struct ServerOptions: ParsableArguments {
             for text in column {
                 let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
                 guard parts.count == 2, let kind = ColumnKind(rawValue: parts[0]), !parts[1].isEmpty else {
-                    throw ValidationError("'--column \(text)' is not of the form text=NAME; kinds: text, boolean, number, date.")
+                    throw ValidationError(
+                        "'--column \(text)' is not of the form text=NAME; kinds: text, boolean, number, date."
+                    )
                 }
                 columns[kind] = parts[1]
             }

@@ -121,7 +121,9 @@ extension ServerRules {
             server.expect(answer.isRefusal, answer, "a refusal")
             try await server.expectAbsent(id, after: answer.request)
             let form = Array("id=\(server.newID())".utf8)
-            let other = try await server.send(ServerRequest(method: "POST", headers: ["Content-Type": type["Content-Type"]], body: form))
+            let other = try await server.send(
+                ServerRequest(method: "POST", headers: ["Content-Type": type["Content-Type"]], body: form)
+            )
             server.expect(other.isRefusal, other, "a refusal")
         },
         rule(
@@ -224,7 +226,9 @@ extension ServerRules {
             let text = "'); DELETE FROM TodoItem; --"
             let row = try await server.insert([.text: .string(text)])
             let literal = "'" + text.replacing("'", with: "''") + "'"
-            let page = try await server.list([("$filter", server.among([row], "\(try server.column(.text)) eq \(literal)"))])
+            let page = try await server.list([
+                ("$filter", server.among([row], "\(try server.column(.text)) eq \(literal)"))
+            ])
             server.expect(page.ids == [row.id], page.answer, "the row")
         },
         rule(

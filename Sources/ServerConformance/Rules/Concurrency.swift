@@ -16,7 +16,9 @@ extension ServerRules {
                 }
                 let won = answers.filter(\.isSuccess)
                 server.expectOne(won, of: answers, "20 inserts of the id '\(id)'")
-                if won.count == 1 { try await server.expectUnchanged(try server.row(of: won[0]), after: "20 inserts of one id") }
+                if won.count == 1 {
+                    try await server.expectUnchanged(try server.row(of: won[0]), after: "20 inserts of one id")
+                }
             }
         },
         rule(
@@ -47,7 +49,9 @@ extension ServerRules {
                 let won = answers.filter(\.isSuccess)
                 server.expectOne(won, of: answers, "20 updates with the version \(row.tag)")
                 for answer in answers where !answer.isSuccess { server.expect(answer, 409, 412) }
-                if won.count == 1 { try await server.expectUnchanged(try server.row(of: won[0]), after: "20 updates with one version") }
+                if won.count == 1 {
+                    try await server.expectUnchanged(try server.row(of: won[0]), after: "20 updates with one version")
+                }
             }
         },
         rule(
@@ -134,7 +138,8 @@ extension ServerRules {
         ) { server in
             var last = ""
             for _ in 0..<2 {
-                let rows = try await server.atOnce(20) { _ in try await server.send("POST", nil, server.item(server.newID())) }
+                let rows =
+                    try await server.atOnce(20) { _ in try await server.send("POST", nil, server.item(server.newID())) }
                     .filter(\.isSuccess).map { try server.row(of: $0).updatedAt }
                 server.trial.expect(
                     rows.allSatisfy { $0 >= last },

@@ -130,7 +130,11 @@ extension ServerRules {
             "Updates a row with a list of two such versions."
         ) { server in
             let row = try await server.insert()
-            let answer = try await server.update(row, [.text: "wrong"], headers: ["If-Match": "\(noVersion), \"b3RoZXI=\""])
+            let answer = try await server.update(
+                row,
+                [.text: "wrong"],
+                headers: ["If-Match": "\(noVersion), \"b3RoZXI=\""]
+            )
             server.expect(answer.isRefusal, answer, "a refusal, such as 412")
             try await server.expectUnchanged(row, after: answer.request)
         },

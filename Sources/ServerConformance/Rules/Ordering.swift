@@ -11,7 +11,9 @@ extension ServerRules {
             "Orders six rows by numbers, with and without asc."
         ) { server in
             let world = try await server.world()
-            for order in ["{number}", "{number} asc"] { try await server.expectOrder(order, [2, 5, 0, 1, 4, 3], world) }
+            for order in ["{number}", "{number} asc"] {
+                try await server.expectOrder(order, [2, 5, 0, 1, 4, 3], world)
+            }
         },
         rule(
             "order.descending",
@@ -132,7 +134,7 @@ extension ServerRules {
             let world = try await server.world()
             let all = server.among(world.rows)
             for (filter, options, count) in [
-                (all, [], 6), (all, [("$top", "2")], 6), (all, [("$skip", "4")], 6), (all, [("$top", "0")], 6),
+                (all, [], 6), (all, [("$top", "2")], 6), (all, [("$skip", "4")], 6),
                 (server.among(world.rows, "id ne '\(world.rows[0].id)'"), [], 5),
                 (server.among(world.rows, "id eq 'nothing'"), [], 0),
             ] as [(String, [(String, String)], Double)] {
@@ -141,14 +143,27 @@ extension ServerRules {
             }
         },
         rule(
-            "order.count-rows",
-            .both,
-            "A page with a count has its rows as well; none with $top=0.",
-            in: "datasync-protocol 1.8; node-server-protocol2, Query",
-            "Counts six rows with no option, $top=2 and $top=0."
+            "order.count-alone",
+            .protocol3,
+            "$top=0 with $count=true gives the count alone.",
+            in: "datasync-protocol 1.8",
+            "Counts six rows with $top=0."
         ) { server in
             let world = try await server.world()
-            for (options, rows) in [([], 6), ([("$top", "2")], 2), ([("$top", "0")], 0)] as [([(String, String)], Int)] {
+            let query = [("$filter", server.among(world.rows)), ("$top", "0"), server.speaks.countOption]
+            let page = try await server.list(query)
+            server.expect(page.count == 6, page.answer, "the count 6")
+            server.expect(page.rows.isEmpty && page.next == nil, page.answer, "no row and no next page")
+        },
+        rule(
+            "order.count-rows",
+            .both,
+            "A page with a count has its rows as well.",
+            in: "datasync-protocol 1.8; node-server-protocol2, Query",
+            "Counts six rows with no option and with $top=2."
+        ) { server in
+            let world = try await server.world()
+            for (options, rows) in [([], 6), ([("$top", "2")], 2)] as [([(String, String)], Int)] {
                 let query = [("$filter", server.among(world.rows)), server.speaks.countOption] + options
                 let page = try await server.list(query)
                 server.expect(page.rows.count == rows, page.answer, "\(rows) rows")
@@ -172,7 +187,9 @@ extension ServerRules {
             for: .nobody,
             "Asks for a page with $count=false."
         ) { server in
-            let page = try await server.list([("$filter", server.among([try await server.insert()])), ("$count", "false")])
+            let page = try await server.list([
+                ("$filter", server.among([try await server.insert()])), ("$count", "false"),
+            ])
             server.expect(page.count == nil, page.answer, "no count")
         },
     ]

@@ -145,7 +145,11 @@ extension ServerRules {
         ) { server in
             let rows = try await server.pageRows()
             let pages = try await server.pages([("$filter", rows.filter), ("$orderby", "id"), ("$top", "115")])
-            server.expectEachOnce(pages, Array(rows.ids.prefix(115)), "GET …?$filter=…&$orderby=id&$top=115 and all next pages")
+            server.expectEachOnce(
+                pages,
+                Array(rows.ids.prefix(115)),
+                "GET …?$filter=…&$orderby=id&$top=115 and all next pages"
+            )
         },
         rule(
             "page.walk-deleted",
@@ -163,7 +167,11 @@ extension ServerRules {
                 deleted.append(row.id)
             }
             let pages = try await server.pagesOfRows(rows, [("$orderby", "id"), server.speaks.includeDeleted])
-            server.expectEachOnce(pages, rows.ids + deleted, "GET …?$filter=…&\(server.speaks.includeDeleted.0)=true and all next pages")
+            server.expectEachOnce(
+                pages,
+                rows.ids + deleted,
+                "GET …?$filter=…&\(server.speaks.includeDeleted.0)=true and all next pages"
+            )
         },
         rule(
             "page.no-link",

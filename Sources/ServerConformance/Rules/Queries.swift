@@ -45,8 +45,23 @@ extension ServerRules {
             [
                 ("{number} eq 2.5", [1, 4]), ("{number} ne 2.5", [0, 2, 3, 5]), ("{number} gt 2.5", [3]),
                 ("{number} ge 2.5", [1, 3, 4]), ("{number} lt 1", [2, 5]), ("{number} le 1", [0, 2, 5]),
-                ("{number} eq -3", [2]),
             ]
+        ),
+        filterRule(
+            "query.negative-number",
+            .protocol3,
+            "Numbers in filters may be negative.",
+            in: "datasync-protocol 1.9",
+            for: .column(.number),
+            [("{number} eq -3", [2]), ("{number} gt -3", [0, 1, 3, 4, 5]), ("{number} lt -2.5", [2])]
+        ),
+        filterRule(
+            "query.negative-number-informative",
+            .protocol2,
+            "Numbers in filters may be negative; that was not observed on a genuine server.",
+            in: "node-server-protocol2, Query",
+            for: .nobody,
+            [("{number} eq -3", [2])]
         ),
         filterRule(
             "query.boolean",
@@ -65,7 +80,8 @@ extension ServerRules {
             in: "datasync-protocol 1.9, 6.5 #31",
             for: .column(.number),
             [
-                ("({number} gt 0) and ({text} ne 'fig')", [0, 1, 3, 4]), ("({number} eq 0) or ({text} eq 'apple')", [0, 5]),
+                ("({number} gt 0) and ({text} ne 'fig')", [0, 1, 3, 4]),
+                ("({number} eq 0) or ({text} eq 'apple')", [0, 5]),
                 ("not({number} gt 0)", [2, 5]), ("{text} eq 'fig' or {text} eq 'elder' and {number} gt 5", [5]),
                 ("({text} eq 'fig' or {text} eq 'elder') and {number} gt 5", []),
                 ("not({text} eq 'fig' or {text} eq 'elder')", [0, 1, 2, 3]),
@@ -79,7 +95,7 @@ extension ServerRules {
             for: .column(.number),
             [
                 ("{number} add 1 eq 3.5", [1, 4]), ("{number} sub 1 eq 0", [0]), ("{number} mul 2 eq 20", [3]),
-                ("{number} div 2 eq 5", [3]), ("({number} add 1) mul 2 eq -4", [2]),
+                ("{number} div 2 eq 5", [3]), ("({number} add 1) mul 2 eq 4", [0]),
             ]
         ),
         filterRule(

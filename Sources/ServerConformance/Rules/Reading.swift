@@ -31,7 +31,10 @@ extension ServerRules {
             "Reads a row of a table with a random name."
         ) { server in
             let name = "Conform\(UInt32.random(in: 100_000_000 ... .max))"
-            server.expect(try await server.send(ServerRequest(method: "GET"), path: server.client.path(ofTable: name)), 404)
+            server.expect(
+                try await server.send(ServerRequest(method: "GET"), path: server.client.path(ofTable: name)),
+                404
+            )
         },
         rule(
             "read.etag",

@@ -23,10 +23,16 @@ extension ServerRules {
             "Deletes one of two rows and asks for both with the parameter."
         ) { server in
             let (rows, _) = try await server.liveAndDeleted()
-            let page = try await server.list([("$filter", server.among([rows.0, rows.1])), server.speaks.includeDeleted])
+            let page = try await server.list([
+                ("$filter", server.among([rows.0, rows.1])), server.speaks.includeDeleted,
+            ])
             server.expect(Set(page.ids) == [rows.0.id, rows.1.id], page.answer, "both rows")
             let marks = Dictionary(page.rows.map { ($0.id, $0.isDeleted) }) { $1 }
-            server.expect(marks == [rows.0.id: false, rows.1.id: true], page.answer, "'deleted' true for \(rows.1.id) alone")
+            server.expect(
+                marks == [rows.0.id: false, rows.1.id: true],
+                page.answer,
+                "'deleted' true for \(rows.1.id) alone"
+            )
         },
         rule(
             "tombstone.parameter",

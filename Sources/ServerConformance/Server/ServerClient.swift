@@ -70,7 +70,8 @@ final class ServerClient: Sendable {
     /// Sends a request.
     ///
     /// - Throws: ``NoAnswer`` when none came or it is no HTTP; `CancellationError` after ``stop()``.
-    func send(_ request: ServerRequest, path: String? = nil, evenWhenStopped: Bool = false) async throws -> ServerAnswer {
+    func send(_ request: ServerRequest, path: String? = nil, evenWhenStopped: Bool = false) async throws -> ServerAnswer
+    {
         let text = path.map { "\(request.method) \($0)" } ?? request.description(table: table)
         guard let method = HTTPRequest.Method(request.method) else {
             throw NoAnswer(request: text, reason: "'\(request.method)' is no method", isUnreachable: false)

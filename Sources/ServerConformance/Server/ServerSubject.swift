@@ -102,9 +102,11 @@ public final class ServerSubject: ConformanceSubject {
     /// - Returns: The ids of rows that could not be deleted.
     func deleteRows() async -> [String] {
         let (client, ledger) = (client, ledger)
-        return await Task.detached {
-            await ledger.delete(ledger.ids, with: client)
-            return ledger.ids.sorted()
-        }.value
+        return
+            await Task.detached {
+                await ledger.delete(ledger.ids, with: client)
+                return ledger.ids.sorted()
+            }
+            .value
     }
 }

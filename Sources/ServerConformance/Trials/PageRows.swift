@@ -22,7 +22,11 @@ extension ServerTrial {
                 for number in 0..<PageRows.count {
                     if number >= 8, let id = try await group.next() { ids.append(id) }
                     group.addTask {
-                        try await self.insert([.text: .string(text), .number: .number(Double(number))], id: self.newSharedID()).id
+                        try await self.insert(
+                            [.text: .string(text), .number: .number(Double(number))],
+                            id: self.newSharedID()
+                        )
+                        .id
                     }
                 }
                 for try await id in group { ids.append(id) }
@@ -54,7 +58,8 @@ extension ServerTrial {
         let missing = Set(ids).subtracting(got).sorted()
         let strange = Set(got).subtracting(ids).sorted()
         let twice = Dictionary(got.map { ($0, 1) }, uniquingKeysWith: +).filter { $0.value > 1 }.keys.sorted()
-        for (words, ids) in [("missing", missing), ("more than once", twice), ("not asked for", strange)] where !ids.isEmpty {
+        for (words, ids) in [("missing", missing), ("more than once", twice), ("not asked for", strange)]
+        where !ids.isEmpty {
             trial.report(
                 input,
                 expected: "each of \(ids.count) rows once, in \(pages.count) pages",

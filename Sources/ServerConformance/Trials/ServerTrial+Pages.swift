@@ -49,7 +49,8 @@ extension ServerTrial {
     /// The query of the address in a `Link` field whose relation is `next`. Genuine servers get the rest of the address
     /// wrong, and leave out the angle brackets.
     private static func nextQuery(_ link: String) -> String? {
-        for part in link.split(separator: ",") where part.lowercased().contains("rel=next") || part.contains("rel=\"next") {
+        for part in link.split(separator: ",")
+        where part.lowercased().contains("rel=next") || part.contains("rel=\"next") {
             let address = part.split(separator: ";")[0].filter { !"<> ".contains($0) }
             return address.firstIndex(of: "?").map { String(address[address.index(after: $0)...]) }
         }

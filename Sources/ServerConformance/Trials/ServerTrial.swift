@@ -99,7 +99,11 @@ final class ServerTrial: Sendable {
 
     /// Reports an answer that is not as it must be.
     func report(_ answer: ServerAnswer, expected: String, after steps: String = "") {
-        trial.report(steps.isEmpty ? answer.request : "\(steps); \(answer.request)", expected: expected, got: "\(answer)")
+        trial.report(
+            steps.isEmpty ? answer.request : "\(steps); \(answer.request)",
+            expected: expected,
+            got: "\(answer)"
+        )
     }
 
     /// Reports an answer with another status; says whether it has one of those.
@@ -120,7 +124,12 @@ final class ServerTrial: Sendable {
     }
 
     /// Reports an answer when something about it is not right.
-    func expect(_ isRight: Bool, _ answer: ServerAnswer, _ expected: @autoclosure () -> String, after steps: String = "") {
+    func expect(
+        _ isRight: Bool,
+        _ answer: ServerAnswer,
+        _ expected: @autoclosure () -> String,
+        after steps: String = ""
+    ) {
         if !isRight { report(answer, expected: expected(), after: steps) }
     }
 }

@@ -11,8 +11,10 @@ extension ServerMutant {
         asking(.azureMobileApps, "version.other-refused", "takes any version") { request in
             request.headers["ZUMO-API-VERSION"] = "2.0.0"
         },
-        ServerMutant(.azureMobileApps, "version.refused-does-nothing", "refuses the version after it has done the work") {
-            request, emulator in
+        ServerMutant(.azureMobileApps, "version.refused-does-nothing", "refuses the version after it has done the work")
+        {
+            request,
+            emulator in
             let answer = try await emulator.handle(request)
             guard answer.status == 400, request.headers["ZUMO-API-VERSION"] == nil else { return answer }
             _ = try await emulator.handle(request.with { $0.headers["ZUMO-API-VERSION"] = "2.0.0" })
@@ -64,7 +66,8 @@ extension ServerMutant {
             return answer.with { $0.json = .object(row) }
         },
         ServerMutant(.azureMobileApps, "patch.tombstone", "brings a deleted row back when it is updated") {
-            request, emulator in
+            request,
+            emulator in
             let answer = try await emulator.handle(request)
             if request.method == "PATCH", answer.status == 200, var row = answer.json.object {
                 row["deleted"] = false
@@ -72,7 +75,9 @@ extension ServerMutant {
             }
             return answer
         },
-        ServerMutant(.azureMobileApps, "patch.unknown", "makes the row when there is none to update") { request, emulator in
+        ServerMutant(.azureMobileApps, "patch.unknown", "makes the row when there is none to update") {
+            request,
+            emulator in
             let answer = try await emulator.handle(request)
             guard request.method == "PATCH", answer.status == 404, let item = request.json.object else { return answer }
             try emulator.put(item.merging(["id": .string(request.id)]) { $1 })
@@ -87,10 +92,13 @@ extension ServerMutant {
             request.headers["If-Match"] = nil
         },
         answering(.azureMobileApps, "conditional.update-stale-row", "sends the request's own item with a 412") {
-            request, answer in
+            request,
+            answer in
             if answer.status == 412, !request.body.isEmpty { answer.json = request.json }
         },
-        answering(.azureMobileApps, "delete.row-in-answer", "sends the row as it was before the deletion") { request, answer in
+        answering(.azureMobileApps, "delete.row-in-answer", "sends the row as it was before the deletion") {
+            request,
+            answer in
             if request.method == "DELETE" { answer = answer.withRows { $0["deleted"] = false } }
         },
         answering(.azureMobileApps, "delete.again", "answers 200 to the second deletion") { request, answer in
@@ -113,7 +121,8 @@ extension ServerMutant {
                 .replacingOccurrences(of: "%24skip=50", with: "%24skip=49")
         },
         answering(.azureMobileApps, "page.walk-deleted", "forgets __includeDeleted on the second page") { _, answer in
-            answer.headers["Link"] = answer.headers["Link"]?.replacingOccurrences(of: "__includeDeleted", with: "ignored")
+            answer.headers["Link"] = answer.headers["Link"]?
+                .replacingOccurrences(of: "__includeDeleted", with: "ignored")
         },
         filtering(.azureMobileApps, "date.datetimeoffset", "takes no notice of offsets in literals", "+02:00", "Z"),
         filtering(.azureMobileApps, "date.filter", "takes ge for gt", "updatedAt ge", "updatedAt gt"),
@@ -123,10 +132,13 @@ extension ServerMutant {
             if request.method == "GET", !request.isRow { request["__includeDeleted"] = "true" }
         },
         answering(.azureMobileApps, "read.tombstone", "reads deleted rows by id") { request, answer in
-            if request.method == "GET", request.isRow, answer.status == 404 { answer = .json(200, ["id": .string(request.id)]) }
+            if request.method == "GET", request.isRow, answer.status == 404 {
+                answer = .json(200, ["id": .string(request.id)])
+            }
         },
         ServerMutant(.azureMobileApps, "concurrency.equal-updates", "compares versions, then stores, without a lock") {
-            request, emulator in
+            request,
+            emulator in
             guard request.method == "PATCH", let tag = request.headers["If-Match"], let row = emulator.row(request.id),
                 tag == "\"\(row["version"]?.string ?? "")\""
             else { return try await emulator.handle(request) }
@@ -134,7 +146,8 @@ extension ServerMutant {
             return try await emulator.handle(request.with { $0.headers["If-Match"] = nil })
         },
         ServerMutant(.azureMobileApps, "concurrency.inserts", "loses one of many inserts at the same time") {
-            request, emulator in
+            request,
+            emulator in
             let answer = try await emulator.handle(request)
             guard request.method == "POST", let id = answer.json["id"]?.string, id.hasSuffix("7") else { return answer }
             _ = try await emulator.handle(

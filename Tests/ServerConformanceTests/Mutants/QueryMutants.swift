@@ -8,6 +8,7 @@ extension ServerMutant {
         filtering(.datasync, "query.equal-text", "takes ne for eq", " ne 'elder'", " eq 'elder'"),
         filtering(.datasync, "query.compare-text", "takes gt for ge among texts", " gt 'cherry", " ge 'cherry"),
         filtering(.datasync, "query.compare-number", "takes gt for ge", " gt 2.5", " ge 2.5"),
+        filtering(.datasync, "query.negative-number", "takes no notice of a minus", "eq -3", "eq 3"),
         filtering(.datasync, "query.boolean", "takes ne for eq among truth values", " ne true", " eq true"),
         filtering(.datasync, "query.and-or-not", "takes not(…) for (…)", "not(", "("),
         asking(.datasync, "query.and-or-not", "lets or bind closer than and") { request in
@@ -20,10 +21,11 @@ extension ServerMutant {
         filtering(.datasync, "query.arithmetic", "takes sub for add", " sub ", " add "),
         filtering(.datasync, "query.modulo", "takes mod for div", " mod ", " div "),
         asking(.datasync, "query.in", "takes the first value of a list only") { request in
-            request["$filter"] = request["$filter"]?.replacingOccurrences(of: "','fig'", with: "'").replacingOccurrences(
-                of: ",'nothing'",
-                with: ""
-            )
+            request["$filter"] = request["$filter"]?.replacingOccurrences(of: "','fig'", with: "'")
+                .replacingOccurrences(
+                    of: ",'nothing'",
+                    with: ""
+                )
         },
         filtering(.datasync, "query.quotes", "does not know doubled quotes", "date''s", "date"),
         filtering(.datasync, "query.null", "takes ne null for eq null", " ne null", " eq null"),
@@ -98,16 +100,23 @@ extension ServerMutant {
             answer.changeLink { $0.replacingOccurrences(of: "$skip=100", with: "$skip=101") }
         },
         answering(.datasync, "page.walk-order", "forgets the order on the second page") { _, answer in
-            answer.changeLink { link in link.split(separator: "&").filter { !$0.contains("orderby") }.joined(separator: "&") }
+            answer.changeLink { link in
+                link.split(separator: "&").filter { !$0.contains("orderby") }.joined(separator: "&")
+            }
         },
         answering(.datasync, "page.walk-count", "forgets the count on the second page") { _, answer in
-            answer.changeLink { link in link.split(separator: "&").filter { !$0.contains("count") }.joined(separator: "&") }
+            answer.changeLink { link in
+                link.split(separator: "&").filter { !$0.contains("count") }.joined(separator: "&")
+            }
         },
         answering(.datasync, "page.walk-deleted", "forgets __includedeleted on the second page") { _, answer in
-            answer.changeLink { link in link.split(separator: "&").filter { !$0.contains("__") }.joined(separator: "&") }
+            answer.changeLink { link in link.split(separator: "&").filter { !$0.contains("__") }.joined(separator: "&")
+            }
         },
         answering(.datasync, "page.walk-top", "forgets $top on the second page") { _, answer in
-            answer.changeLink { link in link.split(separator: "&").filter { !$0.contains("$top") }.joined(separator: "&") }
+            answer.changeLink { link in
+                link.split(separator: "&").filter { !$0.contains("$top") }.joined(separator: "&")
+            }
         },
         answering(.datasync, "page.walk", "gives no link when a page is full") { _, answer in
             guard case .object(var page) = answer.json, page["items"] != nil else { return }

@@ -27,7 +27,8 @@ struct ServerMutant: Sendable, CustomStringConvertible {
         _ fault: String,
         _ change: @escaping @Sendable (inout EmulatorRequest) -> Void
     ) -> ServerMutant {
-        ServerMutant(serverProtocol, rule, fault) { request, emulator in try await emulator.handle(request.with(change)) }
+        ServerMutant(serverProtocol, rule, fault) { request, emulator in try await emulator.handle(request.with(change))
+        }
     }
 
     /// A server that gives other answers.
@@ -51,7 +52,9 @@ struct ServerMutant: Sendable, CustomStringConvertible {
         _ other: String
     ) -> ServerMutant {
         asking(serverProtocol, rule, fault) { request in
-            if let filter = request["$filter"] { request["$filter"] = filter.replacingOccurrences(of: text, with: other) }
+            if let filter = request["$filter"] {
+                request["$filter"] = filter.replacingOccurrences(of: text, with: other)
+            }
         }
     }
 }

@@ -18,7 +18,9 @@ extension ServerMutant {
             answer.headers["ETag"] = answer.headers["ETag"]?.filter { $0 != "\"" }
         },
         answering(.datasync, "create.last-modified", "rounds Last-Modified up") { _, answer in
-            if answer.headers["Last-Modified"] != nil { answer.headers["Last-Modified"] = "Thu, 01 Jan 2099 00:00:00 GMT" }
+            if answer.headers["Last-Modified"] != nil {
+                answer.headers["Last-Modified"] = "Thu, 01 Jan 2099 00:00:00 GMT"
+            }
         },
         answering(.datasync, "create.system-columns", "leaves 'deleted' out when it is false") { _, answer in
             answer = answer.withRows { if $0["deleted"] == false { $0["deleted"] = nil } }
@@ -50,19 +52,23 @@ extension ServerMutant {
             answer = answer.withRows { if $0["complete"] == false { $0["complete"] = 0 } }
         },
         ServerMutant(.datasync, "conflict.existing-id", "replaces the row when its id is created again") {
-            request, emulator in
+            request,
+            emulator in
             guard request.method == "POST", let id = request.json["id"]?.string, emulator.row(id) != nil else {
                 return try await emulator.handle(request)
             }
-            return try await emulator.handle(
-                request.with {
-                    $0.method = "PUT"
-                    $0.path += "/" + id
-                }
-            ).with { $0.status = 201 }
+            return
+                try await emulator.handle(
+                    request.with {
+                        $0.method = "PUT"
+                        $0.path += "/" + id
+                    }
+                )
+                .with { $0.status = 201 }
         },
         ServerMutant(.datasync, "conflict.keeps-row", "answers 409 and stores the new row all the same") {
-            request, emulator in
+            request,
+            emulator in
             let answer = try await emulator.handle(request)
             guard request.method == "POST", answer.status == 409, let item = request.json.object else { return answer }
             try emulator.put(item)
@@ -71,7 +77,9 @@ extension ServerMutant {
         answering(.datasync, "conflict.server-row", "sends the request's own item with a 409") { request, answer in
             if request.method == "POST", answer.status == 409 { answer.json = request.json }
         },
-        ServerMutant(.datasync, "conflict.tombstone", "lets the id of a deleted row be used again") { request, emulator in
+        ServerMutant(.datasync, "conflict.tombstone", "lets the id of a deleted row be used again") {
+            request,
+            emulator in
             let answer = try await emulator.handle(request)
             guard request.method == "POST", answer.status == 409, answer.json["deleted"] == true,
                 let item = request.json.object, let id = item["id"]
@@ -86,7 +94,9 @@ extension ServerMutant {
             return try await emulator.handle(request.with { $0.json = .object(old.merging(item) { $1 }) })
         },
         ServerMutant(.datasync, "replace.unknown", "makes the row when there is none to replace") { request, emulator in
-            guard request.method == "PUT", emulator.row(request.id) == nil else { return try await emulator.handle(request) }
+            guard request.method == "PUT", emulator.row(request.id) == nil else {
+                return try await emulator.handle(request)
+            }
             return try await emulator.handle(
                 request.with {
                     $0.method = "POST"
@@ -133,7 +143,9 @@ extension ServerMutant {
         asking(.datasync, "conditional.update-stale", "does not look at If-Match in replacements") { request in
             if request.method == "PUT" { request.headers["If-Match"] = nil }
         },
-        ServerMutant(.datasync, "conditional.update-stale", "answers 412 and stores all the same") { request, emulator in
+        ServerMutant(.datasync, "conditional.update-stale", "answers 412 and stores all the same") {
+            request,
+            emulator in
             let answer = try await emulator.handle(request)
             if request.method == "PUT", answer.status == 412 {
                 _ = try await emulator.handle(request.with { $0.headers["If-Match"] = nil })
@@ -159,7 +171,8 @@ extension ServerMutant {
             if request.method == "DELETE" { request.headers["If-None-Match"] = nil }
         },
         ServerMutant(.datasync, "delete.new-version", "deletes without moving version and updatedAt on") {
-            request, emulator in
+            request,
+            emulator in
             let old = emulator.row(request.id)
             let answer = try await emulator.handle(request)
             if request.method == "DELETE", answer.status == 204, var old {
@@ -192,7 +205,8 @@ extension ServerMutant {
             return answer
         },
         asking(.datasync, "undelete.put", "brings no row back") { request in
-            guard request.method == "PUT", request["__includedeleted"] != nil, case .object(var item) = request.json else {
+            guard request.method == "PUT", request["__includedeleted"] != nil, case .object(var item) = request.json
+            else {
                 return
             }
             item["deleted"] = true
@@ -216,7 +230,8 @@ extension ServerMutant {
         ServerMutant(.datasync, "input.long-id", "cuts ids to 128 characters") { request, emulator in
             try await emulator.handle(
                 request.with { request in
-                    guard request.method == "POST", case .object(var item) = request.json, let id = item["id"]?.string else {
+                    guard request.method == "POST", case .object(var item) = request.json, let id = item["id"]?.string
+                    else {
                         return
                     }
                     item["id"] = .string(String(id.prefix(128)))
@@ -225,22 +240,26 @@ extension ServerMutant {
             )
         },
         ServerMutant(.datasync, "concurrency.equal-inserts", "looks for the id, then stores, without a lock") {
-            request, emulator in
+            request,
+            emulator in
             guard request.method == "POST", let id = request.json["id"]?.string, emulator.row(id) == nil else {
                 return try await emulator.handle(request)
             }
             try await Task.sleep(for: .milliseconds(20))
             let exists = emulator.row(id) != nil
-            return try await emulator.handle(
-                request.with {
-                    guard exists else { return }
-                    $0.method = "PUT"
-                    $0.path += "/" + id
-                }
-            ).with { $0.status = 201 }
+            return
+                try await emulator.handle(
+                    request.with {
+                        guard exists else { return }
+                        $0.method = "PUT"
+                        $0.path += "/" + id
+                    }
+                )
+                .with { $0.status = 201 }
         },
         ServerMutant(.datasync, "concurrency.equal-updates", "compares versions, then stores, without a lock") {
-            request, emulator in
+            request,
+            emulator in
             guard request.method == "PUT", let tag = request.headers["If-Match"], let row = emulator.row(request.id),
                 tag == "\"\(row["version"]?.string ?? "")\""
             else { return try await emulator.handle(request) }
