@@ -7,14 +7,9 @@ struct ServerAddress {
     let dialect: DatasyncDialect
     let remote: DatasyncRemote
 
-    /// Checks an address.
+    /// Checks an address that a person wrote; `advice` says what to do to allow plain HTTP to another machine.
     ///
-    /// - Parameters:
-    ///   - address: What the person wrote.
-    ///   - protocolNumber: 3 or 2.
-    ///   - allowsInsecureHTTP: Whether plain HTTP to another machine is allowed.
-    ///   - timeout: How many seconds one request may take.
-    ///   - advice: What to do to allow it.
+    /// - Throws: ``ToolError`` or `RemoteError` with code `invalidAddress`, before anything is sent.
     init(
         _ address: String,
         protocolNumber: Int,

@@ -24,6 +24,22 @@ extension ServerRules {
             }
         },
         rule(
+            "date.milliseconds",
+            .both,
+            "Stamps tell milliseconds apart; they are no whole seconds with zeros after them.",
+            in: "datasync-protocol 1.3, 7.1; node-server-protocol2, Dates",
+            "Creates 20 rows and looks for an updatedAt that is no whole hundredth of a second."
+        ) { server in
+            var stamps: [String] = []
+            for _ in 0..<20 { stamps.append(try await server.insert().updatedAt) }
+            server.trial.expect(
+                stamps.contains { !$0.hasSuffix("0Z") },
+                "20 inserts, one after the other",
+                expected: "an updatedAt that is no whole hundredth of a second",
+                got: brief(stamps)
+            )
+        },
+        rule(
             "date.created-with",
             .protocol2,
             "updatedAt equals createdAt after an insert.",

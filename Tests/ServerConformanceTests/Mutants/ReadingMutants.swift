@@ -64,7 +64,7 @@ extension ServerMutant {
                 row["updatedAt"] = .string(stamp.dropLast() + "0000Z")
             }
         },
-        answering(.datasync, "replace.updated-at", "sends stamps in whole seconds") { _, answer in
+        answering(.datasync, "date.milliseconds", "sends stamps in whole seconds") { _, answer in
             answer = answer.withRows { row in
                 guard let stamp = row["updatedAt"]?.string else { return }
                 row["updatedAt"] = .string(stamp.dropLast(4) + "000Z")
