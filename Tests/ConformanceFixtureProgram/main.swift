@@ -29,6 +29,9 @@ func status() async -> Int32 {
     case "queue": return await ConformanceMain.run(QueueStoreHarness(), options)
     case "file": return await ConformanceMain.run(FileStoreHarness(), options)
     default:
+        if let mutant = Mutant.all.first(where: { $0.fault == subject }) {
+            return await ConformanceMain.run(mutant.harness(), options)
+        }
         if let mutant = FileMutant.all.first(where: { $0.fault == subject }) {
             return await ConformanceMain.run(mutant.harness(), options)
         }

@@ -48,10 +48,11 @@ private struct Supervisor {
             WorkerTask(rules: waiting.map(\.id), capabilities: capabilities, settings: settings)
         )
         var current: (rule: RuleDefinition, start: Date)?
+        // Between rules there is nothing that hangs, but processes start slowly on a busy machine.
+        let pause = max(30, settings.secondsPerRule)
+        var time = RunningTime(seconds: pause)
         while true {
-            // The worker gives up a rule itself when its threads are free to do so; that deserves a moment.
-            let deadline = Date(timeIntervalSinceNow: settings.secondsPerRule + 3)
-            switch try worker.readLine(before: deadline) {
+            switch try worker.readLine(within: &time) {
             case .line(let line):
                 guard let event = try WorkerEvent(line: line) else {
                     FileHandle.standardError.write(Data((line + "\n").utf8))
@@ -62,10 +63,15 @@ private struct Supervisor {
                     throw RunFailure("no capabilities are known, because the harness failed: \(failure)")
                 }
                 if let declared = event.capabilities { capabilities = declared }
-                if let id = event.started, let rule = waiting.first(where: { $0.id == id }) { current = (rule, Date()) }
+                if let id = event.started, let rule = waiting.first(where: { $0.id == id }) {
+                    current = (rule, Date())
+                    // The worker gives up a rule itself when its threads are free to do so; that deserves a moment.
+                    time = RunningTime(seconds: settings.secondsPerRule + 3)
+                }
                 if let finished = event.finished, let rule = current?.rule {
                     finish(finished.result(rule))
                     current = nil
+                    time = RunningTime(seconds: pause)
                 }
             case .end:
                 let end = worker.waitUntilExit()

@@ -23,20 +23,24 @@ extension RuleSuite {
         try event.send()
         for id in task.rules {
             guard let rule = rules.first(where: { $0.id == id }) else { continue }
-            // The last resort when the runner itself has gone: a process that hangs ends some time.
-            alarm(UInt32(settings.secondsPerRule) + 30)
+            // The last resort when the runner itself has gone: a process that hangs ends some time. Generous, because
+            // this clock goes on while a process is stopped.
+            alarm(UInt32(settings.secondsPerRule) + 600)
             var started = WorkerEvent()
             started.started = id
             try started.send()
+            let result = await rule.run(on: subject, capabilities: Set(declared), settings)
             var finished = WorkerEvent()
-            finished.finished = FinishedRule(await rule.run(on: subject, capabilities: Set(declared), settings))
+            finished.finished = FinishedRule(result)
             try finished.send()
+            // What was given up goes on and would hold up the rules after it: they get a process of their own.
+            if case .timedOut = result.outcome { return }
         }
     }
 
     /// Runs a drill and then kills this process, without giving it time for anything.
     private func perform(_ drill: WorkerTask.Drill, on subject: Subject, _ settings: RunSettings) async throws {
-        alarm(UInt32(settings.secondsPerRule) + 30)
+        alarm(UInt32(settings.secondsPerRule) + 600)
         var event = WorkerEvent()
         if let rule = rules.first(where: { $0.id == drill.rule }), let body = rule.drills[drill.name] {
             let trial = Trial(subject: subject, rule: rule.definition, settings: settings, folder: drill.folder)

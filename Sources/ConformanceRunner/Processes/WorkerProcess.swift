@@ -1,10 +1,12 @@
 internal import Foundation
+internal import Synchronization
 
 #if os(Linux) || os(macOS)
 /// This program, started again with a task.
 final class WorkerProcess {
     private let process = Process()
     private let output = Pipe()
+    private let errors = ErrorOutput()
     private var unread: [UInt8] = []
 
     /// What reading gave.
@@ -24,21 +26,25 @@ final class WorkerProcess {
         process.environment = environment
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
+        process.standardError = errors.pipe
         try process.run()
+        errors.pass()
     }
 
-    /// The next line of the process, or why there is none. Blocks the thread.
-    func readLine(before deadline: Date) throws -> Line {
+    /// The next line of the process, or why there is none before the time is over. Blocks the thread.
+    func readLine(within time: inout RunningTime) throws -> Line {
         while true {
             if let end = unread.firstIndex(of: 10) {
                 defer { unread.removeSubrange(...end) }
                 return .line(String(decoding: unread[..<end], as: UTF8.self))
             }
-            let milliseconds = Int32(clamping: Int(max(0, deadline.timeIntervalSinceNow) * 1_000))
+            if time.isOver() { return .timeout }
             var descriptor = pollfd(fd: output.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
-            let ready = unsafe poll(&descriptor, 1, milliseconds)
-            if ready < 0, errno == EINTR { continue }
-            guard ready > 0 else { return .timeout }
+            let ready = unsafe poll(&descriptor, 1, Int32(RunningTime.step * 1_000))
+            guard ready > 0 else {
+                if ready == 0 || errno == EINTR { continue }
+                throw RunFailure("the process that runs the rules cannot be read: error \(errno)")
+            }
             let data = output.fileHandleForReading.availableData
             guard !data.isEmpty else { return .end }
             unread += data
@@ -53,7 +59,9 @@ final class WorkerProcess {
         process.waitUntilExit()
         let status = process.terminationStatus
         switch process.terminationReason {
-        case .uncaughtSignal: return "the process was ended by \(Self.name(ofSignal: status))"
+        case .uncaughtSignal:
+            let last = errors.fatalError().map { ": \(brief($0))" } ?? ""
+            return "the process was ended by \(Self.name(ofSignal: status))\(last)"
         default: return status == 0 ? nil : "the process ended itself with status \(status)"
         }
     }
@@ -66,10 +74,10 @@ final class WorkerProcess {
         let task = WorkerTask(settings: settings, drill: .init(rule: rule, name: name, folder: folder))
         let failure: String? = try await onThread {
             let process = try WorkerProcess(task)
-            let deadline = Date(timeIntervalSinceNow: settings.secondsPerRule)
+            var time = RunningTime(seconds: settings.secondsPerRule)
             var said: String?
             reading: while true {
-                switch try process.readLine(before: deadline) {
+                switch try process.readLine(within: &time) {
                 case .line(let line): said = try WorkerEvent(line: line)?.failure ?? said
                 case .end: break reading
                 case .timeout:
@@ -104,6 +112,47 @@ final class WorkerProcess {
         case SIGALRM: "SIGALRM (it took too long)"
         default: "signal \(signal)"
         }
+    }
+}
+
+/// What a process writes to standard error: passed on, and looked through for the reason of a trap.
+private final class ErrorOutput: Sendable {
+    let pipe = Pipe()
+    private let found = Mutex<String?>(nil)
+    private let isOver = DispatchSemaphore(value: 0)
+
+    /// Passes on what comes, until the process ends.
+    func pass() {
+        Thread.detachNewThread { [self] in
+            var line: [UInt8] = []
+            while true {
+                let data = pipe.fileHandleForReading.availableData
+                guard !data.isEmpty else { break }
+                FileHandle.standardError.write(data)
+                for byte in data {
+                    if byte != 10 {
+                        line.append(byte)
+                        continue
+                    }
+                    look(line)
+                    line = []
+                }
+            }
+            look(line)
+            isOver.signal()
+        }
+    }
+
+    private func look(_ line: [UInt8]) {
+        let text = String(decoding: line, as: UTF8.self)
+        if text.contains("Fatal error:") { found.withLock { $0 = text } }
+    }
+
+    /// What Swift said last before a trap. Only after the end of the process.
+    func fatalError() -> String? {
+        // A process that this one started may hold the pipe open.
+        _ = isOver.wait(timeout: .now() + 1)
+        return found.withLock { $0 }
     }
 }
 

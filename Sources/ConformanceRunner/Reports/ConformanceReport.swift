@@ -86,7 +86,9 @@ public struct ConformanceReport: Sendable {
     }
 
     private var plainText: String {
-        var lines = ["\(subject): \(results.count) rules, seed \(seed), capabilities: \(declared)"]
+        var lines = [
+            "\(subject): \(results.count) rule\(results.count == 1 ? "" : "s"), seed \(seed), capabilities: \(declared)"
+        ]
         for (chapter, results) in chapters {
             let broken = results.count { $0.isBroken }
             let passed = results.count { $0.outcome == .passed }

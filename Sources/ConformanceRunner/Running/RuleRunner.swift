@@ -57,16 +57,14 @@ extension Rule {
 
 /// Waits for a closure, nil when it took too long; what it does goes on then, and nobody looks at it any more.
 ///
-/// The time is taken by a thread of its own: a rule may hold up the ones that tasks and their timers run on.
+/// The time is taken outside of the threads that tasks and their timers run on: a rule may hold those up. It is the time
+/// in which this process ran: see ``RunningTime``.
 func withDeadline<Value: Sendable>(seconds: Double, _ body: @escaping @Sendable () async -> Value) async -> Value? {
     let settle = FirstAnswer<Value>()
     return await withCheckedContinuation { continuation in
         settle.wait(continuation)
         let task = Task.detached { settle.answer(await body()) }
-        DispatchQueue.global()
-            .asyncAfter(deadline: .now() + seconds) {
-                if settle.answer(nil) { task.cancel() }
-            }
+        settle.giveUp(after: RunningTime(seconds: seconds)) { task.cancel() }
     }
 }
 
@@ -84,5 +82,17 @@ private final class FirstAnswer<Value: Sendable>: Sendable {
         }
         waiting?.resume(returning: value)
         return waiting != nil
+    }
+
+    /// Answers nil when the time has passed before there was an answer.
+    func giveUp(after time: RunningTime, _ then: @escaping @Sendable () -> Void) {
+        guard continuation.withLock({ $0 != nil }) else { return }
+        var time = time
+        guard !time.isOver() else {
+            if answer(nil) { then() }
+            return
+        }
+        DispatchQueue.global()
+            .asyncAfter(deadline: .now() + RunningTime.step) { [time] in self.giveUp(after: time, then) }
     }
 }

@@ -5,7 +5,7 @@ public struct RunSettings: Sendable, Codable {
     /// What random numbers start with.
     public var seed: UInt64
 
-    /// How many seconds a rule may take.
+    /// How many seconds a rule may take. Only time in which the process runs counts, not that in which it is stopped.
     public var secondsPerRule: Double = 60
 
     /// How many seconds a rule waits for something that should have happened already, such as the delivery of a change.

@@ -51,7 +51,7 @@ public final class Trial<Subject: ConformanceSubject>: Sendable {
     public func report(_ input: String, expected: String, got: String) {
         state.withLock { state in
             // A rule that finds the same fault in a thousand rows has said enough after a few.
-            guard state.violations.count < 10 else { return }
+            guard state.violations.count < 5 else { return }
             state.violations.append(Violation(input: input, expected: expected, got: got))
         }
     }
@@ -99,7 +99,8 @@ extension Trial {
 /// A value as text that stays short.
 public func brief(_ value: some Any) -> String {
     let text = String(describing: value)
-    return text.count <= 300 ? text : "\(text.prefix(300))… (\(text.count) characters)"
+    let start = text.prefix(300)
+    return start.endIndex == text.endIndex ? text : "\(start)… (\(text.utf8.count) bytes)"
 }
 
 /// A rule needs something that is not there, such as a harness's function that the author did not write.

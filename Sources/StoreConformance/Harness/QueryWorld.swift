@@ -12,7 +12,7 @@ struct QueryWorld {
     init(_ trial: StoreTrial, _ records: [Record], in table: TableDefinition = .items) async throws {
         self.trial = trial
         self.table = table
-        store = try await trial.makeStore()
+        store = try await trial.makeStore(TableDefinition.standard.contains(table) ? TableDefinition.standard : [table])
         rows = records.map { table.filled($0) }
         try await store.upsert(records, table: table.name)
     }
@@ -24,7 +24,7 @@ struct QueryWorld {
 
     /// Reports when a query does not give what it means, in a read and in a write transaction, with its count.
     /// The ids are given where the contract's answer is written down by hand.
-    func expect(_ query: Query, ids: [RecordID]? = nil) async throws {
+    func expect(_ query: Query, ids: [RecordID]? = nil, exactNulls: Bool = false) async throws {
         let evaluator = QueryEvaluator(table)
         let expected = try evaluator.evaluate(query, over: rows)
         let count = try rows.count { try evaluator.matches($0, query.predicate) }
@@ -32,8 +32,8 @@ struct QueryWorld {
         let (written, writtenCount) = try await store.write { (try $0.records(query), try $0.count(query)) }
         let input = "query \(shown(query)) over \(rows.count) rows"
         if let ids { trial.expectIDs(read, ids, input) }
-        trial.expectRows(read, expected, input)
-        trial.expectRows(written, expected, input + " in a write transaction")
+        trial.expectRows(read, expected, exactNulls: exactNulls, input)
+        trial.expectRows(written, expected, exactNulls: exactNulls, input + " in a write transaction")
         trial.expect(readCount, equals: count, "count of \(shown(query))")
         trial.expect(writtenCount, equals: count, "count of \(shown(query)) in a write transaction")
     }
@@ -68,10 +68,15 @@ func shown(_ predicate: QueryPredicate) -> String {
         "\(shown(expression)) in [" + values.prefix(8).map { shown($0) }.joined(separator: ", ")
             + (values.count > 8 ? ", … \(values.count) in all]" : "]")
     case .words(let text, let match, let columns): "words \(shown(.string(text))) as \(match) in \(columns)"
-    case .all(let parts): "(\(parts.map { shown($0) }.joined(separator: " and ")))"
-    case .any(let parts): "(\(parts.map { shown($0) }.joined(separator: " or ")))"
+    case .all(let parts): "(\(shown(parts, joinedBy: " and ")))"
+    case .any(let parts): "(\(shown(parts, joinedBy: " or ")))"
     case .not(let part): "not \(shown(part))"
     }
+}
+
+private func shown(_ parts: [QueryPredicate], joinedBy word: String) -> String {
+    parts.prefix(8).map { shown($0) }.joined(separator: word)
+        + (parts.count > 8 ? "\(word)… \(parts.count) in all" : "")
 }
 
 private func shown(_ expression: QueryExpression) -> String {

@@ -53,5 +53,6 @@ func shown(_ record: Record?, not other: Record? = nil) -> String {
 private func shownText(_ text: String) -> String {
     let scalars = text.unicodeScalars.prefix(80)
         .map { (32..<127).contains($0.value) ? String($0) : "\\u{\(String($0.value, radix: 16))}" }
-    return "\"\(scalars.joined())\(text.unicodeScalars.count > 80 ? "… \(text.utf8.count) bytes" : "")\""
+    let isCut = text.unicodeScalars.dropFirst(80).first != nil
+    return "\"\(scalars.joined())\(isCut ? "… \(text.utf8.count) bytes" : "")\""
 }

@@ -87,6 +87,22 @@ extension StoreRules {
             }
         },
         rule(
+            "delete.all-or-nothing",
+            "Deletes records by id, all or nothing.",
+            in: "SyncContextDataSource",
+            "Deletes ids of which the last is of the wrong kind: refused, and no row is gone."
+        ) { trial in
+            let store = try await fourRows(trial)
+            try await trial.expectError(.invalidRecord, from: "delete the ids \"a\", \"b\" and int64 1") {
+                try await store.deleteItems(withIDs: ["a", "b", 1], table: "items")
+            }
+            trial.expectIDs(
+                try await store.read(Query("items")).records,
+                ["a", "b", "c", "d"],
+                "rows after a refused delete of \"a\", \"b\" and int64 1"
+            )
+        },
+        rule(
             "delete.unknown-table",
             "`tableNotFound`, also for an empty list; `invalidRecord` for an id of the wrong kind.",
             in: "StoreWriteBackend/delete(_:from:)",
@@ -146,6 +162,27 @@ extension StoreRules {
             try await store.delete(Query("items"))
             trial.expectIDs(try await store.read(Query("items")).records, [], "delete all rows of 'items'")
             trial.expectIDs(try await store.read(Query("other")).records, ["a"], "rows of 'other' after that")
+        },
+        rule(
+            "delete.by-query-many",
+            "Deletes the rows that the query would give, its order, offset and limit included, and returns how many.",
+            in: "StoreWriteBackend/delete(_:)",
+            "Deletes 2,500 of 3,000 rows by one query, with a condition and with a limit."
+        ) { trial in
+            for query in [Query("other").filtered(by: Column("int") < 2_500), Query("other").limited(to: 2_500)] {
+                let store = try await trial.makeStore()
+                let rows = (0..<3_000).map { Record(id: .string("\(10_000 + $0)"), ["int": .int64(Int64($0))]) }
+                try await store.upsert(rows, table: "other")
+                let count = try await store.write { try $0.delete(query) }
+                trial.expect(count, equals: 2_500, "the number that deleting \(shown(query)) of 3,000 rows returns")
+                let left = try await store.read(Query("other").limited(to: 2)).records
+                trial.expectIDs(left, ["12500", "12501"], "the first rows left by deleting \(shown(query))")
+                trial.expect(
+                    try await store.read { try $0.count(Query("other")) },
+                    equals: 500,
+                    "rows left by deleting \(shown(query)) of 3,000 rows"
+                )
+            }
         },
         rule(
             "delete.by-query-ignoring-case",

@@ -49,7 +49,8 @@ extension StoreRules {
             try await trial.close(store)
             let again = try await trial.reopen()
             let got = try await again.read(table: "items", itemID: "a")
-            trial.expectRow(got, TableDefinition.items.filled(row), "undeclared keys after closing and opening")
+            let expected = TableDefinition.items.filled(row)
+            trial.expectRow(got, expected, exactNulls: true, "undeclared keys after closing and opening")
         },
         rule(
             "durability.merges-and-deletes",
@@ -190,6 +191,49 @@ extension StoreRules {
         ) { trial in
             try await trial.runKilled("writer")
             try await expectPairs(trial, 40, "40 transactions of a process that was killed afterwards")
+        },
+        rule(
+            "durability.killed-keeps-merges-and-deletes",
+            survives,
+            in: "SyncContextDataSource",
+            "Another process merges, clears, deletes by id and by query, writes an operation, rolls a transaction back and"
+                + " is killed. What was merged must be there, and nothing of what was deleted or rolled back.",
+            needs: "durable",
+            drills: [
+                "writer": { trial in
+                    let store = try await trial.makeStore(at: trial.place())
+                    try await store.upsert(["a", "b", "c", "d"].map { fullRow($0) }, table: "items")
+                    try await store.upsert([Record(id: 1), Record(id: 2)], table: store.operationTableName)
+                    try await store.upsert([Record(id: "a", ["int": 99, "text": .null])], table: "items")
+                    try await store.deleteItems(withIDs: ["b"], table: "items")
+                    try await store.delete(Query("items").filtered(by: Column("id") == "c"))
+                    try await store.deleteItems(withIDs: [1], table: store.operationTableName)
+                    do {
+                        try await store.write { transaction in
+                            try transaction.upsert([Record(id: "e"), Record(id: "d", ["int": 0])], into: "items")
+                            try transaction.delete(["a"], from: "items")
+                            throw OwnError(number: 1)
+                        }
+                    } catch is OwnError {
+                        // This is what the closure throws.
+                    }
+                }
+            ]
+        ) { trial in
+            try await trial.runKilled("writer")
+            let store = try await trial.reopen()
+            var merged = fullRow("a")
+            merged.merge(Record(id: "a", ["int": 99, "text": .null]))
+            trial.expectRows(
+                try await store.read(Query("items")).records,
+                [merged, fullRow("d")],
+                "rows of a process that merged, deleted and rolled back, and was killed"
+            )
+            trial.expectIDs(
+                try await store.read(Query(store.operationTableName)).records,
+                [2],
+                "operations of that process"
+            )
         },
         rule(
             "durability.killed-drops-unfinished",

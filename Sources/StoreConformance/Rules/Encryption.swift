@@ -12,8 +12,9 @@ extension StoreRules {
             "encryption.nothing-in-clear",
             unreadable,
             in: "StoreCapabilities",
-            "Writes texts, ids, bytes, JSON, decimals and undeclared keys, and looks for them in every file, while the"
-                + " store is open and after it was closed.",
+            "Writes texts, ids, bytes, JSON, decimals and undeclared keys, and looks for them in every file, logs and"
+                + " journals included, while the store is open and after it was closed: as they are, backwards, in UTF-16,"
+                + " in hexadecimal and in Base64.",
             needs: "encrypted"
         ) { trial in
             let store = try await trial.makeStore([markerTable])
@@ -33,6 +34,62 @@ extension StoreRules {
             try await trial.expectNoMarkers("of a new store")
             try await trial.close(store)
             try await trial.expectNoMarkers("of a new store that was closed")
+        },
+        rule(
+            "encryption.numbers-not-in-clear",
+            unreadable,
+            in: "StoreCapabilities",
+            "Writes a number, a double and a date, and looks for their bytes and digits in every file.",
+            needs: "encrypted"
+        ) { trial in
+            let store = try await trial.makeStore()
+            let number: Int64 = 0x51A7_3C9E_D204_6B8F
+            let double = 7.123456789012345e47
+            let date = Timestamp(milliseconds: 4_178_293_651_987)
+            let row: [String: FieldValue] = ["int": .int64(number), "double": .double(double), "date": .date(date)]
+            try await store.upsert((0..<50).map { Record(id: .string("\($0)"), row) }, table: "items")
+            var forms: [(String, [UInt8])] = [
+                ("the digits of a number", Array("\(number)".utf8)),
+                ("the digits of a double", Array("7.12345678901".utf8)),
+                ("the digits of a date", Array("\(date.milliseconds)".utf8)),
+                ("the text of a date", Array(date.text.utf8.prefix(19))),
+            ]
+            for (name, bits) in [
+                ("number", UInt64(bitPattern: number)), ("double", double.bitPattern),
+                ("date", UInt64(bitPattern: date.milliseconds)),
+            ] {
+                // The two highest bytes of a date are zeros, which a database leaves out.
+                let bytes = (0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * $0)) }.drop { $0 == 0 }
+                forms += [("the bytes of a \(name)", Array(bytes)), ("the bytes of a \(name)", bytes.reversed())]
+            }
+            for isOpen in [true, false] {
+                for (file, bytes) in try await trial.contents() {
+                    let data = Data(bytes)
+                    for (what, form) in forms where data.range(of: Data(form)) != nil {
+                        trial.report(
+                            "write numbers, search '\(file)' \(isOpen ? "while the store is open" : "after closing")",
+                            expected: "nothing of what was written",
+                            got: what
+                        )
+                    }
+                }
+                if isOpen { try await trial.close(store) }
+            }
+        },
+        rule(
+            "encryption.search-index-not-in-clear",
+            unreadable,
+            in: "StoreCapabilities",
+            "Writes texts into a searchable column and looks for their words, folded and not, in every file.",
+            needs: "encrypted"
+        ) { trial in
+            let table = TableDefinition("notes", columns: [.init("text", .string, isSearchable: true)])
+            let store = try await trial.makeStore([table])
+            let rows = (0..<300).map { Record(id: .string("\($0)"), ["text": .string("Marker\($0) and MARKER")]) }
+            try await store.upsert(rows, table: "notes")
+            try await trial.expectNoMarkers("while the store is open")
+            try await trial.close(store)
+            try await trial.expectNoMarkers("after the store was closed")
         },
         rule(
             "encryption.deleted-not-in-clear",
@@ -85,7 +142,8 @@ extension StoreRules {
             needs: "encrypted"
         ) { trial in
             let store = try await trial.makeStore([markerTable])
-            let block = FieldValue.bytes(Array(repeating: 0x5A, count: 40_000))
+            // A block of many bytes: one byte and a constant could give the zeros that bookkeeping may hold.
+            let block = FieldValue.bytes((0..<40_000).map { UInt8($0 % 16 * 15 + 7) })
             let rows = (0..<10).map { Record(id: .string("\($0)"), ["MarkerBytes": block]) }
             try await store.upsert(rows, table: markerTable.name)
             try await trial.close(store)
@@ -100,7 +158,7 @@ extension StoreRules {
                     .values.max() ?? 0
                 trial.expect(
                     most < 100,
-                    "write 400 kB of one byte, read '\(name)'",
+                    "write 400 kB of one block of 16 bytes, read '\(name)'",
                     expected: "no block of 16 bytes again and again",
                     got: "one that comes \(most) times"
                 )
@@ -120,6 +178,20 @@ extension StoreRules {
             try await trial.expectError(.wrongKey, from: "open with another key") {
                 _ = try await trial.reopen(at: trial.place().opened(with: .second))
             }
+        },
+        rule(
+            "encryption.wrong-key-of-an-empty-store",
+            "The key does not open the database. The file is untouched.",
+            in: "StoreError/Code",
+            "Opens a closed store that never had a row with another key: wrongKey, and no new store in its place.",
+            needs: "encrypted"
+        ) { trial in
+            try await trial.close(try await trial.makeStore())
+            try await trial.expectError(.wrongKey, from: "open a store without rows with another key") {
+                _ = try await trial.reopen(at: trial.place().opened(with: .second))
+            }
+            let store = try await trial.reopen()
+            try await trial.expectStored([fullRow("a")], in: .items, store)
         },
         rule(
             "encryption.wrong-key-touches-nothing",
@@ -153,11 +225,14 @@ extension StoreRules {
             "encryption.key-change",
             unreadable,
             in: "StoreCapabilities",
-            "Changes the key: the old one is refused, the new one opens every row, and nothing is in clear.",
+            "Changes the key: the old one is refused, the new one opens every row of every table, system tables included,"
+                + " and nothing is in clear.",
             needs: "encrypted"
         ) { trial in
             let store = try await trial.makeStore([markerTable])
             try await writeMarkers(store)
+            let names = store.schema.allTables.map(\.name)
+            let before = try await store.read { reader in try names.map { try reader.records(Query($0)) } }
             try await trial.close(store)
             let place = try trial.place()
             try await trial.subject.changeKey(place, .second)
@@ -166,8 +241,10 @@ extension StoreRules {
             }
             try await trial.expectNoMarkers("after the key was changed")
             let again = try await trial.reopen([markerTable], at: place.opened(with: .second))
-            let count = try await again.read { try $0.count(Query(markerTable.name)) }
-            trial.expect(count, equals: markerRows.count, "rows after the key was changed")
+            let after = try await again.read { reader in try names.map { try reader.records(Query($0)) } }
+            for (index, name) in names.enumerated() {
+                trial.expectRows(after[index], before[index], "rows of '\(name)' after the key was changed")
+            }
         },
     ]
 
@@ -266,11 +343,7 @@ extension Trial where Subject == StoreSubject {
         for (name, bytes) in files {
             let data = Data(bytes)
             for marker in markers {
-                let wide = Data(marker.utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] })
-                for form in [
-                    Data(marker.utf8), wide, Data(marker.utf8.reversed()),
-                    Data(Data(marker.utf8).base64EncodedString().utf8.dropLast(2)),
-                ] {
+                for form in Self.forms(of: marker) {
                     expect(
                         data.range(of: form) == nil,
                         "search '\(name)' \(when)",
@@ -280,5 +353,21 @@ extension Trial where Subject == StoreSubject {
                 }
             }
         }
+    }
+
+    /// A text as it may be found in a file.
+    private static func forms(of text: String) -> [Data] {
+        let bytes = Data(text.utf8)
+        let hexadecimal = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        // Where the text begins in the middle of a group of three bytes, its first and last characters depend on others.
+        let base64 = (0..<3)
+            .map { shift in
+                let coded = (Data(repeating: 0, count: shift) + bytes).base64EncodedString()
+                return Data(coded.utf8.prefix((shift + bytes.count) * 8 / 6).dropFirst((shift * 8 + 5) / 6))
+            }
+        return [
+            bytes, Data(bytes.reversed()), Data(text.utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }),
+            Data(hexadecimal.utf8), Data(hexadecimal.uppercased().utf8),
+        ] + base64
     }
 }

@@ -113,6 +113,24 @@ extension StoreRules {
             )
         },
         rule(
+            "order.dates-and-bytes",
+            "Dates compare by their milliseconds, bytes byte for byte, and JSON by the bytes of its text.",
+            in: "Query",
+            "Orders dates from before the year 1 to beyond 9999, as instants and not as text, and bytes above and below"
+                + " 128."
+        ) { trial in
+            let dates: [Int64] = [0, .max, -1, 253_402_300_800_000, .min, -62_135_596_800_001, 1]
+            let bytes: [[UInt8]] = [[127], [128], [], [0, 255], [0], [255], [1]]
+            let rows = dates.indices.map {
+                Record(id: .string("\($0)"), ["date": .date(dates[$0]), "bytes": .bytes(bytes[$0])])
+            }
+            let world = try await QueryWorld(trial, rows)
+            let query = Query("items")
+            try await world.expect(query.ordered(by: "date"), ids: ["4", "5", "2", "0", "6", "3", "1"])
+            try await world.expect(query.ordered(by: "date", .descending), ids: ["1", "3", "6", "0", "2", "5", "4"])
+            try await world.expect(query.ordered(by: "bytes"), ids: ["2", "4", "3", "6", "0", "1", "5"])
+        },
+        rule(
             "order.many-rows",
             "What rows are ordered by, the first entry first.",
             in: "Query",
@@ -180,6 +198,42 @@ extension StoreRules {
             try await world.expect(Query("items").limited(to: 2), ids: ["a", "b"])
             try await world.expect(Query("items").limited(to: 3), ids: ["a", "b", "c"])
             try await world.expect(Query("items").limited(to: .max), ids: ["a", "b", "c"])
+        },
+        rule(
+            "order.no-limit",
+            "The most rows to return, 0 or more; nil for all.",
+            in: "Query",
+            "Writes 2,500 rows and reads, walks and counts them without a limit: all come, none is left out."
+        ) { trial in
+            let store = try await trial.makeStore()
+            try await store.upsert((0..<2_500).map { Record(id: .string("\($0)")) }, table: "other")
+            let (rows, walked, count) = try await store.read { reader in
+                var walked = 0
+                try reader.forEach(Query("other").ordered(by: "int")) { _ in walked += 1 }
+                return (try reader.records(Query("other")).count, walked, try reader.count(Query("other")))
+            }
+            trial.expect(rows, equals: 2_500, "rows read without a limit, of 2,500")
+            trial.expect(walked, equals: 2_500, "rows walked in an order without a limit, of 2,500")
+            trial.expect(count, equals: 2_500, "count of 2,500 rows")
+        },
+        rule(
+            "order.cut-comes-last",
+            "How many rows to leave out at the start, 0 or more.",
+            in: "Query",
+            "Cuts by limit and offset what a condition and an order give: the first rows of these, not of the table."
+        ) { trial in
+            let rows = (0..<8)
+                .map { Record(id: .string("\($0)"), ["int": .int64(Int64(7 - $0)), "bool": .bool($0 > 3)]) }
+            let world = try await QueryWorld(trial, rows)
+            let query = Query("items")
+            try await world.expect(query.ordered(by: "int").limited(to: 2), ids: ["7", "6"])
+            try await world.expect(query.ordered(by: "int").skipping(6), ids: ["1", "0"])
+            try await world.expect(query.filtered(by: Column("bool") == true).limited(to: 2), ids: ["4", "5"])
+            try await world.expect(query.filtered(by: Column("bool") == true).skipping(3), ids: ["7"])
+            try await world.expect(
+                query.filtered(by: Column("bool") == true).ordered(by: "int").skipping(1).limited(to: 2),
+                ids: ["6", "5"]
+            )
         },
         rule("order.limit-0", "A limit of 0 gives no rows.", in: "Query", "Reads with the limit 0.") { trial in
             let world = try await QueryWorld(trial, [Record(id: "a")])
@@ -271,10 +325,11 @@ extension StoreRules {
         ) { trial in
             let world = try await QueryWorld(trial, [Record(id: "a", ["int": 1, "text": "x"]), Record(id: "b")])
             for selection in [["int", "version"], ["id"], [], ["text", "text"], ["deleted", "updatedAt"]] {
-                try await world.expect(Query("items").selecting(selection), ids: ["a", "b"])
+                try await world.expect(Query("items").selecting(selection), ids: ["a", "b"], exactNulls: true)
             }
             let row = try await world.store.read(Query("items").selecting(["int", "bool"]).limited(to: 1)).records.first
-            trial.expectRow(row, Record(id: "a", ["int": 1, "bool": .null]), "select int and bool of row 'a'")
+            let expected = Record(id: "a", ["int": 1, "bool": .null])
+            trial.expectRow(row, expected, exactNulls: true, "select int and bool of row 'a'")
         },
         rule(
             "order.selection-filters-by-others",
@@ -332,7 +387,8 @@ extension StoreRules {
             "order.total-count",
             "How many rows satisfy the predicate, whatever limit and offset; nil when the query did not ask.",
             in: "QueryResult",
-            "Reads a page and asks for the total count, and reads without asking."
+            "Reads a page and asks for the total count: skipped rows and those beyond the limit count. Reads without"
+                + " asking."
         ) { trial in
             let world = try await QueryWorld(trial, QueryWorld.rows("int", (0..<7).map { .int64($0) }))
             let query = Query("items").filtered(by: Column("int") >= 2).skipping(1).limited(to: 2)

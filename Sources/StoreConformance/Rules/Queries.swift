@@ -222,6 +222,89 @@ extension StoreRules {
             try await world.expect(Column("decimal") > .decimal("3"), ids: ["7"])
         },
         rule(
+            "query.sign-of-zero",
+            "Zero has no sign.",
+            in: "Query",
+            "Compares and orders 0.0 and -0.0, and the decimals 0 and -0.0: they are equal, so rows come by id."
+        ) { trial in
+            let rows = [(0.0, "-0.0"), (-0.0, "0"), (0.0, "0.00"), (-0.0, "-0")].enumerated()
+                .map {
+                    Record(
+                        id: .string("\($0.offset)"),
+                        ["double": .double($0.element.0), "decimal": .decimal($0.element.1)]
+                    )
+                }
+            let world = try await QueryWorld(trial, rows)
+            for column in ["double", "decimal"] {
+                for zero: FieldValue in [0.0, -0.0, 0, .decimal("-0")] {
+                    try await world.expect(Column(column) == zero, ids: ["0", "1", "2", "3"])
+                    try await world.expect(Column(column).isAny(of: [zero]), ids: ["0", "1", "2", "3"])
+                    try await world.expect(Column(column) < zero || Column(column) > zero, ids: [])
+                }
+                try await world.expect(Query("items").ordered(by: column), ids: ["0", "1", "2", "3"])
+                try await world.expect(Query("items").ordered(by: column, .descending), ids: ["0", "1", "2", "3"])
+            }
+        },
+        rule(
+            "query.doubles-and-decimals",
+            "A double counts as the shortest decimal text that reads back as it: 0.1 equals the decimal 0.1.",
+            in: "Query",
+            "Compares doubles that no binary fraction holds exactly with decimals, as columns and as values."
+        ) { trial in
+            let rows = [
+                Record(id: "0", ["double": 0.1, "decimal": .decimal("0.1")]),
+                Record(id: "1", ["double": 0.1, "decimal": .decimal("0.1000000000000000055511151231257827")]),
+                Record(id: "2", ["double": 1e23, "decimal": .decimal("1e23")]),
+            ]
+            let world = try await QueryWorld(trial, rows)
+            try await world.expect(Column("double") == .decimal("0.1"), ids: ["0", "1"])
+            try await world.expect(Column("double") == .decimal("0.1000000000000000055511151231257827"), ids: [])
+            try await world.expect(Column("decimal") == 0.1, ids: ["0"])
+            try await world.expect(Column("decimal") == 1e23, ids: ["2"])
+            try await world.expect(.comparison(.column("double"), .equal, .column("decimal")), ids: ["0", "2"])
+            try await world.expect(.comparison(.column("double"), .less, .column("decimal")), ids: ["1"])
+        },
+        rule(
+            "query.dates",
+            "Dates compare by their milliseconds, bytes byte for byte, and JSON by the bytes of its text.",
+            in: "Query",
+            "Compares dates of the years 1, 1969, 1970 and 9999, and before and beyond: as instants, not as text, and in"
+                + " no time zone but UTC."
+        ) { trial in
+            let dates: [FieldValue] = [
+                .date(.min), .date(-62_135_596_800_001), .date(-62_135_596_800_000), .date(-1), .date(0), .date(999),
+                .date(253_402_300_799_999), .date(253_402_300_800_000), .date(.max),
+            ]
+            let world = try await QueryWorld(trial, QueryWorld.rows("date", dates))
+            for (index, date) in dates.enumerated() {
+                try await world.expect(Column("date") < date, ids: (0..<index).map { .string("\($0)") })
+                try await world.expect(Column("date") == date, ids: [.string("\(index)")])
+                try await world.expect(Column("date") >= date, ids: (index..<dates.count).map { .string("\($0)") })
+            }
+            try await world.expect(Column("date") == .date(text: "1970-01-01T02:00:00.999+02:00"), ids: ["5"])
+        },
+        rule(
+            "query.bytes-and-json",
+            "Dates compare by their milliseconds, bytes byte for byte, and JSON by the bytes of its text.",
+            in: "Query",
+            "Compares bytes above and below 128 and of differing lengths, and JSON that differs in its text only."
+        ) { trial in
+            let bytes: [FieldValue] = [
+                .bytes([]), .bytes([0]), .bytes([0, 0]), .bytes([1]), .bytes([127]), .bytes([128]),
+            ]
+            let world = try await QueryWorld(trial, QueryWorld.rows("bytes", bytes))
+            for (index, value) in bytes.enumerated() {
+                try await world.expect(Column("bytes") < value, ids: (0..<index).map { .string("\($0)") })
+                try await world.expect(Column("bytes") == value, ids: [.string("\(index)")])
+            }
+            let texts = ["1", "1.0", "[1]", "[1 ]", "{\"a\":1,\"b\":2}", "{\"b\":2,\"a\":1}"]
+            let other = try await QueryWorld(trial, QueryWorld.rows("json", texts.map { .json($0) }))
+            for (index, text) in texts.enumerated() {
+                try await other.expect(Column("json") == .json(text), ids: [.string("\(index)")])
+            }
+            try await other.expect(Column("json") < .json("[1]"), ids: ["0", "1", "3"])
+        },
+        rule(
             "query.text-bytes",
             "Strings compare by their UTF-8 bytes, false comes before true",
             in: "Query",
@@ -266,6 +349,24 @@ extension StoreRules {
     ]
 
     private static let logic: [StoreRule] = [
+        rule(
+            "query.marked-as-deleted",
+            "it sets none by itself, and a row marked as deleted is a row.",
+            in: "SystemProperties",
+            "Marks rows as deleted: reads by id, queries and counts give them like all others."
+        ) { trial in
+            let rows = [
+                Record(id: "0", ["deleted": true, "int": 1]), Record(id: "1", ["deleted": false, "int": 1]),
+                Record(id: "2", ["int": 1]),
+            ]
+            let world = try await QueryWorld(trial, rows)
+            try await world.expect(Query("items"), ids: ["0", "1", "2"])
+            try await world.expect(Column("int") == 1, ids: ["0", "1", "2"])
+            try await world.expect(Column("deleted") == true, ids: ["0"])
+            try await world.expect(Column("deleted") != true, ids: ["1", "2"])
+            let row = try await world.store.read(table: "items", itemID: "0")
+            trial.expectRow(row, world.rows[0], "read a row marked as deleted by its id")
+        },
         rule(
             "query.all",
             "Whether all hold; true for an empty list.",
@@ -341,12 +442,13 @@ extension StoreRules {
             "In a table whose ids ignore case, comparisons with the column `id` and the order by it ignore case"
                 + " as well.",
             in: "Query",
-            "Compares the id with texts of another casing, with 'equal', with 'any of', and with an order."
+            "Compares the id with texts of another casing, with 'equal', 'not equal', 'any of', and with an order."
         ) { trial in
             let rows = [Record(id: "B"), Record(id: "a"), Record(id: "C")]
             let world = try await QueryWorld(trial, rows, in: .folding)
             try await world.expect(Column("id") == "A", ids: ["a"])
             try await world.expect(Column("id") == "b", ids: ["B"])
+            try await world.expect(Column("id") != "b", ids: ["a", "C"])
             try await world.expect(Column("id").isAny(of: ["c", "A"]), ids: ["a", "C"])
             try await world.expect(Column("id") > "A", ids: ["B", "C"])
             try await world.expect(Query("folding"), ids: ["a", "B", "C"])

@@ -22,7 +22,8 @@ extension StoreRules {
             "Writes a record with one value and expects all other declared columns as nulls, not as absent keys."
         ) { trial in
             let store = try await trial.makeStore()
-            try await trial.expectStored([Record(id: "a", ["int": 1]), Record(id: "b")], in: .items, store)
+            let rows = [Record(id: "a", ["int": 1]), Record(id: "b")]
+            try await trial.expectStored(rows, exactNulls: true, in: .items, store)
         },
         rule(
             "read.id-exact-case",

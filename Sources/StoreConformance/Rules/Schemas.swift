@@ -133,10 +133,40 @@ extension StoreRules {
             try await trial.writeAndClose([small], [Record(id: "a", ["text": "x"])])
             let store = try await trial.reopen([.items])
             let row = try await store.read(table: "items", itemID: "a")
-            trial.expectRow(row, TableDefinition.items.filled(Record(id: "a", ["text": "x"])), "a row from before")
+            let expected = TableDefinition.items.filled(Record(id: "a", ["text": "x"]))
+            trial.expectRow(row, expected, exactNulls: true, "a row from before")
             try await trial.expectStored([fullRow("b")], in: .items, store)
             let query = Query("items").filtered(by: Column("int") == .null)
             trial.expectIDs(try await store.read(query).records, ["a"], "query \(shown(query))")
+        },
+        rule(
+            "schema.adds-indexes",
+            "The index is made when the store is opened",
+            in: "ColumnDefinition",
+            "Opens the store again with a column that has become searchable and with indexes: searches and queries find"
+                + " the rows from before.",
+            needs: "durable"
+        ) { trial in
+            func table(_ isIndexed: Bool) -> TableDefinition {
+                TableDefinition(
+                    "items",
+                    columns: [.init("text", .string, isSearchable: isIndexed), .init("int", .int64)],
+                    indexes: isIndexed ? [["int", "text"]] : []
+                )
+            }
+            let rows = [("a", "fresh milk", 3), ("b", "bread", 1), ("c", "Milk", 2)]
+                .map { Record(id: .string($0.0), ["text": .string($0.1), "int": .int64(Int64($0.2))]) }
+            try await trial.writeAndClose([table(false)], rows)
+            for isIndexed in [true, false, true] {
+                let store = try await trial.reopen([table(isIndexed)])
+                let found = Query("items").filtered(by: Column("text").matches(words: "MILK"))
+                trial.expectIDs(try await store.read(found).records, ["a", "c"], "query \(shown(found)) after opening")
+                let folded = Query("items").ordered(by: "text", folded: true)
+                trial.expectIDs(try await store.read(folded).records, ["b", "a", "c"], "query \(shown(folded))")
+                let numbers = Query("items").filtered(by: Column("int") > 1).ordered(by: "int")
+                trial.expectIDs(try await store.read(numbers).records, ["c", "a"], "query \(shown(numbers))")
+                try await trial.close(store)
+            }
         },
         rule(
             "schema.undeclared-column",

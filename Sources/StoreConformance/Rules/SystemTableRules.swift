@@ -86,6 +86,33 @@ extension StoreRules {
             trial.expectIDs(later, ids.filter { ($0.int64Value ?? 0) > 9 }, "operations with numbers above 9")
         },
         rule(
+            "system.ties-by-number",
+            "A number; such ids are ordered numerically.",
+            in: "RecordID",
+            "Orders operations that are equal in a column, and cuts them: they come by their numbers, 9 before 10."
+        ) { trial in
+            let store = try await trial.makeStore()
+            let numbers: [Int64] = [100, 9, 10, -2, 1]
+            let rows = numbers.map { Record(id: .int64($0), ["state": 0]) } + [Record(id: 5, ["state": 1])]
+            try await store.upsert(rows, table: store.operationTableName)
+            let query = Query(store.operationTableName).ordered(by: "state", .descending)
+            trial.expectIDs(try await store.read(query).records, [5, -2, 1, 9, 10, 100], "query \(shown(query))")
+            let page = query.skipping(3).limited(to: 2)
+            trial.expectIDs(try await store.read(page).records, [9, 10], "query \(shown(page))")
+        },
+        rule(
+            "system.ids-are-exact",
+            "By their bytes.",
+            in: "IDComparison",
+            "Writes settings and operation errors whose ids differ in case only: each is a row of its own."
+        ) { trial in
+            let store = try await trial.makeStore()
+            for table in [store.configTableName, store.errorTableName] {
+                try await store.upsert(["a", "A"].map { Record(id: $0) }, table: table)
+                trial.expectIDs(try await store.read(Query(table)).records, ["A", "a"], "rows of \(table)")
+            }
+        },
+        rule(
             "system.operation-by-item",
             "The item id in the form the table compares ids by, so that one lookup by index finds the operation.",
             in: "SystemTables",

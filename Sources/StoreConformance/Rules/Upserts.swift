@@ -116,6 +116,30 @@ extension StoreRules {
             )
         },
         rule(
+            "upsert.sets-nothing-itself",
+            "it sets none by itself, and a row marked as deleted is a row.",
+            in: "SystemProperties",
+            "Inserts, merges, and deletes and inserts again: createdAt, updatedAt, version and deleted are what was written."
+        ) { trial in
+            let store = try await trial.makeStore()
+            try await trial.expectStored([Record(id: "a", ["int": 1])], in: .items, store)
+            let row = Record(
+                id: "b",
+                ["createdAt": .date(1), "updatedAt": .date(2), "version": "v1", "deleted": true, "int": 1]
+            )
+            try await store.upsert([row], table: "items")
+            try await store.upsert([Record(id: "b", ["int": 2])], table: "items")
+            var expected = TableDefinition.items.filled(row)
+            expected["int"] = 2
+            trial.expectRow(
+                try await store.read(table: "items", itemID: "b"),
+                expected,
+                "merge a number into a row with system properties"
+            )
+            try await store.deleteItems(withIDs: ["b"], table: "items")
+            try await trial.expectStored([Record(id: "b", ["int": 3])], in: .items, store)
+        },
+        rule(
             "upsert.random-merges",
             "Inserts records, or merges them into the rows with their ids.",
             in: "StoreWriteBackend/upsert(_:into:)",
@@ -312,7 +336,7 @@ extension StoreRules {
             try await store.upsert([Record(id: "a", ["x": .null, "y": .null])], table: "items")
             let got = try await store.read(table: "items", itemID: "a")
             let expected = TableDefinition.items.filled(Record(id: "a", ["x": .null, "y": .null]))
-            trial.expectRow(got, expected, "upsert nulls under undeclared keys")
+            trial.expectRow(got, expected, exactNulls: true, "upsert nulls under undeclared keys")
         },
     ]
 }

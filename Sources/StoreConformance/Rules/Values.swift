@@ -3,13 +3,12 @@ internal import SyncContract
 
 extension StoreRules {
     static let values: [StoreRule] =
-        roundTrips.map { name, sentence, source, column, samples in
+        roundTrips.map { name, sentence, source, column, samples, procedure in
             rule(
                 "values." + name,
                 sentence,
                 in: source,
-                "Writes \(samples.count == 1 ? "one value" : "\(samples.count) values") into a column of that type and"
-                    + " reads back by id, by query and in the same transaction."
+                procedure + ". Reads back by id, by query and in the same transaction."
             ) { trial in
                 let store = try await trial.makeStore()
                 let records = samples.enumerated().map { Record(id: .string("\($0.offset)"), [column: $0.element]) }
@@ -18,14 +17,18 @@ extension StoreRules {
         } + otherValues
 
     private typealias RoundTrip = (
-        name: String, sentence: String, source: String, column: String, samples: [FieldValue]
+        name: String, sentence: String, source: String, column: String, samples: [FieldValue], procedure: String
     )
 
     private static let roundTrips: [RoundTrip] = [
-        ("bool", "Every value comes back as it went in", "SyncContextDataSource", "bool", [true, false]),
+        (
+            "bool", "Every value comes back as it went in", "SyncContextDataSource", "bool", [true, false],
+            "Writes true and false: truth values come back, not numbers and not text"
+        ),
         (
             "int64", "A whole number.", "FieldValue", "int",
-            [0, 1, -1, .int64(.max), .int64(.min), .int64(1 << 53 + 1), .int64(-(1 << 53) - 1), 4_294_967_296]
+            [0, 1, -1, .int64(.max), .int64(.min), .int64(1 << 53 + 1), .int64(-(1 << 53) - 1), 4_294_967_296],
+            "Writes whole numbers up to both ends of 64 bits and beyond 2⁵³, which no double holds"
         ),
         (
             "double", "It comes back bit for bit, but for the sign of zero.", "FieldValue", "double",
@@ -34,11 +37,12 @@ extension StoreRules {
                 .double(.greatestFiniteMagnitude),
                 .double(.leastNormalMagnitude), .double(.pi), .double(1.0.nextUp), .double(9_007_199_254_740_994),
                 .double(123_456_789.123_456_79), .double(1), .double(-2),
-            ]
+            ],
+            "Writes doubles from the smallest to the largest with all their digits, and whole ones, which stay doubles"
         ),
         (
             "double-infinity", "infinities are kept, but cannot be sent to a server.", "FieldValue", "double",
-            [.double(.infinity), .double(-.infinity)]
+            [.double(.infinity), .double(-.infinity)], "Writes both infinities"
         ),
         (
             "decimal-text", "A decimal number, kept as the text it came in.", "FieldValue", "decimal",
@@ -46,18 +50,20 @@ extension StoreRules {
                 .decimal("1.10"), .decimal("1.1"), .decimal("1e0"), .decimal("1E+2"), .decimal("-0"), .decimal("0.0"),
                 .decimal("123456789012345678901234567890.12345678901234567890"), .decimal("1e400"),
                 .decimal("0.1000000000000000055511151231257827"), .decimal("9007199254740993"),
-            ]
+            ],
+            "Writes decimals with zeros at the end, exponents, and more digits than a number holds: every character stays"
         ),
         (
             "text-any-scalar", "Any Unicode scalar is allowed, U+0000 included.", "FieldValue", "text",
             [
                 "\0", "a\0b", "\0\0", "\u{FEFF}x", "\u{10FFFF}", "😀👨‍👩‍👧", "日本語", "ß", "\u{202E}abc", "\r\n\t",
                 "\u{FFFF}", "\u{7F}",
-            ]
+            ], "Writes text with U+0000 in it, emoji, line ends, control and private characters"
         ),
         (
             "text-not-normalised", "a composed and a decomposed accent differ here", "FieldValue", "text",
-            ["\u{E9}", "e\u{301}", "\u{212B}", "\u{C5}", "A\u{30A}", "\u{1E9B}\u{323}", "\u{FB01}"]
+            ["\u{E9}", "e\u{301}", "\u{212B}", "\u{C5}", "A\u{30A}", "\u{1E9B}\u{323}", "\u{FB01}"],
+            "Writes accents and ligatures in several forms: none becomes another"
         ),
         (
             "text-not-interpreted", "Every value comes back as it went in", "SyncContextDataSource", "text",
@@ -65,19 +71,22 @@ extension StoreRules {
                 "1", "007", "1.0", "1e3", "true", "null", "NULL", " a ", "a ", "'", "''", "\"", "\\", "\\n", "%", "_",
                 "?1",
                 ":x", "; DROP TABLE items; --", "0x10", "2020-01-01T00:00:00Z", "{\"a\":1}",
-            ]
+            ],
+            "Writes text that looks like a number, a date, null, JSON or SQL, and spaces around text: it stays that text"
         ),
-        ("text-empty", "Empty text is not null.", "FieldValue", "text", [""]),
+        (
+            "text-empty", "Empty text is not null.", "FieldValue", "text", [""], "Writes the empty text"
+        ),
         (
             "text-large", "Every value comes back as it went in", "SyncContextDataSource", "text",
-            [.string(String(repeating: "é0123456789", count: 90_000))]
+            [.string(String(repeating: "é0123456789", count: 90_000))], "Writes a text of about one megabyte"
         ),
         (
             "date-milliseconds", "An instant in whole milliseconds.", "FieldValue", "date",
             [
                 .date(0), .date(1), .date(999), .date(-1), .date(1_700_000_000_123), .date(253_402_300_799_999),
                 .date(-62_135_596_800_000), .date(.max), .date(.min),
-            ]
+            ], "Writes dates with odd milliseconds, before 1970, in the years 1 and 9999, and at both ends of 64 bits"
         ),
         (
             "date-finer-text",
@@ -87,26 +96,29 @@ extension StoreRules {
             [
                 .date(text: "2024-02-29T12:34:56.1234567Z"), .date(text: "2024-02-29T12:34:56.123000001+02:00"),
                 .date(text: "1969-12-31T23:59:59.9999999Z"),
-            ]
+            ], "Writes dates finer than milliseconds and with a zone other than UTC: their text stays as it was"
         ),
         (
             "bytes", "Every value comes back as it went in", "SyncContextDataSource", "bytes",
             [
                 .bytes(Array(0...255)), .bytes([0]), .bytes([0, 0, 0]), .bytes([255, 254, 0, 1]),
                 .bytes(Array("text".utf8)),
-            ]
+            ], "Writes bytes of every value, zeros at the start and the end among them, and those of a text"
         ),
-        ("bytes-empty", "Empty bytes are not null.", "FieldValue", "bytes", [.bytes([])]),
+        (
+            "bytes-empty", "Empty bytes are not null.", "FieldValue", "bytes", [.bytes([])], "Writes no bytes"
+        ),
         (
             "bytes-large", "Every value comes back as it went in", "SyncContextDataSource", "bytes",
-            [.bytes((0..<1_048_577).map { UInt8(truncatingIfNeeded: $0 &* 31) })]
+            [.bytes((0..<1_048_577).map { UInt8(truncatingIfNeeded: $0 &* 31) })],
+            "Writes one more byte than a mebibyte"
         ),
         (
             "json-verbatim", "Nested JSON, kept verbatim.", "FieldValue", "json",
             [
                 .json("{ \"b\" : 1,\n \"a\":[1.0, 1.00,1e2] , \"b\":null}"), .json("[]"), .json("null"), .json("\"x\""),
                 .json("12345678901234567890.10"), .json("{\"\\u00e9\":\"\\u0000\"}"), .json(" true "),
-            ]
+            ], "Writes JSON with spaces, long numbers, escapes and repeated zeros: every character stays"
         ),
     ]
 
@@ -120,7 +132,17 @@ extension StoreRules {
             let store = try await trial.makeStore()
             var record = Record(id: "null")
             for column in TableDefinition.items.allColumns { record[column.name] = .null }
-            try await trial.expectStored([record], in: .items, store)
+            try await trial.expectStored([record], exactNulls: true, in: .items, store)
+        },
+        rule(
+            "values.negative-zero",
+            "It comes back bit for bit, but for the sign of zero.",
+            in: "FieldValue",
+            "Writes 0.0 and -0.0 into a double column: a zero comes back, whatever its sign."
+        ) { trial in
+            let store = try await trial.makeStore()
+            let rows = [Record(id: "0", ["double": 0.0]), Record(id: "1", ["double": -0.0])]
+            try await trial.expectStored(rows, in: .items, store)
         },
         rule(
             "values.double-nan-refused",
@@ -194,7 +216,7 @@ extension StoreRules {
             "values.system-properties",
             "The columns a server keeps for every row.",
             in: "SystemProperties",
-            "Writes createdAt, updatedAt, version and deleted and reads them back."
+            "Writes createdAt, updatedAt, version and deleted, false and true, and reads them back."
         ) { trial in
             let store = try await trial.makeStore()
             let record = Record(
@@ -204,7 +226,7 @@ extension StoreRules {
                     "version": "AAAAAAAAB9E=", "deleted": true,
                 ]
             )
-            try await trial.expectStored([record], in: .items, store)
+            try await trial.expectStored([record, Record(id: "b", ["deleted": false])], in: .items, store)
         },
         rule(
             "values.date-replaced-finer-text",

@@ -2,8 +2,8 @@
 ///
 /// Stores, the evaluator and the adapter refuse a predicate beyond these bounds, each with the same verdict:
 ///
-/// - It is nested at most 64 levels deep. A chain of one operator, such as `a && b && c`, is one level however it was
-///   put together.
+/// - It is nested at most 64 levels deep. A leaf is a level, and so is a chain of one operator, such as `a && b && c`,
+///   however it was put together.
 /// - It has at most 100,000 parts. The values of ``isAnyOf(_:_:)`` do not count.
 /// - The expressions of one comparison, match or list have at most 100 columns, values, functions and operators
 ///   together.

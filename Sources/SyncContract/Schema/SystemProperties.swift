@@ -1,5 +1,7 @@
 /// The columns a server keeps for every row.
 ///
+/// To a store they are columns like any other: it sets none by itself, and a row marked as deleted is a row.
+///
 /// The bits are those of the original SDKs, so that a store written against them can pass its own value on.
 public struct SystemProperties: OptionSet, Sendable, Hashable {
     /// The bits: 1 created at, 2 updated at, 4 version, 8 deleted.

@@ -31,7 +31,8 @@ public protocol StoreReadBackend: AnyObject {
 
 /// What the author of a store writes for writing.
 ///
-/// A method that throws may leave its own call half done: the transaction is then rolled back as a whole.
+/// A method that throws leaves nothing of its call behind, or the store rolls back the whole transaction, also when the
+/// closure catches the error and returns.
 public protocol StoreWriteBackend: StoreReadBackend {
     /// Inserts records, or merges them into the rows with their ids.
     ///

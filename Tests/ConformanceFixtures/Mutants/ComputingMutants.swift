@@ -127,6 +127,9 @@ extension Mutant {
                 return query
             }
         },
+        Mutant("search.after-rollback", "keeps in a searchable table what was rolled back") {
+            $0.rollBack = { before, made in before.merging(made.filter { $0.key == "notes" }) { $1 } }
+        },
         Mutant("search.index-changes-nothing", "forgets to search rows that were merged") {
             $0.evaluating { query in
                 guard query.table == "notes", case .words(let text, let match, let columns)? = query.predicate,

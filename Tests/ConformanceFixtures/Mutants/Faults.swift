@@ -64,6 +64,7 @@ package struct StoreFaults: Sendable {
     package var subscribesLazily = false
     package var streamsWithoutMerging = false
     package var streamsToOneOnly = false
+    package var streamsNewestOnly = false
     package var replaysLastChange = false
     package var sleepsForever = false
     package var blocksForever = false

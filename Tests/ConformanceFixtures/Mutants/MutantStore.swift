@@ -132,8 +132,13 @@ package final class MutantStore: SyncContextDataSource {
     }
 
     package func changes() -> AsyncStream<StoreChange> {
-        if faults.store.streamsWithoutMerging || faults.store.replaysLastChange || faults.store.streamsToOneOnly {
-            let (stream, continuation) = AsyncStream<StoreChange>.makeStream()
+        if faults.store.streamsWithoutMerging || faults.store.replaysLastChange || faults.store.streamsToOneOnly
+            || faults.store.streamsNewestOnly
+        {
+            let (stream, continuation) = AsyncStream<StoreChange>
+                .makeStream(
+                    bufferingPolicy: faults.store.streamsNewestOnly ? .bufferingNewest(1) : .unbounded
+                )
             state.withLock { state in
                 if faults.store.replaysLastChange, let last = state.lastChange { continuation.yield(last) }
                 if faults.store.streamsToOneOnly { state.plainStreams = [] }

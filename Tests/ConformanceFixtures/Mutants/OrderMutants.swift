@@ -37,6 +37,42 @@ extension Mutant {
                 return query
             }
         },
+        Mutant("order.dates-and-bytes", "orders dates by their text") {
+            $0.arranging { rows, query in
+                guard query.order.first?.column == "date" else { return rows }
+                let sorted = rows.sorted { ($0["date"]?.dateValue?.text ?? "") < ($1["date"]?.dateValue?.text ?? "") }
+                return query.order[0].direction == .ascending ? sorted : sorted.reversed()
+            }
+        },
+        Mutant("order.no-limit", "gives 1,000 rows when no limit is given") {
+            $0.evaluating { query in
+                var query = query
+                query.limit = query.limit ?? 1_000
+                return query
+            }
+        },
+        Mutant("order.cut-comes-last", "cuts before it orders") {
+            $0.rows = { query, inner in
+                var unordered = query
+                (unordered.order, unordered.selection) = ([], nil)
+                var rows: [Record] = []
+                try inner.forEach(unordered) { rows.append($0) }
+                let evaluator = QueryEvaluator(try inner.definition(of: query.table))
+                rows.sort { evaluator.precedes($0, $1, in: query.order) }
+                return query.selection.map { names in rows.map { $0.selecting(names) } } ?? rows
+            }
+        },
+        Mutant("order.cut-comes-last", "cuts before it filters") {
+            $0.rows = { query, inner in
+                var unfiltered = query
+                (unfiltered.predicate, unfiltered.selection) = (nil, nil)
+                var rows: [Record] = []
+                try inner.forEach(unfiltered) { rows.append($0) }
+                let evaluator = QueryEvaluator(try inner.definition(of: query.table))
+                rows = try rows.filter { try evaluator.matches($0, query.predicate) }
+                return query.selection.map { names in rows.map { $0.selecting(names) } } ?? rows
+            }
+        },
         Mutant("order.many-rows", "orders by two columns at most") {
             $0.evaluating { query in
                 var query = query

@@ -93,6 +93,73 @@ extension Mutant {
                 return .comparison(left, comparison, .value(.double(number.nextUp)))
             }
         },
+        Mutant("query.sign-of-zero", "orders -0.0 before 0.0") {
+            $0.arranging { rows, query in
+                guard query.order.first?.column == "double" else { return rows }
+                let isNegative: (Record) -> Bool = { $0["double"]?.doubleValue?.sign == .minus }
+                return rows.filter(isNegative) + rows.filter { !isNegative($0) }
+            }
+        },
+        Mutant("query.sign-of-zero", "does not find -0.0 where 0 is looked for") {
+            $0.testing { leaf in
+                guard case .comparison(.column("double"), .equal, .value(let value)) = leaf, value == 0.0 else {
+                    return leaf
+                }
+                return .constant(false)
+            }
+        },
+        Mutant("query.doubles-and-decimals", "compares the exact value of a double with a decimal") {
+            $0.testing { leaf in
+                guard case .comparison(.column("double"), .equal, .value(.decimal(let number))) = leaf,
+                    number.text.contains(".")
+                else { return leaf }
+                return .constant(false)
+            }
+        },
+        Mutant("query.dates", "compares dates by their text") {
+            $0.testing { leaf in
+                guard case .comparison(let left, .less, .value(.date(let date))) = leaf,
+                    date.milliseconds > 253_402_300_799_999
+                else { return leaf }
+                // '+10000-01-01' comes before every year that begins with a digit.
+                return .comparison(left, .less, .value(.date(Timestamp(milliseconds: -62_135_596_800_000))))
+            }
+        },
+        Mutant("query.dates", "takes the dates of a query for those of another time zone") {
+            $0.testing { leaf in
+                guard case .comparison(let left, let comparison, .value(.date(let date))) = leaf else { return leaf }
+                let shifted = date.milliseconds.addingReportingOverflow(3_600_000)
+                let moved = Timestamp(milliseconds: shifted.overflow ? date.milliseconds : shifted.partialValue)
+                return .comparison(left, comparison, .value(.date(moved)))
+            }
+        },
+        Mutant("query.bytes-and-json", "compares bytes as signed numbers") {
+            $0.testing { leaf in
+                guard case .comparison(let left, .less, .value(.bytes(let bytes))) = leaf, bytes.first ?? 0 > 127 else {
+                    return leaf
+                }
+                return .comparison(left, .less, .value(.bytes([])))
+            }
+        },
+        Mutant("query.bytes-and-json", "takes JSON of the same meaning for equal") {
+            $0.testing { leaf in
+                guard case .comparison(let left, .equal, .value(.json(let json))) = leaf, json.text == "[1 ]" else {
+                    return leaf
+                }
+                return .any([leaf, .comparison(left, .equal, .value(.json(JSONText("[1]") ?? json)))])
+            }
+        },
+        Mutant("query.marked-as-deleted", "hides rows that are marked as deleted") {
+            $0.evaluating { query in
+                ["items", "folding"].contains(query.table) ? query.filtered(by: Column("deleted") != true) : query
+            }
+        },
+        Mutant("query.id-ignoring-case", "compares ids with case for 'not equal'") {
+            $0.testing { leaf in
+                guard case .comparison(.column("id"), .notEqual, let right) = leaf else { return leaf }
+                return .comparison(.substring(.column("id"), from: .value(0), count: nil), .notEqual, right)
+            }
+        },
         Mutant("query.text-bytes", "compares text without case") {
             $0.testing { leaf in
                 guard case .comparison(.column("text"), let comparison, .value(.string(let text))) = leaf else {
@@ -221,6 +288,27 @@ extension Mutant {
                     left,
                     values + values.compactMap { $0.stringValue.flatMap(Int64.init).map(FieldValue.int64) }
                 )
+            }
+        },
+        Mutant("match.any-of-exact", "compares text in lists without case") {
+            $0.testing { leaf in
+                guard case .isAnyOf(.column("text"), let values) = leaf else { return leaf }
+                let folded = values.map { value in value.stringValue.map { FieldValue.string($0.lowercased()) } ?? value
+                }
+                return .isAnyOf(.lowercased(.column("text")), folded)
+            }
+        },
+        Mutant("match.any-of-exact", "compares dates in lists by their text") {
+            $0.testing { leaf in
+                guard case .isAnyOf(let left, let values) = leaf else { return leaf }
+                return .isAnyOf(left, values.filter { $0.dateValue?.finerText == nil })
+            }
+        },
+        Mutant("match.contains", "goes on behind a false start") {
+            $0.testing { leaf in
+                guard case .match(let text, .contains, .value(.string(let pattern))) = leaf, pattern.hasPrefix("aa")
+                else { return leaf }
+                return .match(text, .startsWith, .value(.string(pattern)))
             }
         },
         Mutant("match.any-of-many", "looks at 999 values at most") {

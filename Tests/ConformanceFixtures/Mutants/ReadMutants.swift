@@ -69,6 +69,23 @@ extension Mutant {
                 return query.order.first?.direction == .descending ? texts[0] > texts[1] : texts[0] < texts[1]
             }
         },
+        Mutant("system.ties-by-number", "orders equal operations by the text of their numbers") {
+            $0.sorting { left, right, query in
+                for entry in query.order {
+                    let (a, b) = (left[entry.column]?.int64Value ?? 0, right[entry.column]?.int64Value ?? 0)
+                    if a != b { return entry.direction == .ascending ? a < b : a > b }
+                }
+                let texts = [left, right].map { $0.id.int64Value.map(String.init) ?? $0.id.stringValue ?? "" }
+                return texts[0] < texts[1]
+            }
+        },
+        Mutant("system.ids-are-exact", "compares the ids of settings without case") {
+            $0.upsert = { records, table, inner in
+                guard table.hasPrefix("MS_") else { return try inner.upsert(records, into: table) }
+                let folded = records.map { Record(id: $0.id.folded(for: .asciiCaseInsensitive), $0.fields) }
+                try inner.upsert(folded, into: table)
+            }
+        },
         Mutant("system.operation-columns", "has no column 'serverItem'") {
             $0.upsert = { records, table, inner in
                 let reduced = records.map { record in

@@ -1,4 +1,5 @@
 import ReferenceStore
+import Synchronization
 import SyncContract
 
 extension Mutant {
@@ -160,6 +161,23 @@ extension Mutant {
                 touched.filter { (after[$0]?.rows.count ?? 0) >= (before[$0]?.rows.count ?? 0) }
             }
         },
+        Mutant("changes.deletes", "does not tell of rows deleted by a query") {
+            let deleted = Memory()
+            $0.deleteQuery = { query, inner in
+                deleted.table.withLock { $0 = query.table }
+                return try inner.delete(query)
+            }
+            $0.touched = { touched, _, _ in
+                deleted.table.withLock { table in
+                    defer { table = nil }
+                    return touched.subtracting(table.map { [$0] } ?? [])
+                }
+            }
+        },
+        Mutant("changes.merge", "keeps only the newest of the changes that were not read") {
+            $0.store.streamsNewestOnly = true
+        },
+        Mutant("changes.refused-is-silent", "tells of a batch that was refused") { $0.store.firesOnRollback = true },
         Mutant("changes.equal-values", "keeps silent when the values were equal") {
             $0.touched = { touched, before, after in touched.filter { before[$0]?.rows != after[$0]?.rows } }
         },
@@ -192,4 +210,9 @@ extension Mutant {
     ) -> [String: MemoryTable] {
         before.merging(made) { mix($0, $1) }
     }
+}
+
+/// What a fault remembers from one call to the next.
+private final class Memory: Sendable {
+    let table = Mutex<String?>(nil)
 }

@@ -37,6 +37,24 @@ extension Mutant {
         Mutant("upsert.later-wins", "lets the first of two records with one id win") {
             $0.upsert = { records, table, inner in try inner.upsert(records.reversed(), into: table) }
         },
+        Mutant("upsert.sets-nothing-itself", "sets updatedAt whenever a row is written") {
+            $0.upsert = { records, table, inner in
+                guard table == "items" else { return try inner.upsert(records, into: table) }
+                let stamped = records.map { Record(id: $0.id, ["updatedAt": .date(Timestamp(milliseconds: 1))]) }
+                try inner.upsert(stamped, into: table)
+                try inner.upsert(records, into: table)
+            }
+        },
+        Mutant("upsert.sets-nothing-itself", "takes an insert after a delete for an undelete") {
+            $0.upsert = { records, table, inner in
+                guard table == "items" else { return try inner.upsert(records, into: table) }
+                for record in records {
+                    let isNew = try inner.record(record.id, in: table) == nil
+                    let flag: [String: FieldValue] = isNew ? ["deleted": false] : [:]
+                    try inner.upsert([Record(id: record.id, flag), record], into: table)
+                }
+            }
+        },
         Mutant("upsert.random-merges", "loses every 50th merge") {
             $0.upsert = { records, table, inner in
                 let kept = records.filter { record in
@@ -171,6 +189,10 @@ extension Mutant {
                 }
             }
         },
+        Mutant("delete.all-or-nothing", "deletes the ids before one that is refused") {
+            $0.deleteIDs = { ids, table, inner in try ids.reduce(0) { $0 + (try inner.delete([$1], from: table)) } }
+            $0.rollBack = { $1 }
+        },
         Mutant("delete.unknown-table", "deletes nothing from an unknown table") {
             $0.deleteIDs = { ids, table, inner in
                 do {
@@ -203,6 +225,9 @@ extension Mutant {
         },
         Mutant("delete.by-query", "returns 1 whatever it deletes") {
             $0.deleteQuery = { min(1, try $1.delete($0)) }
+        },
+        Mutant("delete.by-query-many", "deletes 1,000 rows at most by a query") {
+            $0.deleteQuery = { query, inner in try inner.delete(query.limited(to: min(query.limit ?? 1_000, 1_000))) }
         },
         Mutant("delete.by-query-all", "empties every table") {
             $0.deleteQuery = { query, inner in

@@ -25,6 +25,9 @@ extension Mutant {
         Mutant("values.double-infinity", "turns infinities into nulls") {
             $0.changing { if case .double(let number) = $0, number.isInfinite { .null } else { $0 } }
         },
+        Mutant("values.negative-zero", "keeps -0.0 as null") {
+            $0.changing { if case .double(let number) = $0, number.sign == .minus, number == 0 { .null } else { $0 } }
+        },
         Mutant("values.double-nan-refused", "keeps a NaN as null") {
             $0.changing { if case .double(let number) = $0, number.isNaN { .null } else { $0 } }
         },

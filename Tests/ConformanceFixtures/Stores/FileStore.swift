@@ -10,11 +10,15 @@ package actor FileStore: SyncContextDataSource {
         package var cipher: @Sendable ([UInt8]) -> [UInt8] = { $0 }
         package var writesOnCloseOnly = false
         package var writesInClosure = false
+        package var writesOneBehind = false
+        package var writesDeletesOnCloseOnly = false
         package var forgetsOnReading: @Sendable (String, Record) -> Record? = { $1 }
         package var acceptsAnyType = false
         package var touchesBeforeRefusing = false
         package var refusesDroppedColumns = false
         package var acceptsAnyKey = false
+        package var acceptsAnyKeyWhenEmpty = false
+        package var losesOperationsOnKeyChange = false
         package var touchesOnWrongKey = false
 
         package init() {}
@@ -38,7 +42,8 @@ package actor FileStore: SyncContextDataSource {
             try tables.save(to: url, faults)
         } else {
             let stored = try FileTables(reading: url, faults)
-            if stored.key != key, !faults.acceptsAnyKey {
+            let isEmpty = stored.tables.values.allSatisfy { $0.isEmpty }
+            if stored.key != key, !faults.acceptsAnyKey, !(faults.acceptsAnyKeyWhenEmpty && isEmpty) {
                 if faults.touchesOnWrongKey { try Data("touched".utf8).write(to: url.appendingPathExtension("tried")) }
                 throw StoreError(.wrongKey, "the key does not open this store; give the right one")
             }
@@ -66,8 +71,12 @@ package actor FileStore: SyncContextDataSource {
         var transaction = StoreTransaction(backend)
         let value = try body(&transaction)
         if !backend.touched.isEmpty {
-            if !faults.writesOnCloseOnly { try backend.tables.save(to: url, faults) }
-            tables = backend.tables
+            let made = backend.tables
+            let isHeldBack = faults.writesDeletesOnCloseOnly && backend.hasDeleted
+            if !faults.writesOnCloseOnly, !isHeldBack {
+                try (faults.writesOneBehind ? tables : made).save(to: url, faults)
+            }
+            tables = made
         }
         broadcaster.send(StoreChange(tables: backend.touched))
         return value
@@ -78,7 +87,9 @@ package actor FileStore: SyncContextDataSource {
     package func close() throws {
         guard !isClosed else { return }
         isClosed = true
-        if faults.writesOnCloseOnly { try tables.save(to: url, faults) }
+        if faults.writesOnCloseOnly || faults.writesOneBehind || faults.writesDeletesOnCloseOnly {
+            try tables.save(to: url, faults)
+        }
         broadcaster.finish()
     }
 
@@ -222,6 +233,7 @@ struct StoredValue: Codable, Sendable {
 private final class FileTransaction: StoreWriteBackend {
     var tables: FileTables
     var touched: Set<String> = []
+    var hasDeleted = false
     var wrote: ((FileTables) throws -> Void)?
     private let schema: StoreSchema
 
@@ -292,6 +304,7 @@ private final class FileTransaction: StoreWriteBackend {
         let keys = try ids.map { try key($0, table) }
         let count = keys.count { tables.tables[name]?.removeValue(forKey: $0) != nil }
         if count > 0 { touched.insert(name) }
+        hasDeleted = hasDeleted || count > 0
         try wrote?(tables)
         return count
     }

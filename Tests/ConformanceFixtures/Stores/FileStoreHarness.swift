@@ -25,6 +25,7 @@ package struct FileStoreHarness: StoreHarness {
     package func changeKey(ofStoreAt place: StorePlace, to key: StorePlace.Key) async throws {
         var tables = try FileTables(reading: url(place), faults)
         tables.key = "\(key)"
+        if faults.losesOperationsOnKeyChange { tables.tables["MS_TableOperations"] = [:] }
         try tables.save(to: url(place), faults)
     }
 
@@ -84,6 +85,12 @@ package struct FileMutant: Sendable, CustomStringConvertible {
         FileMutant("durability.killed-keeps-writes", "writes its file when it is closed") {
             $0.writesOnCloseOnly = true
         },
+        FileMutant("durability.killed-keeps-writes", "writes its file one transaction behind") {
+            $0.writesOneBehind = true
+        },
+        FileMutant("durability.killed-keeps-merges-and-deletes", "writes deletes to its file when it is closed") {
+            $0.writesDeletesOnCloseOnly = true
+        },
         FileMutant("durability.killed-drops-unfinished", "writes its file inside the closure") {
             $0.writesInClosure = true
         },
@@ -102,6 +109,43 @@ package struct FileMutant: Sendable, CustomStringConvertible {
                 if record["text"] == "x", record["int"] == nil { record["int"] = 0 }
                 return record
             }
+        },
+        FileMutant("schema.adds-indexes", "leaves rows from before out of a new index") {
+            $0.forgetsOnReading = { $1["text"] == "Milk" ? nil : $1 }
+        },
+        FileMutant("encryption.nothing-in-clear", "writes Base64") {
+            $0.claimsEncryption = true
+            $0.cipher = { bytes in
+                // Both ways: the JSON of a store is no Base64.
+                Data(base64Encoded: Data(bytes)).map(Array.init) ?? Array(Data(bytes).base64EncodedData())
+            }
+        },
+        FileMutant("encryption.nothing-in-clear", "writes hexadecimal digits") {
+            $0.claimsEncryption = true
+            $0.cipher = { bytes in
+                guard bytes.first == UInt8(ascii: "{") else {
+                    return stride(from: 0, to: bytes.count - 1, by: 2)
+                        .compactMap { UInt8(String(decoding: bytes[$0...$0 + 1], as: UTF8.self), radix: 16) }
+                }
+                return bytes.flatMap { Array((($0 < 16 ? "0" : "") + String($0, radix: 16)).utf8) }
+            }
+        },
+        FileMutant("encryption.numbers-not-in-clear", "hides letters and leaves digits in clear") {
+            $0.claimsEncryption = true
+            $0.cipher = {
+                $0.map { (65...90).contains($0 & 0xDF) ? ($0 & 0x20) + 65 + (($0 & 0xDF) - 65 + 13) % 26 : $0 }
+            }
+        },
+        FileMutant("encryption.search-index-not-in-clear", "writes the words of its index in clear") {
+            $0.claimsEncryption = true
+        },
+        FileMutant("encryption.wrong-key-of-an-empty-store", "opens a store without rows with any key") {
+            $0.claimsEncryption = true
+            $0.acceptsAnyKeyWhenEmpty = true
+        },
+        FileMutant("encryption.key-change", "loses the operations when the key changes") {
+            $0.claimsEncryption = true
+            $0.losesOperationsOnKeyChange = true
         },
         FileMutant("encryption.nothing-in-clear", "writes everything in clear") { $0.claimsEncryption = true },
         FileMutant("encryption.names-not-in-clear", "writes the names of tables in clear") {

@@ -73,13 +73,13 @@ private final class Flag: Sendable {
     func set() { state.withLock { $0 = true } }
 }
 
-/// Rows in arrays, searched from front to back.
+/// Rows by their ids in the form that the table compares.
 private final class QueueRows: StoreWriteBackend {
-    private var tables: [String: (definition: TableDefinition, rows: [Record])]
+    private var tables: [String: (definition: TableDefinition, rows: [RecordID: Record])]
     private var undo: [(table: String, id: RecordID, row: Record?)] = []
 
     init(_ schema: StoreSchema) {
-        tables = Dictionary(uniqueKeysWithValues: schema.allTables.map { ($0.name, ($0, [])) })
+        tables = Dictionary(uniqueKeysWithValues: schema.allTables.map { ($0.name, ($0, [:])) })
     }
 
     func begin() { undo = [] }
@@ -89,13 +89,8 @@ private final class QueueRows: StoreWriteBackend {
     func rollBack() {
         for (name, id, row) in undo.reversed() {
             guard let definition = tables[name]?.definition else { continue }
-            tables[name]?.rows.removeAll { same($0.id, id, definition) }
-            if let row { tables[name]?.rows.append(row) }
+            tables[name]?.rows[id.folded(for: definition.idComparison)] = row
         }
-    }
-
-    private func same(_ a: RecordID, _ b: RecordID, _ table: TableDefinition) -> Bool {
-        a.folded(for: table.idComparison) == b.folded(for: table.idComparison)
     }
 
     func definition(of table: String) throws -> TableDefinition { try definition(table) }
@@ -111,25 +106,23 @@ private final class QueueRows: StoreWriteBackend {
         }
     }
 
-    private func index(_ id: RecordID, _ table: TableDefinition) -> Int? {
-        tables[table.name]?.rows.firstIndex { same($0.id, id, table) }
-    }
-
     func record(_ id: RecordID, in table: String) throws -> Record? {
         let table = try definition(table)
         try check(id, table)
-        return index(id, table).flatMap { tables[table.name]?.rows[$0] }
+        return tables[table.name]?.rows[id.folded(for: table.idComparison)]
     }
+
+    private func rows(of table: String) -> [Record] { tables[table].map { Array($0.rows.values) } ?? [] }
 
     func forEach(_ query: Query, _ body: (Record) throws -> Void) throws {
         let table = try definition(query.table)
-        for row in try QueryEvaluator(table).evaluate(query, over: tables[table.name]?.rows ?? []) { try body(row) }
+        for row in try QueryEvaluator(table).evaluate(query, over: rows(of: table.name)) { try body(row) }
     }
 
     func count(_ query: Query) throws -> Int {
         let evaluator = QueryEvaluator(try definition(query.table))
         try evaluator.check(query)
-        return try (tables[query.table]?.rows ?? []).count { try evaluator.matches($0, query.predicate) }
+        return try rows(of: query.table).count { try evaluator.matches($0, query.predicate) }
     }
 
     func upsert(_ records: [Record], into name: String) throws {
@@ -151,18 +144,14 @@ private final class QueueRows: StoreWriteBackend {
             return accepted
         }
         for record in accepted {
-            if let index = index(record.id, table), var row = tables[name]?.rows[index] {
-                undo.append((name, row.id, row))
-                row.id = record.id
-                row.merge(record)
-                tables[name]?.rows[index] = row
-            } else {
-                undo.append((name, record.id, nil))
-                var row = Record(id: record.id)
-                for column in table.allColumns { row[column.name] = .null }
-                row.merge(record)
-                tables[name]?.rows.append(row)
-            }
+            let key = record.id.folded(for: table.idComparison)
+            let old = tables[name]?.rows[key]
+            undo.append((name, record.id, old))
+            var row = old ?? Record(id: record.id)
+            if old == nil { for column in table.allColumns { row[column.name] = .null } }
+            row.id = record.id
+            row.merge(record)
+            tables[name]?.rows[key] = row
         }
     }
 
@@ -171,9 +160,8 @@ private final class QueueRows: StoreWriteBackend {
         for id in ids { try check(id, table) }
         var count = 0
         for id in ids {
-            guard let index = index(id, table), let row = tables[name]?.rows[index] else { continue }
+            guard let row = tables[name]?.rows.removeValue(forKey: id.folded(for: table.idComparison)) else { continue }
             undo.append((name, id, row))
-            tables[name]?.rows.remove(at: index)
             count += 1
         }
         return count
