@@ -13,8 +13,8 @@ public enum ServerConformance {
     ///   - settings: How.
     ///   - progress: Told every result as it comes.
     /// - Returns: The report, and the ids of rows that could not be deleted.
-    /// - Throws: An error that says why nothing could be run, such as a server that cannot be reached;
-    ///   `CancellationError` when the task was cancelled.
+    /// - Throws: ``ServerUnusable``, which says why nothing could be run, such as a server that cannot be reached;
+    ///   ``ServerRunCancelled`` when the task was cancelled.
     public static func run(
         _ suite: RuleSuite<ServerSubject>,
         on subject: ServerSubject,
@@ -36,6 +36,9 @@ public enum ServerConformance {
             outcome = .failure(error)
         }
         let leftRows = await subject.deleteRows()
+        if case .failure(let error) = outcome, error is CancellationError {
+            throw ServerRunCancelled(leftRows: leftRows)
+        }
         let (capabilities, results) = try outcome.get()
         let report = ConformanceReport(
             subject: subject.name,
@@ -70,6 +73,12 @@ public enum ServerConformance {
         }
         return (capabilities, results)
     }
+}
+
+/// A run was cancelled, and its rows were deleted.
+public struct ServerRunCancelled: Error, Sendable {
+    /// The ids of rows that could not be deleted.
+    public let leftRows: [String]
 }
 
 extension RuleResult {

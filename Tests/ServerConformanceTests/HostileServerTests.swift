@@ -44,6 +44,21 @@ struct HostileServerTests {
         }
     }
 
+    @Test("half an answer is a failure of its rule")
+    func cut() async throws {
+        try await JudgedServer.with(.datasync) { server in
+            let proxy = LossyProxy(upstream: UInt16(try #require(server.url.port)))
+            let url = try proxy.start()
+            defer { proxy.stop() }
+            proxy.next(.cutAnswer) { $0.contains("orderby") }
+            let suite = try ServerRules.suite(for: .datasync).selecting(ids: rules)
+            let subject = ServerSubject(url: url, table: JudgedServer.table, .datasync)
+            let report = try await ServerConformance.run(suite, on: subject).report
+            #expect(report.broken.map(\.rule.id) == ["order.by-updated-at"])
+            #expect(report.broken[0].description.contains("expected: an answer"))
+        }
+    }
+
     @Test("a server that hangs is given up after the time of a request, or that of a rule")
     func hangs() async throws {
         try await JudgedServer.with(.datasync) { server in
@@ -100,7 +115,7 @@ struct HostileServerTests {
             while server.liveRows.count < 50 { await Task.yield() }
             server.emulator.inject(.delay(.seconds(30), times: 1) { $0.method == "GET" })
             task.cancel()
-            await #expect(throws: CancellationError.self) { _ = try await task.value }
+            await #expect(throws: ServerRunCancelled.self) { _ = try await task.value }
             #expect(server.liveRows.isEmpty)
         }
     }

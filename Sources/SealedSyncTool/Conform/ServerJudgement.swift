@@ -123,17 +123,26 @@ struct ServerJudgement {
         _ subject: ServerSubject,
         _ settings: RunSettings
     ) async throws -> ConformanceReport {
-        let (report, left) = try await Interruption.cancelling {
-            let meter = ProgressMeter(count: suite.rules.count)
-            defer { meter.clear() }
-            return try await ServerConformance.run(suite, on: subject, settings) { meter.advance($0) }
+        let (report, left): (ConformanceReport, [String])
+        do {
+            (report, left) = try await Interruption.cancelling {
+                let meter = ProgressMeter(count: suite.rules.count)
+                defer { meter.clear() }
+                return try await ServerConformance.run(suite, on: subject, settings) { meter.advance($0) }
+            }
+        } catch let error as ServerRunCancelled {
+            warn(ofRows: error.leftRows)
+            throw ToolError("cancelled", "interrupted; the rows of this run were deleted again")
         }
-        if !left.isEmpty {
-            Console.writeError(
-                sentence: "sealedsync: \(countText(left.count, "row")) could not be deleted and may be left:"
-                    + " \(left.prefix(5).joined(separator: ", "))\(left.count > 5 ? ", …" : "")"
-            )
-        }
+        warn(ofRows: left)
         return report
+    }
+
+    private func warn(ofRows left: [String]) {
+        guard !left.isEmpty else { return }
+        let names = left.prefix(5).joined(separator: ", ") + (left.count > 5 ? ", …" : "")
+        Console.writeError(
+            sentence: "sealedsync: \(countText(left.count, "row")) could not be deleted and may be left: \(names)"
+        )
     }
 }
