@@ -11,6 +11,7 @@ struct ConformCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "conform",
         abstract: "Judge a local store by the rules of the store contract.",
+        usage: "sealedsync conform [--store encrypted|memory] [<options>]",
         discussion: """
             Exit status: 0 all rules hold, 1 a required rule is broken, 64 wrong usage. \
             To judge a store of your own, see the product StoreConformance.
