@@ -41,6 +41,7 @@ extension ConformanceReport {
         var chapter: String
         var level: String
         var sentence: String
+        var procedure: String
         var status: String
         var broken: Bool
         var checkedWithoutCapability: Bool
@@ -56,6 +57,7 @@ extension ConformanceReport {
             chapter = result.rule.chapter.id
             level = result.rule.level.name
             sentence = result.rule.sentence
+            procedure = result.rule.procedure
             status = finished.status
             broken = result.isBroken
             checkedWithoutCapability = result.checkedWithoutCapability

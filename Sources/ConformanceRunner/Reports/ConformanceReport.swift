@@ -86,9 +86,8 @@ public struct ConformanceReport: Sendable {
     }
 
     private var plainText: String {
-        var lines = [
-            "\(subject): \(results.count) rule\(results.count == 1 ? "" : "s"), seed \(seed), capabilities: \(declared)"
-        ]
+        let count = "\(results.count) rule\(results.count == 1 ? "" : "s")"
+        var lines = ["\(subject): \(count), seed \(seed), capabilities: \(declared)".wrapped(indent: 2)]
         for (chapter, results) in chapters {
             let broken = results.count { $0.isBroken }
             let passed = results.count { $0.outcome == .passed }
@@ -101,18 +100,31 @@ public struct ConformanceReport: Sendable {
             let name = chapter.id.padding(toLength: 14, withPad: " ", startingAt: 0)
             lines.append("  \(name) \(words.compactMap { $0 }.joined(separator: ", "))")
         }
-        for result in results where result.outcome.status != "passed" {
-            if case .notApplicable(let reason) = result.outcome {
-                lines.append("not applicable: \(result.rule.id): \(reason)")
-            } else {
-                lines += ["", result.description]
-            }
+        for (reason, ids) in reasons { lines += ["", "not applicable: \(reason)".wrapped(indent: 2)] + [ids] }
+        for result in results where result.outcome.status != "passed" && result.outcome.status != "notApplicable" {
+            lines += [""] + result.lines.map { $0.text.wrapped(after: $0.prefix) }
         }
         if !expiredDeviations.isEmpty { lines.append("") }
         for deviation in expiredDeviations {
-            lines.append("expired: \(deviation.rule) holds; remove this deviation: \(deviation.reason)")
+            let text = "\(deviation.rule) holds; remove this deviation: \(deviation.reason)"
+            lines.append(text.wrapped(after: "expired: "))
         }
+        if lines.count > chapters.count + 1 { lines.append("") }
         lines.append("\(isPassed ? "PASSED" : "BROKEN"): \(summary), in \(duration)")
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Why rules were not applied, and their ids.
+    private var reasons: [(reason: String, ids: String)] {
+        var reasons: [(reason: String, ids: [String])] = []
+        for result in results {
+            guard case .notApplicable(let reason) = result.outcome else { continue }
+            if let index = reasons.firstIndex(where: { $0.reason == reason }) {
+                reasons[index].ids.append(result.rule.id)
+            } else {
+                reasons.append((reason, [result.rule.id]))
+            }
+        }
+        return reasons.map { ($0.reason, $0.ids.joined(separator: ", ").wrapped(after: "  ")) }
     }
 }

@@ -32,7 +32,12 @@ extension RuleSuite {
             return
                 chapters.map { chapter in
                     let rules = rules.filter { $0.definition.chapter == chapter }
-                    return "\(chapter.title)\n" + rules.map { "  \($0.id)\n    \($0.definition.sentence)\n" }.joined()
+                    return "\(chapter.title)\n"
+                        + rules.map { rule in
+                            let condition = rule.definition.level.capability.map { " (with \($0))" } ?? ""
+                            return "  \(rule.id)\(condition)\n\(rule.definition.sentence.wrapped(after: "    "))\n"
+                        }
+                        .joined()
                 }
                 .joined(separator: "\n")
         }

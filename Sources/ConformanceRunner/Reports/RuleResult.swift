@@ -91,21 +91,29 @@ public struct RuleResult: Sendable {
 }
 
 extension RuleResult: CustomStringConvertible {
-    /// The rule, the sentence that is broken, and for each violation input, expected and got.
-    public var description: String {
-        let head = "\(verdict): \(rule.id)\n  \(sentence) (\(rule.source))"
-        let details: [String] =
-            switch outcome {
-            case .passed: []
-            case .failed(let violations): violations.map(\.description)
-            case .notApplicable(let reason): [reason]
-            case .crashed(let how): [how]
-            case .timedOut(let seconds): ["not done after \(Int(seconds)) seconds"]
+    /// The rule, the sentence that is broken, what was done to check it, and for each violation input, expected and got.
+    public var description: String { lines.map { $0.prefix + $0.text }.joined(separator: "\n") }
+
+    /// The lines of the description, each with what stands before its text.
+    var lines: [(prefix: String, text: String)] {
+        var lines = [("", "\(verdict): \(rule.id)"), ("  ", "\(sentence) (\(rule.source))")]
+        if !checkedWithoutCapability { lines.append(("  ", "Rule: \(rule.procedure)")) }
+        switch outcome {
+        case .passed: break
+        case .failed(let violations):
+            for violation in violations {
+                lines += [
+                    ("  input:    ", violation.input), ("  expected: ", violation.expected),
+                    ("  got:      ", violation.got),
+                ]
             }
-        let lines = details.flatMap { $0.split(separator: "\n") }.map { "  " + $0 }
-        let repeating = seed.map { ["  repeat with: --rule \(rule.id) --seed \($0)"] } ?? []
-        let reason = knownDeviation.map { ["  known:    \($0)"] } ?? []
-        return ([head] + lines + reason + (isBroken ? repeating : [])).joined(separator: "\n")
+        case .notApplicable(let reason): lines.append(("  ", reason))
+        case .crashed(let how): lines.append(("  ", how))
+        case .timedOut(let seconds): lines.append(("  ", "not done after \(Int(seconds)) seconds"))
+        }
+        if let knownDeviation { lines.append(("  known:    ", knownDeviation)) }
+        if isBroken, let seed { lines.append(("  ", "repeat with: --rule \(rule.id) --seed \(seed)")) }
+        return lines
     }
 
     private var sentence: String {

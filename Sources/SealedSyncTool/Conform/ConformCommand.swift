@@ -11,6 +11,10 @@ struct ConformCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "conform",
         abstract: "Judge a local store, or a server, by the rules of its contract.",
+        usage: """
+            sealedsync conform [--store encrypted|memory] [<options>]
+            sealedsync conform --server <url> --protocol 3|2 [--table <name>] [<options>]
+            """,
         discussion: """
             Exit status: 0 all rules hold, 1 a required rule is broken or a known deviation has expired, 64 wrong usage. \
             To judge a store of your own, see the product StoreConformance.

@@ -1,4 +1,5 @@
 internal import ConformanceRunner
+internal import Foundation
 
 /// One page of a query.
 struct ServerPage: Sendable {
@@ -49,19 +50,24 @@ extension ServerTrial {
     /// The query of the address in a `Link` field whose relation is `next`. Genuine servers get the rest of the address
     /// wrong, and leave out the angle brackets.
     private static func nextQuery(_ link: String) -> String? {
-        for part in link.split(separator: ",")
-        where part.lowercased().contains("rel=next") || part.contains("rel=\"next") {
-            let address = part.split(separator: ";")[0].filter { !"<> ".contains($0) }
-            return address.firstIndex(of: "?").map { String(address[address.index(after: $0)...]) }
+        guard let relation = link.range(of: "rel=\"?next", options: [.regularExpression, .caseInsensitive]) else {
+            return nil
         }
-        return nil
+        var address = link[..<relation.lowerBound]
+        if let start = address.lastIndex(of: "<"), let end = address[start...].firstIndex(of: ">") {
+            address = address[address.index(after: start)..<end]
+        } else {
+            address = address.prefix { $0 != ";" }
+        }
+        return address.firstIndex(of: "?").map { String(address[address.index(after: $0)...]) }
     }
 
     /// The page that another one says is next.
     func page(after page: ServerPage) async throws -> ServerPage? {
         guard let next = page.next else { return nil }
-        guard let path = client.path(following: next) else {
-            trial.report(page.answer.request, expected: "a next link to the same server", got: next)
+        let isEncoded = next.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+        guard isEncoded, let path = client.path(following: next) else {
+            trial.report(page.answer.request, expected: "a next link to the same server, percent-encoded", got: next)
             throw Stopped()
         }
         return try self.page(of: try await send(ServerRequest(method: "GET"), path: path))

@@ -34,6 +34,8 @@ struct QueryWorld {
         if let ids { trial.expectIDs(read, ids, input) }
         trial.expectRows(read, expected, exactNulls: exactNulls, input)
         trial.expectRows(written, expected, exactNulls: exactNulls, input + " in a write transaction")
+        // Counts of queries that cut have rules of their own: a count that is cut must not break the rules about rows.
+        guard query.limit == nil, query.offset == 0 else { return }
         trial.expect(readCount, equals: count, "count of \(shown(query))")
         trial.expect(writtenCount, equals: count, "count of \(shown(query)) in a write transaction")
     }

@@ -99,6 +99,9 @@ extension ServerMutant {
         answering(.datasync, "page.walk", "leaves one row out between pages") { _, answer in
             answer.changeLink { $0.replacingOccurrences(of: "$skip=100", with: "$skip=101") }
         },
+        answering(.datasync, "page.walk", "sends links that are not encoded") { _, answer in
+            answer.changeLink { $0.removingPercentEncoding ?? $0 }
+        },
         answering(.datasync, "page.walk-order", "forgets the order on the second page") { _, answer in
             answer.changeLink { link in
                 link.split(separator: "&").filter { !$0.contains("orderby") }.joined(separator: "&")
