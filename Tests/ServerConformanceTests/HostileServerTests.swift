@@ -120,6 +120,35 @@ struct HostileServerTests {
         }
     }
 
+    @Test("a server that answers with somebody else's row does not get it deleted")
+    func foreignRow() async throws {
+        let answering: Answering = { request, emulator in
+            guard request.method == "POST", request.json["id"]?.string.map({ $0.isEmpty }) ?? true else {
+                return try await emulator.handle(request)
+            }
+            return .json(201, emulator.row("theirs").map { .object($0) } ?? .null)
+        }
+        try await JudgedServer.with(.datasync, answering: answering) { server in
+            try server.emulator.seed([["id": "theirs", "text": "not to be touched"]], in: JudgedServer.table)
+            let before = server.liveRows
+            let report = try await server.judge(chapters: ["create", "input"])
+            #expect(report.broken.map(\.rule.id).contains("create.without-id"))
+            #expect(server.liveRows == before)
+        }
+    }
+
+    @Test("a row whose id was in an answer that got lost is found and deleted")
+    func lostID() async throws {
+        try await JudgedServer.with(.datasync) { server in
+            server.emulator.inject(
+                .applyThenDrop(times: 5) { $0.method == "POST" && $0.json["id"] == nil && $0.json["text"] != nil }
+            )
+            let report = try await server.judge(["create.without-id", "create.etag"])
+            #expect(report.broken.map(\.rule.id) == ["create.without-id"])
+            #expect(server.liveRows.isEmpty)
+        }
+    }
+
     @Test("rows that cannot be deleted are named")
     func leftRows() async throws {
         try await JudgedServer.with(.datasync) { server in

@@ -24,7 +24,7 @@ extension ServerRules {
         ) { server in
             var ids: Set<String> = []
             for _ in 0..<2 {
-                guard let row = try await server.insertWithoutID(server.item(nil)) else { continue }
+                guard let row = try await server.insertWithoutID(server.ownItem) else { continue }
                 ids.insert(row.id)
                 server.expect(try await server.send("GET", row.id), 200, after: "POST without an id")
             }
@@ -37,7 +37,7 @@ extension ServerRules {
             in: "datasync-protocol 1.3; node-server-protocol2, Insert",
             "Creates a row with the id null."
         ) { server in
-            _ = try await server.insertWithoutID(server.item(nil).setting(["id": .null]))
+            _ = try await server.insertWithoutID(server.ownItem.setting(["id": .null]))
         },
         rule(
             "create.empty-id",
@@ -46,7 +46,7 @@ extension ServerRules {
             in: "datasync-protocol 1.3; node-server-protocol2, Insert",
             "Creates a row with an empty id."
         ) { server in
-            _ = try await server.insertWithoutID(server.item(nil).setting(["id": ""]))
+            _ = try await server.insertWithoutID(server.ownItem.setting(["id": ""]))
         },
         rule(
             "create.id-form",
@@ -56,7 +56,7 @@ extension ServerRules {
             for: .nobody,
             "Creates a row without an id."
         ) { server in
-            guard let row = try await server.insertWithoutID(server.item(nil)) else { return }
+            guard let row = try await server.insertWithoutID(server.ownItem) else { return }
             let digits = row.id.filter { $0 != "-" }
             let isRight =
                 digits.count == 32 && digits.allSatisfy { "0123456789abcdef".contains($0) }
@@ -309,8 +309,7 @@ extension ServerTrial {
     /// Creates a row without an id of ours, and reports when the answer has none.
     fileprivate func insertWithoutID(_ item: JSON) async throws -> ServerRow? {
         let answer = try await send("POST", nil, item)
-        // Noted at once: the row is to be deleted whatever else is wrong.
-        if let id = answer.json?["id"]?.string, !id.isEmpty { note(id) }
+        noteIfOwn(answer, item)
         try require(answer, 201)
         let row = try row(of: answer)
         expect(!row.id.isEmpty, answer, "an id that the server made")

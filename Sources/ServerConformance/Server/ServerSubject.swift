@@ -97,16 +97,33 @@ public final class ServerSubject: ConformanceSubject {
     /// Ends what is under way.
     func stop() { client.stop() }
 
+    /// The text of rows whose id the server chooses, by which they are found when the answer with the id was lost.
+    var textOfRowsWithoutID: String { "no id in \(ledger.prefix)" }
+
     /// Deletes all rows of the run that are still there, also when the calling task is cancelled.
     ///
     /// - Returns: The ids of rows that could not be deleted.
     func deleteRows() async -> [String] {
-        let (client, ledger) = (client, ledger)
-        return
-            await Task.detached {
-                await ledger.delete(ledger.ids, with: client)
-                return ledger.ids.sorted()
-            }
-            .value
+        await Task.detached {
+            for id in await self.rowsWithoutID() { self.ledger.note(id) }
+            await self.ledger.delete(self.ledger.ids, with: self.client)
+            return self.ledger.ids.sorted()
+        }
+        .value
+    }
+
+    private func rowsWithoutID() async -> [String] {
+        guard let column = state.withLock({ $0.profile })?.columns[.text] else { return [] }
+        let text = textOfRowsWithoutID
+        let filter = ("$filter", "\(column) eq '\(text)'")
+        do {
+            let answer = try await client.send(ServerRequest(method: "GET", query: [filter]), evenWhenStopped: true)
+            let rows = answer.json?["items"]?.array ?? answer.json?.array ?? []
+            // A server that does not know filters well shows rows of others.
+            return rows.filter { $0[column]?.string == text }.compactMap { $0["id"]?.string }
+        } catch {
+            // Without an answer there is nothing more to be found.
+            return []
+        }
     }
 }

@@ -42,6 +42,18 @@ extension ServerTrial {
         return .object(members)
     }
 
+    /// A body for an insert without an id, with a text that only rows of this run have.
+    var ownItem: JSON { item(nil, [.text: .string(subject.textOfRowsWithoutID)]) }
+
+    /// Notes the row that a server made of such an item, so that it is deleted.
+    ///
+    /// A server that answers with another row, be it by mistake or because the ids collide, must not get that one deleted.
+    func noteIfOwn(_ answer: ServerAnswer, _ item: JSON) {
+        guard answer.isSuccess, let id = answer.json?["id"]?.string, !id.isEmpty else { return }
+        let isOwn = profile.columns[.text].map { answer.json?[$0] == item[$0] } ?? true
+        if isOwn { note(id) }
+    }
+
     /// Makes a row, and ends the rule when that fails.
     @discardableResult
     func insert(_ values: [ColumnKind: JSON] = [:], id: String? = nil) async throws -> ServerRow {

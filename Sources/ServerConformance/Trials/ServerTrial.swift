@@ -6,7 +6,7 @@ final class ServerTrial: Sendable {
     let trial: Trial<ServerSubject>
     let profile: ServerProfile
     let client: ServerClient
-    private let subject: ServerSubject
+    let subject: ServerSubject
     private let ids = Mutex<[String]>([])
 
     init(_ trial: Trial<ServerSubject>) async throws {
