@@ -33,25 +33,29 @@ final class RowLedger: Sendable {
     /// The rows that are still to be deleted.
     var ids: Set<String> { state.withLock { $0.ids } }
 
-    /// Deletes rows; those that cannot be deleted stay noted. Goes on when the calling task is cancelled.
+    /// Deletes rows; those that cannot be deleted stay noted. Goes on when the calling task is cancelled, but not when the
+    /// server does not answer any more.
     func delete(_ ids: some Collection<String> & Sendable, with client: ServerClient) async {
-        await withTaskGroup(of: Void.self) { group in
+        await withTaskGroup(of: Bool.self) { group in
             for (index, id) in ids.enumerated() {
-                if index >= 8 { await group.next() }
+                if index >= 8, await group.next() == false { break }
                 group.addTask { await self.delete(id, with: client) }
             }
         }
     }
 
-    private func delete(_ id: String, with client: ServerClient) async {
+    /// Deletes a row; says whether the server answered.
+    private func delete(_ id: String, with client: ServerClient) async -> Bool {
         do {
             let request = ServerRequest(method: "DELETE", suffix: ServerRequest.path(of: id))
             let answer = try await client.send(request, evenWhenStopped: true)
             // Deleted now, or before, or never made.
-            guard answer.isSuccess || [404, 409, 410, 412].contains(answer.status) else { return }
+            guard answer.isSuccess || [404, 409, 410, 412].contains(answer.status) else { return true }
             state.withLock { state in _ = state.ids.remove(id) }
+            return true
         } catch {
             // The row stays noted: it is tried again at the end, and named when that fails too.
+            return false
         }
     }
 }
