@@ -66,31 +66,22 @@ private final class ItemEncoder: Encoder {
 private struct PropertyValues {
     private var slots: PropertySlots
     private var values: [FieldValue?] = []
-    /// What an item begins with.
-    private var noValues: [FieldValue?]
 
-    init(_ names: [String]) {
-        slots = PropertySlots(names)
-        noValues = Array(repeating: nil, count: names.count)
-    }
+    init(_ names: [String]) { slots = PropertySlots(names) }
 
     mutating func begin() {
-        values = noValues
+        values = Array(repeating: nil, count: slots.names.count)
         slots.begin()
     }
 
     mutating func set(_ value: FieldValue, _ name: String) {
         guard let slot = slots.slot(of: name, appending: true) else { return }
-        while slot >= values.count {
-            values.append(nil)
-            noValues.append(nil)
-        }
-        values[slot] = value
+        // A name that is new is the last one.
+        if slot == values.count { values.append(value) } else { values[slot] = value }
     }
 
     mutating func takeRecord(_ id: RecordID) -> Record {
-        defer { values = [] }
-        return Record(id: id, names: slots.names, values: values)
+        Record(id: id, names: slots.names, values: exchange(&values, with: []))
     }
 }
 

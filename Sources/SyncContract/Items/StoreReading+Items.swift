@@ -3,6 +3,8 @@
 /// An item's properties are the columns under its coding keys, and the id under `id`. `Date`, `Data`, `Decimal`, `UUID`
 /// and `URL` have types of their own; every other nested value is read from JSON. A property whose column is null or
 /// absent must be optional.
+///
+/// The rows of one call share a decoder: an item must not keep the one it is given beyond its `init(from:)`.
 extension StoreReading where Self: ~Copyable {
     /// The item with an id; nil when there is none, which is no error.
     ///
