@@ -14,6 +14,7 @@ let package = Package(
         .library(name: "SQLCipherStore", targets: ["SQLCipherStore"]),
         .library(name: "ReferenceStore", targets: ["ReferenceStore"]),
         .library(name: "StoreConformance", targets: ["StoreConformance"]),
+        .library(name: "ServerConformance", targets: ["ServerConformance"]),
         .library(name: "StoreKeys", targets: ["StoreKeys"]),
         .library(name: "DatasyncEmulator", targets: ["DatasyncEmulator"]),
         .executable(name: "sealedsync", targets: ["SealedSyncTool"]),
@@ -62,6 +63,15 @@ let package = Package(
         .target(name: "QueryGenerator", dependencies: ["SyncContract"]),
         .target(name: "StoreConformance", dependencies: ["ConformanceRunner", "QueryGenerator", "SyncContract"]),
 
+        // Black-box rules for servers. Of the adapter it uses what carries bytes, nothing that knows a protocol.
+        .target(
+            name: "ServerConformance",
+            dependencies: [
+                "ConformanceRunner", "DatasyncHTTP", "RemoteContract",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+
         // The engine and its adapter.
         .target(name: "OfflineSync", dependencies: ["SyncContract", "RemoteContract"]),
         .target(
@@ -91,7 +101,8 @@ let package = Package(
         .executableTarget(
             name: "SealedSyncTool",
             dependencies: [
-                "SealedSync", "DatasyncEmulator", "StoreConformance", "ReferenceStore",
+                "SealedSync", "DatasyncEmulator", "ConformanceRunner", "StoreConformance", "ServerConformance",
+                "ReferenceStore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
@@ -162,6 +173,10 @@ var testTargets: [Target] {
         .testTarget(
             name: "SealedSyncTests",
             dependencies: ["SealedSync", "SQLCipherStore", "StoreKeys", "SecretMemory", "SyncContract"]
+        ),
+        .testTarget(
+            name: "ServerConformanceTests",
+            dependencies: ["ServerConformance", "ConformanceRunner", "DatasyncEmulator"]
         ),
         .testTarget(name: "SealedSyncBenchmarksTests", dependencies: ["SealedSyncBenchmarks"]),
         .testTarget(

@@ -138,7 +138,7 @@ public final class Emulator: Sendable {
             let table = state.tables[index]
             return table.rowsByID.map { row in
                 switch configuration.dialect {
-                case .datasync: Protocol3Handler.members(of: row)
+                case .datasync: Protocol3Handler.members(of: row, in: table)
                 case .azureMobileApps: Protocol2Handler.members(of: row, in: table)
                 }
             }

@@ -229,4 +229,28 @@ struct Protocol3Tests {
         #expect(answers.count { $0.status == 409 } == 19)
         #expect(Set(try answers.map { try $0.json }).count == 1)
     }
+
+    @Test("declared dates come back as UTC with milliseconds, cut; what is no date is refused")
+    func declaredDates() async throws {
+        let client = Client(tables: [EmulatedTableDefinition("todoitem", columns: ["due": .date])])
+        for (sent, kept) in [
+            ("2016-11-21T01:02:03.004005+02:00", "2016-11-20T23:02:03.004Z"),
+            ("2016-12-31T23:59:59.9999999Z", "2016-12-31T23:59:59.999Z"),
+            ("1969-12-31T23:59:59.9996Z", "1969-12-31T23:59:59.999Z"),
+            ("2020-01-02T03:04:05Z", "2020-01-02T03:04:05.000Z"),
+        ] {
+            let made = try await client.send(
+                "POST",
+                "/tables/todoitem",
+                json: ["due": .string(sent), "t": .string(sent)]
+            )
+            #expect(made.status == 201)
+            #expect(try made.json["due"] == .string(kept))
+            #expect(try made.json["t"] == .string(sent), "what is not declared stays as it was sent")
+        }
+        #expect(try await client.send("POST", "/tables/todoitem", json: ["id": "a", "due": "soon"]).status == 400)
+        #expect(try await client.get("/tables/todoitem/a").status == 404)
+        #expect(try await client.send("POST", "/tables/todoitem", json: ["id": "a", "due": nil]).status == 201)
+        #expect(try await client.send("PUT", "/tables/todoitem/a", json: ["id": "a", "due": 5]).status == 400)
+    }
 }

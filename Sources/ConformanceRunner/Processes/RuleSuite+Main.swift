@@ -17,11 +17,11 @@ extension RuleSuite {
             return try await perform(subject, options)
         } catch let error as UsageError {
             answer(error: "usage", error.description, options)
-            FileHandle.standardError.write(Data("\(error)\n".utf8))
+            FileHandle.standardError.write(Data((error.description.wrapped() + "\n").utf8))
             return 64
         } catch {
             let message = "the rules could not be run: \(error)"
-            FileHandle.standardError.write(Data((message + "\n").utf8))
+            FileHandle.standardError.write(Data((message.wrapped() + "\n").utf8))
             answer(error: "notRun", message, options)
             return 1
         }

@@ -16,7 +16,8 @@ extension ConformanceReport {
                     uniqueKeysWithValues: ["passed", "failed", "notApplicable", "crashed", "timedOut"]
                         .map { ($0, count($0)) }
                 ),
-                results: results.map(Entry.init)
+                results: results.map(Entry.init),
+                expiredDeviations: expiredDeviations.isEmpty ? nil : expiredDeviations
             )
             return try encodedJSON(document)
         }
@@ -32,6 +33,7 @@ extension ConformanceReport {
         var passed: Bool
         var counts: [String: Int]
         var results: [Entry]
+        var expiredDeviations: [Deviation]?
     }
 
     private struct Entry: Encodable {
@@ -39,10 +41,12 @@ extension ConformanceReport {
         var chapter: String
         var level: String
         var sentence: String
+        var procedure: String
         var status: String
         var broken: Bool
         var checkedWithoutCapability: Bool
         var reason: String?
+        var knownDeviation: String?
         var seconds: Double
         var seed: UInt64?
         var violations: [Violation]
@@ -53,10 +57,12 @@ extension ConformanceReport {
             chapter = result.rule.chapter.id
             level = result.rule.level.name
             sentence = result.rule.sentence
+            procedure = result.rule.procedure
             status = finished.status
             broken = result.isBroken
             checkedWithoutCapability = result.checkedWithoutCapability
             reason = finished.reason
+            knownDeviation = result.knownDeviation
             seconds = result.seconds
             seed = result.seed
             violations = finished.violations

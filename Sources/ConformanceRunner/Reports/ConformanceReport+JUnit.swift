@@ -4,7 +4,11 @@ extension ConformanceReport {
     /// JUnit's XML: a suite for each chapter, a case for each rule.
     var junit: String {
         var lines = ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>"]
-        lines.append("<testsuites name=\"\(escaped(subject))\" tests=\"\(results.count)\" \(counts(results))>")
+        let expired = expiredDeviations.count
+        lines.append(
+            "<testsuites name=\"\(escaped(subject))\" tests=\"\(results.count + expired)\""
+                + " \(counts(results, moreFailures: expired))>"
+        )
         for (chapter, results) in chapters {
             lines.append(
                 "  <testsuite name=\"\(escaped(chapter.title))\" tests=\"\(results.count)\" \(counts(results))>"
@@ -12,15 +16,26 @@ extension ConformanceReport {
             lines += results.map(testCase)
             lines.append("  </testsuite>")
         }
+        if expired > 0 {
+            lines.append("  <testsuite name=\"Known deviations\" tests=\"\(expired)\" failures=\"\(expired)\">")
+            lines += expiredDeviations.map { deviation in
+                "    <testcase classname=\"deviation\" name=\"\(escaped(deviation.rule))\"><failure message=\"the rule"
+                    + " holds; remove this deviation\">\(escaped(deviation.reason))</failure></testcase>"
+            }
+            lines.append("  </testsuite>")
+        }
         lines.append("</testsuites>")
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private func counts(_ results: [RuleResult]) -> String {
-        func count(_ statuses: Set<String>) -> Int { results.count { statuses.contains($0.outcome.status) } }
+    private func counts(_ results: [RuleResult], moreFailures: Int = 0) -> String {
+        func broken(_ statuses: Set<String>) -> Int {
+            results.count { $0.isBroken && statuses.contains($0.outcome.status) }
+        }
+        let skipped = results.count { !$0.isBroken && $0.outcome != .passed }
         let seconds = results.reduce(0) { $0 + $1.seconds }
-        return "failures=\"\(count(["failed"]))\" errors=\"\(count(["crashed", "timedOut"]))\""
-            + " skipped=\"\(count(["notApplicable"]))\" time=\"\(String(format: "%.3f", seconds))\""
+        return "failures=\"\(broken(["failed"]) + moreFailures)\" errors=\"\(broken(["crashed", "timedOut"]))\""
+            + " skipped=\"\(skipped)\" time=\"\(String(format: "%.3f", seconds))\""
     }
 
     private func testCase(_ result: RuleResult) -> String {
@@ -28,6 +43,11 @@ extension ConformanceReport {
             "    <testcase classname=\"\(escaped(result.rule.chapter.id))\" name=\"\(escaped(result.rule.id))\""
             + " time=\"\(String(format: "%.3f", result.seconds))\""
         let text = escaped(result.description)
+        // JUnit has no word for what differs and may: it is skipped, with the whole text.
+        guard result.isBroken || !result.differs else {
+            return head + "><skipped message=\"\(escaped(result.knownDeviation ?? result.verdict))\">\(text)</skipped>"
+                + "</testcase>"
+        }
         return switch result.outcome {
         case .passed: head + "/>"
         case .notApplicable(let reason): head + "><skipped message=\"\(escaped(reason))\"/></testcase>"

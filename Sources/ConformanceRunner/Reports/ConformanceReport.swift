@@ -14,7 +14,9 @@ public struct ConformanceReport: Sendable {
     /// How long the run took.
     public let seconds: Double
     /// The results, in the order of the rules.
-    public let results: [RuleResult]
+    public internal(set) var results: [RuleResult]
+    /// Known deviations that do not occur any more: they are to be removed.
+    public internal(set) var expiredDeviations: [Deviation] = []
 
     /// Makes a report.
     public init(subject: String, capabilities: Set<String>, seed: UInt64, seconds: Double, results: [RuleResult]) {
@@ -25,8 +27,9 @@ public struct ConformanceReport: Sendable {
         self.results = results
     }
 
-    /// Whether no rule is broken that the subject must keep: every required one, and those of what it declares.
-    public var isPassed: Bool { broken.isEmpty }
+    /// Whether no rule is broken that the subject must keep: every required one, and those of what it declares; and no
+    /// known deviation has expired.
+    public var isPassed: Bool { broken.isEmpty && expiredDeviations.isEmpty }
 
     /// The rules that are broken.
     public var broken: [RuleResult] { results.filter(\.isBroken) }
@@ -49,16 +52,21 @@ public struct ConformanceReport: Sendable {
 
     /// `97 passed, 3 not applicable, 1 failed`.
     var summary: String {
-        let words = [
-            ("passed", "passed"), ("not applicable", "notApplicable"), ("failed", "failed"), ("crashed", "crashed"),
-            ("timed out", "timedOut"),
-        ]
-        return
-            words.compactMap { word, status in
-                let count = count(status)
-                return count == 0 && status != "passed" ? nil : "\(count) \(word)"
+        func text(_ count: Int, _ words: String) -> String? { count == 0 ? nil : "\(count) \(words)" }
+        let broken = ["failed", "crashed", "timedOut"]
+            .map { status in
+                text(
+                    results.count { $0.isBroken && $0.outcome.status == status },
+                    status == "timedOut" ? "timed out" : status
+                )
             }
-            .joined(separator: ", ")
+        let rest = [
+            text(notApplicable.count, "not applicable"),
+            text(results.count { $0.knownDeviation != nil }, "known to deviate"),
+            text(results.count { $0.verdict == "noted" }, "noted"),
+            text(expiredDeviations.count, "expired"),
+        ]
+        return (["\(count("passed")) passed"] + rest + broken).compactMap { $0 }.joined(separator: ", ")
     }
 
     var declared: String { capabilities.isEmpty ? "none" : capabilities.sorted().joined(separator: ", ") }
@@ -78,28 +86,45 @@ public struct ConformanceReport: Sendable {
     }
 
     private var plainText: String {
-        var lines = [
-            "\(subject): \(results.count) rule\(results.count == 1 ? "" : "s"), seed \(seed), capabilities: \(declared)"
-        ]
+        let count = "\(results.count) rule\(results.count == 1 ? "" : "s")"
+        var lines = ["\(subject): \(count), seed \(seed), capabilities: \(declared)".wrapped(indent: 2)]
         for (chapter, results) in chapters {
             let broken = results.count { $0.isBroken }
             let passed = results.count { $0.outcome == .passed }
             let skipped = results.count { $0.outcome.status == "notApplicable" }
+            let accepted = results.count { $0.differs && !$0.isBroken }
             let words = [
-                "\(passed) hold", broken == 0 ? nil : "\(broken) BROKEN",
+                "\(passed) hold", broken == 0 ? nil : "\(broken) BROKEN", accepted == 0 ? nil : "\(accepted) differ",
                 skipped == 0 ? nil : "\(skipped) not applicable",
             ]
             let name = chapter.id.padding(toLength: 14, withPad: " ", startingAt: 0)
             lines.append("  \(name) \(words.compactMap { $0 }.joined(separator: ", "))")
         }
-        for result in results where result.outcome.status != "passed" {
-            if case .notApplicable(let reason) = result.outcome {
-                lines.append("not applicable: \(result.rule.id): \(reason)")
-            } else {
-                lines += ["", result.description]
-            }
+        for (reason, ids) in reasons { lines += ["", "not applicable: \(reason)".wrapped(indent: 2)] + [ids] }
+        for result in results where result.outcome.status != "passed" && result.outcome.status != "notApplicable" {
+            lines += [""] + result.lines.map { $0.text.wrapped(after: $0.prefix) }
         }
+        if !expiredDeviations.isEmpty { lines.append("") }
+        for deviation in expiredDeviations {
+            let text = "\(deviation.rule) holds; remove this deviation: \(deviation.reason)"
+            lines.append(text.wrapped(after: "expired: "))
+        }
+        if lines.count > chapters.count + 1 { lines.append("") }
         lines.append("\(isPassed ? "PASSED" : "BROKEN"): \(summary), in \(duration)")
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Why rules were not applied, and their ids.
+    private var reasons: [(reason: String, ids: String)] {
+        var reasons: [(reason: String, ids: [String])] = []
+        for result in results {
+            guard case .notApplicable(let reason) = result.outcome else { continue }
+            if let index = reasons.firstIndex(where: { $0.reason == reason }) {
+                reasons[index].ids.append(result.rule.id)
+            } else {
+                reasons.append((reason, [result.rule.id]))
+            }
+        }
+        return reasons.map { ($0.reason, $0.ids.joined(separator: ", ").wrapped(after: "  ")) }
     }
 }

@@ -48,31 +48,72 @@ public struct RuleResult: Sendable {
     public let seconds: Double
     /// The seed, for a rule that uses random numbers.
     public let seed: UInt64?
+    /// Why it is known and accepted that the subject does otherwise; nil when it is not, and when the rule holds.
+    public internal(set) var knownDeviation: String?
 
-    /// Whether the subject breaks the contract: the rule failed, crashed or hung, and is not merely informative.
-    public var isBroken: Bool {
+    /// Makes a result.
+    public init(
+        rule: RuleDefinition,
+        outcome: RuleOutcome,
+        checkedWithoutCapability: Bool = false,
+        seconds: Double = 0,
+        seed: UInt64? = nil
+    ) {
+        self.rule = rule
+        self.outcome = outcome
+        self.checkedWithoutCapability = checkedWithoutCapability
+        self.seconds = seconds
+        self.seed = seed
+    }
+
+    /// Whether the subject breaks the contract: the rule failed, crashed or hung, is not merely informative, and that is
+    /// no known deviation.
+    public var isBroken: Bool { differs && rule.level != .informative && knownDeviation == nil }
+
+    /// Whether the subject does otherwise than the rule says, be that allowed or not.
+    var differs: Bool {
         switch outcome {
         case .passed, .notApplicable: false
-        case .failed, .crashed, .timedOut: rule.level != .informative
+        case .failed, .crashed, .timedOut: true
+        }
+    }
+
+    /// The result as a word for people: `broken`, `known deviation` and, for a rule that is merely informative, `noted`
+    /// tell apart what differs.
+    var verdict: String {
+        switch outcome {
+        case .passed: checkedWithoutCapability ? "holds without the capability" : "holds"
+        case .notApplicable: "not applicable"
+        case .failed, .crashed, .timedOut:
+            knownDeviation != nil ? "known deviation" : isBroken ? outcome.status : "noted"
         }
     }
 }
 
 extension RuleResult: CustomStringConvertible {
-    /// The rule, the sentence that is broken, and for each violation input, expected and got.
-    public var description: String {
-        let head = "\(outcome.status): \(rule.id)\n  \(sentence) (\(rule.source))"
-        let details: [String] =
-            switch outcome {
-            case .passed: []
-            case .failed(let violations): violations.map(\.description)
-            case .notApplicable(let reason): [reason]
-            case .crashed(let how): [how]
-            case .timedOut(let seconds): ["not done after \(Int(seconds)) seconds"]
+    /// The rule, the sentence that is broken, what was done to check it, and for each violation input, expected and got.
+    public var description: String { lines.map { $0.prefix + $0.text }.joined(separator: "\n") }
+
+    /// The lines of the description, each with what stands before its text.
+    var lines: [(prefix: String, text: String)] {
+        var lines = [("", "\(verdict): \(rule.id)"), ("  ", "\(sentence) (\(rule.source))")]
+        if !checkedWithoutCapability { lines.append(("  ", "Rule: \(rule.procedure)")) }
+        switch outcome {
+        case .passed: break
+        case .failed(let violations):
+            for violation in violations {
+                lines += [
+                    ("  input:    ", violation.input), ("  expected: ", violation.expected),
+                    ("  got:      ", violation.got),
+                ]
             }
-        let lines = details.flatMap { $0.split(separator: "\n") }.map { "  " + $0 }
-        let repeating = seed.map { ["  repeat with: --rule \(rule.id) --seed \($0)"] } ?? []
-        return ([head] + lines + (isBroken ? repeating : [])).joined(separator: "\n")
+        case .notApplicable(let reason): lines.append(("  ", reason))
+        case .crashed(let how): lines.append(("  ", how))
+        case .timedOut(let seconds): lines.append(("  ", "not done after \(Int(seconds)) seconds"))
+        }
+        if let knownDeviation { lines.append(("  known:    ", knownDeviation)) }
+        if isBroken, let seed { lines.append(("  ", "repeat with: --rule \(rule.id) --seed \(seed)")) }
+        return lines
     }
 
     private var sentence: String {

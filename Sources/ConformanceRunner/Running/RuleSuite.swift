@@ -6,10 +6,18 @@ public struct RuleSuite<Subject: ConformanceSubject>: Sendable {
     /// The rules, in the order in which they are run and listed.
     public let rules: [Rule<Subject>]
 
+    /// What prints the list of the rules as a page.
+    public let listCommand: String
+
     /// Makes a suite.
-    public init(_ title: String, _ rules: [Rule<Subject>]) {
+    public init(
+        _ title: String,
+        _ rules: [Rule<Subject>],
+        listedBy listCommand: String = "sealedsync conform --list --markdown"
+    ) {
         self.title = title
         self.rules = rules
+        self.listCommand = listCommand
     }
 
     /// The chapters, in the order of their first rules.
@@ -36,7 +44,8 @@ public struct RuleSuite<Subject: ConformanceSubject>: Sendable {
         guard !chapters.isEmpty || !ids.isEmpty else { return self }
         return RuleSuite(
             title,
-            rules.filter { ids.contains($0.id) || chapters.contains($0.definition.chapter.id) }
+            rules.filter { ids.contains($0.id) || chapters.contains($0.definition.chapter.id) },
+            listedBy: listCommand
         )
     }
 

@@ -18,7 +18,12 @@ enum ColumnConversion {
         case .date:
             Timestamp.ticks(isoText: text(value))
                 .map { ticks in
-                    .string(Timestamp.text(milliseconds: ticks / Timestamp.ticksPerMillisecond))
+                    // Whole first: a negative number of ticks would be rounded up.
+                    .string(
+                        Timestamp.text(
+                            milliseconds: Timestamp.wholeMilliseconds(ticks) / Timestamp.ticksPerMillisecond
+                        )
+                    )
                 } ?? .null
         }
     }

@@ -10,15 +10,20 @@ extension Protocol3Handler {
             var selection: [String]?
             if let select = options.select { selection = try Self.selection(select, resolve: resolve) }
             query.take = min(options.top ?? .max, configuration.effectivePageSize)
-            return page(query.run(on: table), options: options, selection: selection)
+            return page(query.run(on: table), of: table, options: options, selection: selection)
         } catch {
             return .json(400, .string(error.message))
         }
     }
 
-    private func page(_ result: TableQuery.Result, options: Options, selection: [String]?) -> EmulatorResponse {
+    private func page(
+        _ result: TableQuery.Result,
+        of table: EmulatedTable,
+        options: Options,
+        selection: [String]?
+    ) -> EmulatorResponse {
         let items = result.rows.map { row in
-            let members = Self.members(of: row)
+            let members = Self.members(of: row, in: table)
             guard let selection else { return JSONValue.object(members) }
             return .object(Dictionary(selection.map { ($0, members[$0] ?? .null) }) { $1 })
         }

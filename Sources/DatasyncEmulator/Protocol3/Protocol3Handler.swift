@@ -25,9 +25,10 @@ struct Protocol3Handler {
         case .failure(let refusal): return refusal.response
         }
         let id = RowID(item.id.flatMap { $0.isEmpty ? nil : $0 } ?? configuration.makeID())
-        if let stored = table[id] { return entity(409, stored) }
+        if let stored = table[id] { return entity(409, stored, in: table) }
+        if let refusal = item.refusal(by: table) { return refusal.response }
         let row = stored(item, as: id, in: &table)
-        var response = entity(201, row)
+        var response = entity(201, row, in: table)
         let host = request.headers["Host"] ?? "localhost"
         response.headers["Location"] = "http://\(host)\(request.path)/\(PercentEncoding.encode(id.text))"
         return response
@@ -36,7 +37,7 @@ struct Protocol3Handler {
     private func read(_ id: RowID, in table: EmulatedTable) -> EmulatorResponse {
         guard let row = table[id] else { return EmulatorResponse(404) }
         if row.deleted, table.definition.softDelete, !includesDeleted { return EmulatorResponse(410) }
-        return unmetCondition(for: row) ?? entity(200, row)
+        return unmetCondition(for: row, in: table) ?? entity(200, row, in: table)
     }
 
     private func replace(_ id: RowID, in table: inout EmulatedTable) -> EmulatorResponse {
@@ -48,14 +49,16 @@ struct Protocol3Handler {
         guard let sent = item.id, RowID(sent) == id else { return EmulatorResponse(400) }
         guard let row = table[id] else { return EmulatorResponse(404) }
         if row.deleted, table.definition.softDelete, !includesDeleted { return EmulatorResponse(410) }
-        if let refusal = unmetCondition(for: row) { return refusal }
-        return entity(200, stored(item, as: id, in: &table))
+        if let refusal = unmetCondition(for: row, in: table) { return refusal }
+        if let refusal = item.refusal(by: table) { return refusal.response }
+        let changed = stored(item, as: id, in: &table)
+        return entity(200, changed, in: table)
     }
 
     private func delete(_ id: RowID, in table: inout EmulatedTable) -> EmulatorResponse {
         guard var row = table[id] else { return EmulatorResponse(404) }
         if row.deleted, table.definition.softDelete { return EmulatorResponse(410) }
-        if let refusal = unmetCondition(for: row) { return refusal }
+        if let refusal = unmetCondition(for: row, in: table) { return refusal }
         if table.definition.softDelete {
             row.deleted = true
             row.updatedAt = table.nextStamp(now: configuration.clock())
@@ -87,25 +90,30 @@ struct Protocol3Handler {
 
     // MARK: Answers
 
-    private func unmetCondition(for row: EmulatedRow) -> EmulatorResponse? {
+    private func unmetCondition(for row: EmulatedRow, in table: EmulatedTable) -> EmulatorResponse? {
         let conditions = PreconditionHeaders(request.headers)
         switch conditions.evaluate(version: row.version, updatedAt: row.updatedAt, isRead: request.method == "GET") {
         case .met: return nil
         case .notModified: return EmulatorResponse(304)
-        case .failed: return entity(412, row)
+        case .failed: return entity(412, row, in: table)
         case .malformed(let header): return .json(400, .string("The \(header) header is not a list of quoted ETags."))
         }
     }
 
-    private func entity(_ status: Int, _ row: EmulatedRow) -> EmulatorResponse {
-        var response = EmulatorResponse.json(status, .object(Self.members(of: row)))
+    private func entity(_ status: Int, _ row: EmulatedRow, in table: EmulatedTable) -> EmulatorResponse {
+        var response = EmulatorResponse.json(status, .object(Self.members(of: row, in: table)))
         response.headers["ETag"] = "\"\(row.version)\""
         response.headers["Last-Modified"] = Timestamp.httpText(milliseconds: row.updatedAt)
         return response
     }
 
-    static func members(of row: EmulatedRow) -> [String: JSONValue] {
+    /// A row as it is sent. Declared dates are UTC with milliseconds, whatever was stored.
+    static func members(of row: EmulatedRow, in table: EmulatedTable) -> [String: JSONValue] {
         var members = row.values
+        for (name, type) in table.definition.columns where type == .date {
+            guard let value = members[name] else { continue }
+            members[name] = ColumnConversion.convert(value, to: .date)
+        }
         members["id"] = .string(row.id.text)
         members["updatedAt"] = .string(Timestamp.text(milliseconds: row.updatedAt))
         members["version"] = .string(row.version)

@@ -44,6 +44,17 @@ struct Protocol3Item {
         }
     }
 
+    /// Why a table cannot store the item: a declared date that is none.
+    func refusal(by table: EmulatedTable) -> Refusal? {
+        for (name, type) in table.definition.columns where type == .date {
+            guard let value = values[name], value != .null else { continue }
+            guard let text = value.string, Timestamp.ticks(isoText: text) != nil else {
+                return Self.refusal("The member '\(name)' is no date.")
+            }
+        }
+        return nil
+    }
+
     private static func refusal(_ message: String) -> Refusal {
         Refusal(response: .json(400, .string(message)))
     }

@@ -16,9 +16,20 @@ public actor EmulatorServer {
     private var state = State.stopped
     private var requestsInProgress = 0
 
+    private let respond: @Sendable (EmulatorRequest, Emulator) async throws -> EmulatorResponse
+
     /// Makes a server that does not listen yet.
     public init(_ emulator: Emulator) {
+        self.init(emulator) { try await $1.handle($0) }
+    }
+
+    /// Makes a server that answers as a closure says, which may ask the emulator: for servers of other make.
+    package init(
+        _ emulator: Emulator,
+        respond: @escaping @Sendable (EmulatorRequest, Emulator) async throws -> EmulatorResponse
+    ) {
         self.emulator = emulator
+        self.respond = respond
     }
 
     /// Makes a server, and an emulator for it, that does not listen yet.
@@ -141,7 +152,7 @@ public actor EmulatorServer {
         }
         converted.body = try await body(of: request)
         do {
-            return Self.response(try await emulator.handle(converted), isHead: method == "HEAD")
+            return Self.response(try await respond(converted, emulator), isHead: method == "HEAD")
         } catch let error as EmulatorError where error.code == .connectionDropped {
             return HTTPResponse(webSocket: ConnectionDropper())
         }

@@ -1,7 +1,7 @@
 /// A table the emulator serves. A string literal is a table of that name with nothing declared.
 public struct EmulatedTableDefinition: Sendable, ExpressibleByStringLiteral {
-    /// What a declared column holds. Only protocol 2 converts values; under protocol 3 a declared column is known to
-    /// filters before a row has it. Filters and orders take ``decimal`` and ``date`` columns for what they are declared,
+    /// What a declared column holds. Protocol 2 converts values to it; under protocol 3 a declared column is known to
+    /// filters before a row has it, and dates are checked and sent in the protocol's form. Filters and orders take ``decimal`` and ``date`` columns for what they are declared,
     /// and every other column for what its values look like.
     public enum ColumnType: Sendable {
         /// Text; numbers are stored as their text.
@@ -12,7 +12,7 @@ public struct EmulatedTableDefinition: Sendable, ExpressibleByStringLiteral {
         case decimal
         /// A truth value; anything that JavaScript takes for true becomes true.
         case boolean
-        /// An instant; it comes back as UTC with milliseconds, or as null when it is no date.
+        /// An instant; it comes back as UTC with milliseconds. What is no date becomes null, under protocol 3 a 400.
         case date
     }
 

@@ -1,5 +1,5 @@
 #if os(Linux)
-internal import Dispatch
+internal import Foundation
 internal import Glibc
 public import HTTPTypes
 internal import RemoteContract
@@ -11,7 +11,6 @@ internal import Synchronization
 /// never on those of the concurrency pool.
 public final class SocketTransport: HTTPTransport {
     private let maximumBodySize: Int
-    private let queue = DispatchQueue(label: "SealedSync.SocketTransport", attributes: .concurrent)
 
     /// Creates a transport.
     ///
@@ -37,7 +36,8 @@ public final class SocketTransport: HTTPTransport {
         return try await withTaskCancellationHandler {
             try Task.checkCancellation()
             return try await withCheckedThrowingContinuation { continuation in
-                queue.async { continuation.resume(with: Result { try exchange.run() }) }
+                // A thread each: a queue lets few wait at the same time, and adds threads one a second.
+                Thread.detachNewThread { continuation.resume(with: Result { try exchange.run() }) }
             }
         } onCancel: {
             exchange.cancel()

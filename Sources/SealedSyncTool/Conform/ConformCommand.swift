@@ -10,15 +10,24 @@ struct ConformCommand: AsyncParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "conform",
-        abstract: "Judge a local store by the rules of the store contract.",
+        abstract: "Judge a local store, or a server, by the rules of its contract.",
+        usage: """
+            sealedsync conform [--store encrypted|memory] [<options>]
+            sealedsync conform --server <url> --protocol 3|2 [--table <name>] [<options>]
+            """,
         discussion: """
-            Exit status: 0 all rules hold, 1 a required rule is broken, 64 wrong usage. \
+            Exit status: 0 all rules hold, 1 a required rule is broken or a known deviation has expired, 64 wrong usage. \
             To judge a store of your own, see the product StoreConformance.
+
+            With --server URL --protocol 3|2 a server is judged, through HTTP: rows are made in the table, changed, and \
+            deleted afterwards; no other row is touched. With --list --protocol 3|2 its rules are listed.
             """
     )
 
     @Option(help: "The store: encrypted or memory.")
     var store = StoreName.encrypted
+
+    @OptionGroup(title: "Servers") var server: ServerOptions
 
     @Flag(help: "List the rules instead of running them.")
     var list = false
@@ -61,6 +70,7 @@ struct ConformCommand: AsyncParsableCommand {
         options.seed = seed
         options.secondsPerRule = timeout
         options.format = json ? .json : junit ? .junit : markdown ? .markdown : .text
+        guard !server.isUsed else { return try await ServerJudgement(server: server, options: options).run() }
         let status =
             switch store {
             case .encrypted: await ConformanceMain.run(EncryptedStoreHarness(), options)

@@ -25,6 +25,17 @@ struct EmulatorCommand: ToolCommand {
     @Option(help: ArgumentHelp("A table to serve; may be repeated. (default: TodoItem)", valueName: "name"))
     var table: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "Declare a column of every table, such as date=due; kinds: text, boolean, number, date. May be repeated.",
+            valueName: "kind=name"
+        )
+    )
+    var column: [String] = []
+
+    @Flag(help: "Remove deleted rows instead of marking them.")
+    var hardDelete = false
+
     @Flag(help: "Print one JSON object instead of the line.")
     var json = false
 
@@ -35,6 +46,24 @@ struct EmulatorCommand: ToolCommand {
         guard pageSize.map({ (1...128_000).contains($0) }) ?? true else {
             throw ValidationError("--page-size is 1 to 128000.")
         }
+        _ = try columns
+    }
+
+    private var columns: [String: EmulatedTableDefinition.ColumnType] {
+        get throws {
+            let kinds: [String: EmulatedTableDefinition.ColumnType] = [
+                "text": .string, "boolean": .boolean, "number": .number, "date": .date,
+            ]
+            var columns: [String: EmulatedTableDefinition.ColumnType] = [:]
+            for text in column {
+                let parts = text.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
+                guard parts.count == 2, !parts[1].isEmpty, let kind = kinds[parts[0]] else {
+                    throw ValidationError("'--column \(text)' is not of the form date=NAME; see --help.")
+                }
+                columns[parts[1]] = kind
+            }
+            return columns
+        }
     }
 
     func perform() async throws {
@@ -42,6 +71,8 @@ struct EmulatorCommand: ToolCommand {
             Self.configuration(
                 protocolNumber,
                 tables: table.isEmpty ? ["TodoItem"] : table,
+                columns: try columns,
+                softDelete: !hardDelete,
                 pageSize: pageSize
             )
         )
@@ -60,11 +91,13 @@ struct EmulatorCommand: ToolCommand {
     static func configuration(
         _ protocolNumber: Int,
         tables: [String],
+        columns: [String: EmulatedTableDefinition.ColumnType] = [:],
+        softDelete: Bool = true,
         pageSize: Int? = nil
     ) -> EmulatorConfiguration {
         var configuration = EmulatorConfiguration(
             dialect: protocolNumber == 2 ? .azureMobileApps : .datasync,
-            tables: tables.map { EmulatedTableDefinition($0) }
+            tables: tables.map { EmulatedTableDefinition($0, columns: columns, softDelete: softDelete) }
         )
         configuration.pageSize = pageSize
         return configuration

@@ -7,6 +7,11 @@ enum Console {
         write(line, to: .standardOutput)
     }
 
+    /// A text that has its own line ends, on standard output.
+    static func write(verbatim text: String) {
+        write(text, to: .standardOutput, terminator: "")
+    }
+
     /// One line for people on standard error.
     static func writeError(_ line: String, terminator: String = "\n") {
         write(line, to: .standardError, terminator: terminator)

@@ -1,6 +1,8 @@
+internal import ConformanceRunner
 internal import DatasyncEmulator
 internal import Foundation
 internal import SealedSync
+internal import ServerConformance
 
 #if canImport(FoundationNetworking)
 internal import FoundationNetworking
@@ -31,6 +33,12 @@ struct Failure: Encodable {
         case let error as EmulatorError:
             code = "\(error.code)"
             message = error.message
+        case let error as UsageError:
+            code = "usage"
+            message = error.description
+        case let error as ServerUnusable:
+            code = "notRun"
+            message = error.description
         case let error as CocoaError:
             code = "inputOutput"
             message = error.localizedDescription

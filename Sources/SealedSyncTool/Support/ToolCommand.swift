@@ -19,11 +19,19 @@ extension ToolCommand {
         } catch let error as ValidationError {
             throw error
         } catch {
-            let failure = Failure(error)
-            Console.writeError(sentence: "sealedsync: \(failure.text)")
-            if json { try Console.write(json: FailureAnswer(error: failure)) }
-            throw ExitCode.failure
+            throw try Failure(error).reported(json: json)
         }
+    }
+}
+
+extension Failure {
+    /// Reports the failure on standard error, and as one object if that is asked for.
+    ///
+    /// - Returns: The status to end with.
+    func reported(json: Bool, status: ExitCode = .failure) throws -> ExitCode {
+        Console.writeError(sentence: "sealedsync: \(text)")
+        if json { try Console.write(json: FailureAnswer(error: self)) }
+        return status
     }
 }
 

@@ -33,29 +33,15 @@ struct TodoSettings: Codable, Identifiable, Sendable {
 
     /// The adapter for the server, or for another one on this call.
     func remote(server override: String?, timeout: Int? = nil) throws -> DatasyncRemote {
-        let address = override ?? server
-        guard let url = URL(string: address), let dialect = DatasyncDialect(rawValue: protocolNumber) else {
-            throw ToolError(
-                "invalidAddress",
-                "'\(address)' is not the address of a server; give one such as https://example.org"
-            )
-        }
-        var options = DatasyncOptions()
-        options.allowsInsecureHTTP = allowsInsecureHTTP
-        // Someone is waiting at a terminal.
-        options.requestTimeout = .seconds(timeout ?? 20)
-        do throws(RemoteError) {
-            return try DatasyncRemote(baseURL: url, dialect: dialect, options: options)
-        } catch {
-            guard error.code == .invalidAddress, url.scheme?.lowercased() == "http", url.host != nil else {
-                throw error
-            }
-            throw ToolError(
-                "invalidAddress",
-                "anyone on the way to \(address) could read and change what is sent; use https, or make the store with"
-                    + " --allow-insecure-http for a network you trust"
-            )
-        }
+        try ServerAddress(
+            override ?? server,
+            protocolNumber: protocolNumber,
+            allowsInsecureHTTP: allowsInsecureHTTP,
+            // Someone is waiting at a terminal.
+            timeout: timeout ?? 20,
+            allowing: "make the store with --allow-insecure-http"
+        )
+        .remote
     }
 }
 

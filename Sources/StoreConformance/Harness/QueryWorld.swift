@@ -22,18 +22,28 @@ struct QueryWorld {
         values.enumerated().map { Record(id: .string("\($0.offset)"), [column: $0.element]) }
     }
 
-    /// Reports when a query does not give what it means, in a read and in a write transaction, with its count.
-    /// The ids are given where the contract's answer is written down by hand.
-    func expect(_ query: Query, ids: [RecordID]? = nil, exactNulls: Bool = false) async throws {
+    /// Reports when a query does not give what it means, in a read and in a write transaction.
+    ///
+    /// The ids are given where the contract's answer is written down by hand. Counts are looked at by rules of their own:
+    /// a store that counts wrong is not to break all others.
+    func expect(
+        _ query: Query,
+        ids: [RecordID]? = nil,
+        exactNulls: Bool = false,
+        alsoCounts: Bool = false
+    ) async throws {
         let evaluator = QueryEvaluator(table)
         let expected = try evaluator.evaluate(query, over: rows)
-        let count = try rows.count { try evaluator.matches($0, query.predicate) }
-        let (read, readCount) = try await store.read { (try $0.records(query), try $0.count(query)) }
-        let (written, writtenCount) = try await store.write { (try $0.records(query), try $0.count(query)) }
+        let read = try await store.read { try $0.records(query) }
+        let written = try await store.write { try $0.records(query) }
         let input = "query \(shown(query)) over \(rows.count) rows"
         if let ids { trial.expectIDs(read, ids, input) }
         trial.expectRows(read, expected, exactNulls: exactNulls, input)
         trial.expectRows(written, expected, exactNulls: exactNulls, input + " in a write transaction")
+        guard alsoCounts else { return }
+        let count = try rows.count { try evaluator.matches($0, query.predicate) }
+        let readCount = try await store.read { try $0.count(query) }
+        let writtenCount = try await store.write { try $0.count(query) }
         trial.expect(readCount, equals: count, "count of \(shown(query))")
         trial.expect(writtenCount, equals: count, "count of \(shown(query)) in a write transaction")
     }

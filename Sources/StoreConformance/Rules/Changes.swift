@@ -267,6 +267,20 @@ extension StoreRules {
             await trial.expectChange(first, ["items", "other"], "the same for who subscribed before")
         },
         rule(
+            "changes.after-opening-again",
+            "What committed transactions touch from now on.",
+            in: source,
+            "Closes the store and opens it: a new feed begins with nothing and tells of the next write.",
+            needs: "durable"
+        ) { trial in
+            try await trial.writeAndClose(TableDefinition.standard, [Record(id: "a")])
+            let store = try await trial.reopen()
+            let feed = store.changes()
+            try await store.deleteItems(withIDs: ["absent"], table: "items")
+            try await store.upsert([Record(id: "a")], table: "other")
+            await trial.expectChange(feed, ["other"], "write to 'other' after opening")
+        },
+        rule(
             "changes.any-number",
             "Any number of subscribers may listen.",
             in: source,

@@ -42,7 +42,7 @@ extension StoreRules {
                 [
                     "int": 1, "x": 0.1, "y": .date(text: "2024-02-29T12:34:56.7891234Z"), "z": .decimal("1.10"),
                     "n": .null,
-                    "b": .bytes([0, 1]), "j": .json("[1.0]"), "t": "1",
+                    "b": .bytes([0, 1]), "j": .json("[1.0]"), "t": "1", "f": true, "i": .int64(.max),
                 ]
             )
             try await store.upsert([row], table: "items")
@@ -56,7 +56,7 @@ extension StoreRules {
             "durability.merges-and-deletes",
             kept,
             in: "StoreCapabilities",
-            "Merges, clears and deletes, closes and opens: the merged row is there, the deleted ones are not.",
+            "Merges, clears and deletes, closes and opens: the merged row is there, the deleted ones are not. Merges again.",
             needs: "durable"
         ) { trial in
             let store = try await trial.makeStore()
@@ -69,6 +69,17 @@ extension StoreRules {
             expected.merge(Record(id: "a", ["int": 99, "text": .null]))
             let again = try await trial.reopen()
             trial.expectRows(try await again.read(Query("items")).records, [expected], "rows after closing and opening")
+            try await again.upsert(
+                [Record(id: "a", ["double": 0.5, "x": 2]), Record(id: "b", ["int": 1])],
+                table: "items"
+            )
+            expected.merge(Record(id: "a", ["double": 0.5]))
+            let merged = try await again.read(Query("items").selecting(TableDefinition.items.allColumns.map(\.name)))
+            trial.expectRows(
+                merged.records,
+                [expected, Record(id: "b", ["int": 1])],
+                "merge into a row from before, and insert the id of a deleted one"
+            )
         },
         rule(
             "durability.rolled-back-stays-away",

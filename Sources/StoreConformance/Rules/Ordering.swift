@@ -366,6 +366,27 @@ extension StoreRules {
 
     private static let counting: [StoreRule] = [
         rule(
+            "order.count-of-conditions",
+            "The number of rows that satisfy the query's predicate, whatever its limit and offset.",
+            in: "StoreReadBackend/count(_:)",
+            "Counts with conditions of every kind, in reads and in writes: as many as there are rows."
+        ) { trial in
+            let texts: [FieldValue] = ["milk", "Milk", "a milk", .null, ""]
+            let rows = texts.enumerated()
+                .map { Record(id: .string("\($0.offset)"), ["text": $0.element, "int": .int64(Int64($0.offset))]) }
+            let world = try await QueryWorld(trial, rows)
+            let text = Column("text")
+            for predicate in [
+                Column("int") > 2, text == .null, text != "milk", text.contains("milk"), text.starts(with: "M"),
+                !text.ends(with: "milk"), text.folded == "MILK", text.matches(words: "milk"), text.length == 4,
+                Column("int").isAny(of: [0, 4, 9]), Column("id") == "1", .constant(false), .all([]), .any([]),
+                text == "milk" || Column("int") * 2 == 8, text != .null && Column("int") < 2,
+            ] {
+                try await world.expect(Query("items").filtered(by: predicate), alsoCounts: true)
+            }
+            try await world.expect(Query("items"), alsoCounts: true)
+        },
+        rule(
             "order.count-without-limit",
             "The number of rows that satisfy the query's predicate, whatever its limit and offset.",
             in: "StoreReadBackend/count(_:)",

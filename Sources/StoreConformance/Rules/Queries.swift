@@ -12,7 +12,7 @@ extension StoreRules {
             ) { trial in
                 var random = RandomRows(trial.random())
                 let world = try await QueryWorld(trial, (0..<60).map { random.record(.string("\($0)")) })
-                for _ in 0..<150 { try await world.expect(random.query(over: world.rows)) }
+                for _ in 0..<150 { try await world.expect(random.query(over: world.rows), alsoCounts: true) }
             },
             rule(
                 "query.random-folding",
@@ -23,7 +23,7 @@ extension StoreRules {
                 var random = RandomRows(trial.random(), .folding)
                 let rows = (0..<40).map { random.record(.string($0 % 2 == 0 ? "A\($0)" : "a\($0)")) }
                 let world = try await QueryWorld(trial, rows, in: .folding)
-                for _ in 0..<80 { try await world.expect(random.query(over: world.rows)) }
+                for _ in 0..<80 { try await world.expect(random.query(over: world.rows), alsoCounts: true) }
             },
         ]
 

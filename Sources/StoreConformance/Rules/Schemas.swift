@@ -144,7 +144,7 @@ extension StoreRules {
             "The index is made when the store is opened",
             in: "ColumnDefinition",
             "Opens the store again with a column that has become searchable and with indexes: searches and queries find"
-                + " the rows from before.",
+                + " the rows from before, and those written since.",
             needs: "durable"
         ) { trial in
             func table(_ isIndexed: Bool) -> TableDefinition {
@@ -165,6 +165,13 @@ extension StoreRules {
                 trial.expectIDs(try await store.read(folded).records, ["b", "a", "c"], "query \(shown(folded))")
                 let numbers = Query("items").filtered(by: Column("int") > 1).ordered(by: "int")
                 trial.expectIDs(try await store.read(numbers).records, ["c", "a"], "query \(shown(numbers))")
+                try await store.upsert([Record(id: "d", ["text": "milk", "int": 0])], table: "items")
+                trial.expectIDs(
+                    try await store.read(found).records,
+                    ["a", "c", "d"],
+                    "the same with a row written since"
+                )
+                try await store.deleteItems(withIDs: ["d"], table: "items")
                 try await trial.close(store)
             }
         },
@@ -208,6 +215,45 @@ extension StoreRules {
                     "the column declared again"
                 )
             }
+        },
+        rule(
+            "schema.undeclared-table",
+            "A table that is no longer declared keeps its rows until it is declared again.",
+            in: "SyncContextDataSource",
+            "Opens the store again without a table, which is unknown then, writes to another, and opens with both: every"
+                + " row is there.",
+            needs: "durable"
+        ) { trial in
+            let store = try await trial.makeStore([.items, .other])
+            try await store.upsert([fullRow("a")], table: "items")
+            try await store.upsert([Record(id: "o", ["int": 1])], table: "other")
+            try await trial.close(store)
+            let without = try await trial.reopen([.other])
+            try await trial.expectError(.tableNotFound, from: "query a table that is no longer declared") {
+                _ = try await without.read(Query("items"))
+            }
+            try await without.upsert([Record(id: "p")], table: "other")
+            try await trial.close(without)
+            let again = try await trial.reopen([.items, .other])
+            trial.expectRows(try await again.read(Query("items")).records, [fullRow("a")], "the table declared again")
+            trial.expectIDs(try await again.read(Query("other")).records, ["o", "p"], "the other table")
+        },
+        rule(
+            "schema.retyped-empty-column",
+            "A column or id that is declared with another type than the stored one is `schemaMismatch`, before"
+                + " anything is touched.",
+            in: "SyncContextDataSource",
+            "Opens a store without rows again with a column of another type: refused as if there were rows.",
+            needs: "durable"
+        ) { trial in
+            let table = TableDefinition("items", columns: [.init("number", .int64)])
+            let retyped = TableDefinition("items", columns: [.init("number", .string)])
+            try await trial.writeAndClose([table], [])
+            try await trial.expectError(.schemaMismatch, from: "open with a column of another type, without rows") {
+                _ = try await trial.reopen([retyped])
+            }
+            let store = try await trial.reopen([table])
+            try await trial.expectStored([Record(id: "a", ["number": 5])], in: table, store)
         },
         rule(
             "schema.retyped-column",

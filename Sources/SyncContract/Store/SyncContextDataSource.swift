@@ -8,9 +8,9 @@
 /// - **Durability.** Under the capability ``StoreCapabilities/durable`` a write that returned survives the end of the
 ///   process at any later instant.
 /// - **Schema.** A durable store may be opened again with another schema. Missing tables and columns are added, and the
-///   rows that are there have null in a new column. A column that is no longer declared is no error. A column or id
-///   that is declared with another type than the stored one is ``StoreError/Code/schemaMismatch``, before anything is
-///   touched.
+///   rows that are there have null in a new column. A column that is no longer declared is no error. A table that is no
+///   longer declared keeps its rows until it is declared again. A column or id that is declared with another type than
+///   the stored one is ``StoreError/Code/schemaMismatch``, before anything is touched.
 /// - **Values.** Every value comes back as it went in: see ``FieldValue``. How records merge is said at
 ///   ``StoreWriteBackend/upsert(_:into:)``, what queries mean at ``Query``.
 /// - **Errors.** Failures are thrown as ``StoreError`` with the codes named at each method; an error thrown by the

@@ -172,6 +172,12 @@ extension Mutant {
                 rows.map { row in Record(id: row.id, row.fields.filter { $0.key != "extra" }) }
             }
         },
+        Mutant("order.count-of-conditions", "counts all rows whatever the condition") {
+            $0.count = { query, inner in
+                try inner.forEach(query.limited(to: 0)) { _ in }
+                return try inner.count(Query(query.table))
+            }
+        },
         Mutant("order.count-without-limit", "counts up to the limit") {
             $0.count = { min(try $1.count($0), $0.limit ?? .max) }
         },

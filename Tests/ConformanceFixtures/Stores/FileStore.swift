@@ -12,8 +12,11 @@ package actor FileStore: SyncContextDataSource {
         package var writesInClosure = false
         package var writesOneBehind = false
         package var writesDeletesOnCloseOnly = false
+        package var tellsWhenOpened = false
         package var forgetsOnReading: @Sendable (String, Record) -> Record? = { $1 }
         package var acceptsAnyType = false
+        package var acceptsAnyTypeWithoutRows = false
+        package var forgetsUndeclaredTables = false
         package var touchesBeforeRefusing = false
         package var refusesDroppedColumns = false
         package var acceptsAnyKey = false
@@ -28,6 +31,7 @@ package actor FileStore: SyncContextDataSource {
     package nonisolated let capabilities: StoreCapabilities
     private let url: URL
     private let faults: Faults
+    private let isNew: Bool
     private var tables: FileTables
     private var isClosed = false
     private nonisolated let broadcaster = ChangeBroadcaster()
@@ -36,6 +40,7 @@ package actor FileStore: SyncContextDataSource {
         self.schema = schema
         self.url = url
         self.faults = faults
+        isNew = creating
         capabilities = faults.claimsEncryption ? [.durable, .unknownColumns, .encrypted] : [.durable, .unknownColumns]
         if creating {
             tables = FileTables(schema, key: key)
@@ -82,7 +87,11 @@ package actor FileStore: SyncContextDataSource {
         return value
     }
 
-    package nonisolated func changes() -> AsyncStream<StoreChange> { broadcaster.subscribe() }
+    package nonisolated func changes() -> AsyncStream<StoreChange> {
+        let stream = broadcaster.subscribe()
+        if faults.tellsWhenOpened, !isNew { broadcaster.send(StoreChange(tables: ["items"])) }
+        return stream
+    }
 
     package func close() throws {
         guard !isClosed else { return }
@@ -170,8 +179,12 @@ struct FileTables: Sendable {
 
     func migrated(to schema: StoreSchema, _ faults: FileStore.Faults, _ url: URL) throws -> FileTables {
         var result = self
+        if faults.forgetsUndeclaredTables {
+            for name in tables.keys where schema.table(name) == nil { result.tables[name] = [:] }
+        }
         for table in schema.allTables {
-            if let old = stored[table.name], !faults.acceptsAnyType {
+            let isUnchecked = faults.acceptsAnyTypeWithoutRows && (tables[table.name] ?? [:]).isEmpty
+            if let old = stored[table.name], !faults.acceptsAnyType, !isUnchecked {
                 let isRetyped = table.allColumns.contains { old.types[$0.name] ?? $0.type.rawValue != $0.type.rawValue }
                 let lacks = faults.refusesDroppedColumns && old.types.keys.contains { table.type(of: $0) == nil }
                 guard !isRetyped, !lacks, old.idKind == "\(table.idKind)" else {

@@ -110,6 +110,15 @@ package struct FileMutant: Sendable, CustomStringConvertible {
                 return record
             }
         },
+        FileMutant("schema.retyped-empty-column", "opens with columns of other types when there are no rows") {
+            $0.acceptsAnyTypeWithoutRows = true
+        },
+        FileMutant("schema.undeclared-table", "forgets the rows of tables that are not declared") {
+            $0.forgetsUndeclaredTables = true
+        },
+        FileMutant("changes.after-opening-again", "begins with all tables after it was opened") {
+            $0.tellsWhenOpened = true
+        },
         FileMutant("schema.adds-indexes", "leaves rows from before out of a new index") {
             $0.forgetsOnReading = { $1["text"] == "Milk" ? nil : $1 }
         },

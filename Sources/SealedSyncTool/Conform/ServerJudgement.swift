@@ -1,0 +1,148 @@
+internal import ArgumentParser
+internal import ConformanceRunner
+internal import Foundation
+internal import ServerConformance
+
+/// The options of `conform` for servers.
+struct ServerOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Judge the server at this address instead of a store.", valueName: "url"))
+    var server: String?
+
+    @Option(name: .customLong("protocol"), help: "What the server speaks: 3 for Datasync, 2 for Azure Mobile Apps.")
+    var protocolNumber: Int?
+
+    @Option(help: ArgumentHelp("The server's table. Rows are written to it and deleted again.", valueName: "name"))
+    var table = "TodoItem"
+
+    @Option(
+        help: ArgumentHelp(
+            "Name a column of the table, such as text=title; kinds: text, boolean, number, date. May be repeated.",
+            valueName: "kind=name"
+        )
+    )
+    var column: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "A JSON array of objects with 'rule' and 'reason': what this server is known to do otherwise.",
+            valueName: "file"
+        )
+    )
+    var deviations: String?
+
+    @Flag(help: "Allow plain HTTP to another machine. Everyone on the way can read and change what is sent.")
+    var allowInsecureHTTP = false
+
+    /// Whether this is about servers at all.
+    var isUsed: Bool { server != nil || protocolNumber != nil }
+
+    func validate() throws {
+        guard protocolNumber.map({ ServerProtocol(rawValue: $0) != nil }) ?? true else {
+            throw ValidationError("--protocol is 3 (Datasync) or 2 (Azure Mobile Apps).")
+        }
+        guard server == nil || protocolNumber != nil else {
+            throw ValidationError("'--server' needs '--protocol 3' (Datasync) or '--protocol 2' (Azure Mobile Apps).")
+        }
+        _ = try columns
+    }
+
+    var columns: [ColumnKind: String] {
+        get throws {
+            var columns: [ColumnKind: String] = [:]
+            for text in column {
+                let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+                guard parts.count == 2, let kind = ColumnKind(rawValue: parts[0]), !parts[1].isEmpty else {
+                    throw ValidationError(
+                        "'--column \(text)' is not of the form text=NAME; kinds: text, boolean, number, date."
+                    )
+                }
+                columns[kind] = parts[1]
+            }
+            return columns
+        }
+    }
+}
+
+/// Judges a server by the rules of its protocol.
+struct ServerJudgement {
+    let server: ServerOptions
+    let options: ConformanceOptions
+
+    /// Does what the options say. Ends with status 1 when a rule is broken or nothing could be run, 64 for arguments that
+    /// make no sense.
+    func run() async throws {
+        let json = options.format == .json
+        do {
+            try await perform()
+        } catch let exit as ExitCode {
+            throw exit
+        } catch let error as UsageError {
+            throw try Failure(error).reported(json: json, status: ExitCode(64))
+        } catch {
+            throw try Failure(error).reported(json: json)
+        }
+    }
+
+    private func perform() async throws {
+        let serverProtocol = ServerProtocol(rawValue: server.protocolNumber ?? 3) ?? .datasync
+        let all = ServerRules.suite(for: serverProtocol)
+        let suite = try all.selecting(chapters: options.chapters, ids: options.rules)
+        let deviations = try server.deviations.map { try Deviation.read(from: $0) } ?? []
+        _ = try all.selecting(ids: deviations.map(\.rule))
+        if options.lists { return Console.write(verbatim: try suite.list(options.format)) }
+        guard let address = server.server else {
+            throw UsageError("'--server URL' names the server to judge; '--list' lists the rules")
+        }
+        let checked = try ServerAddress(
+            address,
+            protocolNumber: serverProtocol.rawValue,
+            allowsInsecureHTTP: server.allowInsecureHTTP,
+            timeout: 10,
+            allowing: "add --allow-insecure-http"
+        )
+        let subject = ServerSubject(
+            url: checked.url,
+            table: server.table,
+            serverProtocol,
+            columns: try server.columns
+        )
+        Console.writeError(
+            sentence: "sealedsync: writes rows of its own into \(subject.name) and deletes them afterwards; their ids"
+                + " begin with \(subject.rowPrefix)"
+        )
+        var settings = RunSettings(seed: options.seed)
+        settings.secondsPerRule = options.secondsPerRule
+        let report = try await judge(suite, subject, settings).accepting(deviations)
+        Console.write(verbatim: try report.text(options.format))
+        if !report.isPassed { throw ExitCode.failure }
+    }
+
+    /// Runs the rules; the first Ctrl-C ends that in good order.
+    private func judge(
+        _ suite: RuleSuite<ServerSubject>,
+        _ subject: ServerSubject,
+        _ settings: RunSettings
+    ) async throws -> ConformanceReport {
+        let (report, left): (ConformanceReport, [String])
+        do {
+            (report, left) = try await Interruption.cancelling {
+                let meter = ProgressMeter(count: suite.rules.count)
+                defer { meter.clear() }
+                return try await ServerConformance.run(suite, on: subject, settings) { meter.advance($0) }
+            }
+        } catch let error as ServerRunCancelled {
+            warn(ofRows: error.leftRows)
+            throw ToolError("cancelled", "interrupted; the rows of this run were deleted again")
+        }
+        warn(ofRows: left)
+        return report
+    }
+
+    private func warn(ofRows left: [String]) {
+        guard !left.isEmpty else { return }
+        let names = left.prefix(5).joined(separator: ", ") + (left.count > 5 ? ", …" : "")
+        Console.writeError(
+            sentence: "sealedsync: \(countText(left.count, "row")) could not be deleted and may be left: \(names)"
+        )
+    }
+}

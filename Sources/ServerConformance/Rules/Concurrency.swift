@@ -1,0 +1,178 @@
+internal import ConformanceRunner
+
+extension ServerRules {
+    static let concurrency: [Entry] = [
+        rule(
+            "concurrency.equal-inserts",
+            .both,
+            "Of 20 inserts of one id at the same time exactly one is carried out.",
+            in: "datasync-protocol 1.5; node-server-protocol2, Concurrency",
+            "Sends them, three times over, counts the answers, and reads the row."
+        ) { server in
+            for _ in 0..<3 {
+                let id = server.newID()
+                let answers = try await server.atOnce(20) { index in
+                    try await server.send("POST", nil, server.item(id, [.text: .string("insert \(index)")]))
+                }
+                let won = answers.filter(\.isSuccess)
+                server.expectOne(won, of: answers, "20 inserts of the id '\(id)'")
+                if won.count == 1 {
+                    try await server.expectUnchanged(try server.row(of: won[0]), after: "20 inserts of one id")
+                }
+            }
+        },
+        rule(
+            "concurrency.equal-inserts-status",
+            .both,
+            "The other inserts are 409; a genuine server may say 500 for some.",
+            in: "datasync-protocol 1.5; node-server-protocol2, Concurrency",
+            for: .nobody,
+            "Sends 20 inserts of one id and looks at the answers."
+        ) { server in
+            let id = server.newID()
+            for answer in try await server.atOnce(20, { _ in try await server.send("POST", nil, server.item(id)) })
+            where !answer.isSuccess { server.expect(answer, 409) }
+        },
+        rule(
+            "concurrency.equal-updates",
+            .both,
+            "Of 20 updates with one version at the same time exactly one is carried out; the others are 412 or 409.",
+            in: "datasync-protocol 1.5, 1.12; node-server-protocol2, Concurrency",
+            "Sends them, three times over, counts the answers, and reads the row."
+        ) { server in
+            _ = try server.column(.text)
+            for _ in 0..<3 {
+                let row = try await server.insert()
+                let answers = try await server.atOnce(20) { index in
+                    try await server.update(row, [.text: .string("update \(index)")], headers: ["If-Match": row.tag])
+                }
+                let won = answers.filter(\.isSuccess)
+                server.expectOne(won, of: answers, "20 updates with the version \(row.tag)")
+                for answer in answers where !answer.isSuccess { server.expect(answer, 409, 412) }
+                if won.count == 1 {
+                    try await server.expectUnchanged(try server.row(of: won[0]), after: "20 updates with one version")
+                }
+            }
+        },
+        rule(
+            "concurrency.equal-deletions",
+            .both,
+            "Of 10 deletions with one version at the same time exactly one is carried out.",
+            in: "datasync-protocol 1.5, 1.12",
+            "Sends them, counts the answers, and reads the row."
+        ) { server in
+            let row = try await server.insert()
+            let answers = try await server.atOnce(10) { _ in
+                try await server.send("DELETE", row.id, headers: ["If-Match": row.tag])
+            }
+            server.expectOne(answers.filter(\.isSuccess), of: answers, "10 deletions with the version \(row.tag)")
+            server.expect(try await server.send("GET", row.id), 404, 410, after: "10 deletions")
+        },
+        rule(
+            "concurrency.update-or-deletion",
+            .both,
+            "Of updates and deletions with one version at the same time exactly one is carried out.",
+            in: "datasync-protocol 1.5, 1.12",
+            "Sends 5 of each, three times over, and counts the answers."
+        ) { server in
+            _ = try server.column(.text)
+            for _ in 0..<3 {
+                let row = try await server.insert()
+                let headers = ["If-Match": row.tag]
+                let answers = try await server.atOnce(10) { index in
+                    index % 2 == 0
+                        ? try await server.update(row, [.text: "changed"], headers: headers)
+                        : try await server.send("DELETE", row.id, headers: headers)
+                }
+                server.expectOne(
+                    answers.filter(\.isSuccess),
+                    of: answers,
+                    "5 updates and 5 deletions with the version \(row.tag)"
+                )
+            }
+        },
+        rule(
+            "concurrency.inserts",
+            .both,
+            "Inserts of different ids at the same time all succeed, and none is lost.",
+            in: "node-server-protocol2, Concurrency",
+            "Sends 40 inserts at the same time and reads each row."
+        ) { server in
+            let ids = (0..<40).map { _ in server.newID() }
+            let answers = try await server.atOnce(40) { try await server.send("POST", nil, server.item(ids[$0])) }
+            for answer in answers { server.expect(answer, 201) }
+            for answer in try await server.atOnce(40, { try await server.send("GET", ids[$0]) }) {
+                server.expect(answer, 200, after: "40 inserts")
+            }
+        },
+        rule(
+            "concurrency.updates",
+            .both,
+            "Unconditional updates at the same time leave the row as one of them made it.",
+            in: "datasync-protocol 1.5",
+            "Sends 10 updates of text and number together, and holds the row against the answers."
+        ) { server in
+            _ = try server.column(.text)
+            let row = try await server.insert([.number: 0.5])
+            let answers = try await server.atOnce(10) { index in
+                var values: [ColumnKind: JSON] = [.text: .string("update \(index)")]
+                if server.profile.columns[.number] != nil { values[.number] = .number(Double(index)) }
+                return try await server.update(row, values)
+            }
+            let rows = try answers.filter(\.isSuccess).map { try server.row(of: $0) }
+            let now = try await server.read(row.id)
+            server.trial.expect(
+                rows.contains { $0 == now },
+                "10 updates of one row at the same time; GET",
+                expected: "the row as one of the answers has it",
+                got: "\(brief(now as Any))"
+            )
+        },
+        rule(
+            "concurrency.stamps",
+            .both,
+            "Rows that are written at the same time all have stamps that a pull finds: none is before what was read earlier.",
+            in: "datasync-protocol 7.2",
+            for: .nobody,
+            "Writes 40 rows at the same time, in two lots, and holds the stamps of the second against those of the first."
+        ) { server in
+            var last = ""
+            for _ in 0..<2 {
+                let rows =
+                    try await server.atOnce(20) { _ in try await server.send("POST", nil, server.item(server.newID())) }
+                    .filter(\.isSuccess).map { try server.row(of: $0).updatedAt }
+                server.trial.expect(
+                    rows.allSatisfy { $0 >= last },
+                    "20 inserts after others",
+                    expected: "no updatedAt before \(last)",
+                    got: rows.min() ?? "none"
+                )
+                last = rows.max() ?? ""
+            }
+        },
+    ]
+}
+
+extension ServerTrial {
+    /// Sends so many requests at the same time.
+    fileprivate func atOnce(
+        _ count: Int,
+        _ send: @escaping @Sendable (Int) async throws -> ServerAnswer
+    ) async throws -> [ServerAnswer] {
+        try await withThrowingTaskGroup(of: (Int, ServerAnswer).self) { group in
+            for index in 0..<count { group.addTask { (index, try await send(index)) } }
+            var answers: [(Int, ServerAnswer)] = []
+            for try await answer in group { answers.append(answer) }
+            return answers.sorted { $0.0 < $1.0 }.map(\.1)
+        }
+    }
+
+    fileprivate func expectOne(_ won: [ServerAnswer], of answers: [ServerAnswer], _ input: String) {
+        trial.expect(
+            won.count == 1,
+            "\(input) at the same time",
+            expected: "one success",
+            got: "\(won.count) successes: \(answers.map(\.status))"
+        )
+    }
+}

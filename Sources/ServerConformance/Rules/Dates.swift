@@ -1,0 +1,293 @@
+internal import ConformanceRunner
+
+extension ServerRules {
+    static let dates: [Entry] = [
+        rule(
+            "date.form",
+            .both,
+            "Stamps are UTC with exactly three digits and Z: 2026-01-02T03:04:05.678Z.",
+            in: "datasync-protocol 1.3; node-server-protocol2, Dates",
+            "Creates and updates a row and looks at updatedAt, and createdAt in protocol 2."
+        ) { server in
+            let row = try await server.insert()
+            let changed = try server.row(of: try await server.update(row))
+            for row in [row, changed] {
+                for name in server.speaks == .datasync ? ["updatedAt"] : ["createdAt", "updatedAt"] {
+                    let text = row[name]?.string ?? "none"
+                    server.trial.expect(
+                        Instant(text) != nil,
+                        "'\(name)' of a row",
+                        expected: "YYYY-MM-DDThh:mm:ss.mmmZ",
+                        got: text
+                    )
+                }
+            }
+        },
+        rule(
+            "date.milliseconds",
+            .both,
+            "Stamps tell milliseconds apart; they are no whole seconds with zeros after them.",
+            in: "datasync-protocol 1.3, 7.1; node-server-protocol2, Dates",
+            "Creates 20 rows and looks for an updatedAt that is no whole hundredth of a second."
+        ) { server in
+            var stamps: [String] = []
+            for _ in 0..<20 { stamps.append(try await server.insert().updatedAt) }
+            server.trial.expect(
+                stamps.contains { !$0.hasSuffix("0Z") },
+                "20 inserts, one after the other",
+                expected: "an updatedAt that is no whole hundredth of a second",
+                got: brief(stamps)
+            )
+        },
+        rule(
+            "date.created-with",
+            .protocol2,
+            "updatedAt equals createdAt after an insert.",
+            in: "node-server-protocol2, Dates",
+            for: .nobody,
+            "Creates a row and holds the two against each other."
+        ) { server in
+            let row = try await server.insert()
+            server.trial.expect(row["createdAt"] ?? .null, equals: .string(row.updatedAt), "'createdAt' of a new row")
+        },
+        rule(
+            "date.near-now",
+            .both,
+            "updatedAt is the server's time.",
+            in: "datasync-protocol 1.3, 6.1 #1",
+            for: .nobody,
+            "Creates a row and holds updatedAt against the Date of the answer."
+        ) { server in
+            let answer = try await server.send("POST", nil, server.item(server.newID()))
+            try server.require(answer, 201)
+            let row = try server.row(of: answer)
+            guard let date = answer["Date"], let stamp = Instant(row.updatedAt) else {
+                throw NotOffered("the answer has no Date")
+            }
+            let near = (-300...300).map { Instant(milliseconds: stamp.milliseconds + $0 * 1_000).httpDate }
+            server.expect(near.contains(date), answer, "an updatedAt within 5 minutes of the Date \(date)")
+        },
+        rule(
+            "date.filter",
+            .both,
+            "Conditions compare updatedAt as an instant: ge and lt part the rows at any millisecond.",
+            in: "datasync-protocol 1.9; node-server-protocol2, Dates",
+            "Makes three rows with different stamps, and asks for those from and before each stamp."
+        ) { server in
+            let rows = try await server.stampedRows(3)
+            for row in rows {
+                guard let instant = Instant(row.updatedAt) else { continue }
+                try await server.expectParted(rows, server.speaks.instant(row.updatedAt), instant)
+            }
+        },
+        rule(
+            "date.filter-exact",
+            .both,
+            "Stamps are kept in milliseconds, so that gt leaves out and eq finds a row by its own.",
+            in: "datasync-protocol 7.1; node-server-protocol2, Dates",
+            for: .nobody,
+            "Makes three rows with different stamps, and asks with gt and eq for the second's."
+        ) { server in
+            let rows = try await server.stampedRows(3)
+            let literal = server.speaks.instant(rows[1].updatedAt)
+            for (condition, found) in [("gt", [rows[2].id]), ("eq", [rows[1].id])] {
+                let filter = server.among(rows, "updatedAt \(condition) \(literal)")
+                let page = try await server.list([("$filter", filter)])
+                server.expect(page.ids == found, page.answer, "the row \(found[0]) alone")
+            }
+        },
+        rule(
+            "date.cast",
+            .protocol3,
+            "cast(…,Edm.DateTimeOffset) takes Z, an offset of zero and other offsets, and no digits of seconds to seven.",
+            in: "datasync-protocol 1.9, 6.5 #33",
+            "Asks for rows from an instant on, in every form."
+        ) { server in try await server.expectForms { "cast(\($0),Edm.DateTimeOffset)" } },
+        rule(
+            "date.bare",
+            .protocol3,
+            "A bare instant is a literal as well.",
+            in: "datasync-protocol 1.9",
+            "Asks for rows from an instant on, in every form."
+        ) { server in try await server.expectForms { $0 } },
+        rule(
+            "date.datetimeoffset",
+            .protocol2,
+            "datetimeoffset'…' takes Z, an offset of zero and other offsets, no fraction, and 3, 6 or 7 digits.",
+            in: "node-server-protocol2, Dates, exchanges 188 to 195",
+            "Asks for rows from an instant on, in every form."
+        ) { server in try await server.expectForms { "datetimeoffset'\($0)'" } },
+        rule(
+            "date.datetime",
+            .protocol2,
+            "datetime'…Z' works as well.",
+            in: "node-server-protocol2, exchange 194",
+            "Asks for rows from an instant on."
+        ) { server in
+            let rows = try await server.stampedRows(2)
+            guard let instant = Instant(rows[1].updatedAt) else { return }
+            try await server.expectParted(rows, "datetime'\(rows[1].updatedAt)'", instant)
+        },
+        rule(
+            "date.bad-literal",
+            .both,
+            "An instant that is none is refused.",
+            in: "datasync-protocol 1.9; node-server-protocol2, exchange 199",
+            "Asks for rows from 'xyz' on, in Datasync also from the thirteenth month on."
+        ) { server in
+            try await server.insert()
+            for text in server.speaks == .datasync ? ["xyz", "2026-13-45T25:61:61.000Z"] : ["xyz"] {
+                let filter = "updatedAt ge \(server.speaks.instant(text))"
+                let answer = try await server.send("GET", query: [("$filter", filter)])
+                server.expect(answer.isRefusal, answer, "a refusal")
+            }
+        },
+        rule(
+            "date.kept",
+            .both,
+            "Instants come back in the same form, to the millisecond.",
+            in: "datasync-protocol 1.4, 6.1 #6; node-server-protocol2, Dates",
+            for: .column(.date),
+            "Creates rows with instants of 1900 to 2100, at ends of milliseconds, days and leap years."
+        ) { server in
+            let column = try server.column(.date)
+            for text in [
+                "1900-01-01T00:00:00.000Z", "1969-12-31T23:59:59.999Z", "2000-02-29T12:00:00.001Z",
+                "2024-12-31T23:59:59.999Z", "2026-07-08T09:10:11.123Z", "2100-03-01T00:00:00.500Z",
+            ] {
+                let row = try await server.insert([.date: .string(text)])
+                server.trial.expect(row[column] ?? .null, equals: .string(text), "POST with '\(column)': \(text)")
+                let again = try await server.read(row.id)
+                server.trial.expect(
+                    again?[column] ?? .null,
+                    equals: .string(text),
+                    "POST with '\(column)': \(text); GET"
+                )
+            }
+        },
+        rule(
+            "date.to-utc",
+            .both,
+            "Instants with an offset come back in UTC.",
+            in: "datasync-protocol 1.4; node-server-protocol2, exchanges 216 to 219",
+            for: .column(.date),
+            "Creates rows with instants of several offsets."
+        ) { server in
+            for (sent, kept) in [
+                ("2016-11-21T01:02:03.004+02:00", "2016-11-20T23:02:03.004Z"),
+                ("2016-11-21T01:02:03.004-05:30", "2016-11-21T06:32:03.004Z"),
+                ("2016-11-21T01:02:03Z", "2016-11-21T01:02:03.000Z"),
+            ] { try await server.expectDate(sent, kept) }
+        },
+        rule(
+            "date.cut",
+            .both,
+            "Digits after the millisecond are cut, not rounded.",
+            in: "datasync-protocol 1.3, 1.4; node-server-protocol2, exchanges 216 to 219",
+            for: .column(.date),
+            "Creates rows with instants of four to seven digits."
+        ) { server in
+            for (sent, kept) in [
+                ("2016-11-21T01:02:03.0049Z", "2016-11-21T01:02:03.004Z"),
+                ("2016-11-21T01:02:03.999999Z", "2016-11-21T01:02:03.999Z"),
+                ("2016-12-31T23:59:59.9999999Z", "2016-12-31T23:59:59.999Z"),
+                ("1969-12-31T23:59:59.9996Z", "1969-12-31T23:59:59.999Z"),
+            ] { try await server.expectDate(sent, kept) }
+        },
+        rule(
+            "date.column-filter",
+            .both,
+            "Columns of instants are compared to the millisecond.",
+            in: "datasync-protocol 1.9, 6.5 #33",
+            for: .column(.date),
+            "Makes three rows a millisecond apart and asks with eq, ne, gt, ge, lt and le for the second."
+        ) { server in
+            let column = try server.column(.date)
+            var rows: [ServerRow] = []
+            for text in ["2021-06-30T23:59:59.998Z", "2021-06-30T23:59:59.999Z", "2021-07-01T00:00:00.000Z"] {
+                rows.append(try await server.insert([.date: .string(text)]))
+            }
+            let literal = server.speaks.instant("2021-06-30T23:59:59.999Z")
+            for (condition, found) in [
+                ("eq", [1]), ("ne", [0, 2]), ("gt", [2]), ("ge", [1, 2]), ("lt", [0]), ("le", [0, 1]),
+            ] {
+                let filter = server.among(rows, "\(column) \(condition) \(literal)")
+                let page = try await server.list([("$filter", filter)])
+                let wanted = Set(found.map { rows[$0].id })
+                server.expect(
+                    Set(page.ids) == wanted,
+                    page.answer,
+                    "the rows \(found) of \(rows.map { brief($0.json) })"
+                )
+            }
+        },
+        rule(
+            "date.column-order",
+            .both,
+            "Columns of instants are ordered by time.",
+            in: "datasync-protocol 1.9",
+            for: .column(.date),
+            "Makes three rows and orders them."
+        ) { server in
+            let column = try server.column(.date)
+            var rows: [ServerRow] = []
+            for text in ["2021-07-01T00:00:00.000Z", "1999-12-31T23:59:59.999Z", "2021-06-30T23:59:59.999Z"] {
+                rows.append(try await server.insert([.date: .string(text)]))
+            }
+            let page = try await server.list([("$filter", server.among(rows)), ("$orderby", column)])
+            server.expect(page.ids == [1, 2, 0].map { rows[$0].id }, page.answer, "the rows by time")
+        },
+        rule(
+            "date.unparsable",
+            .both,
+            "A text that is no instant is a 4xx; the Node server stores null, Datasync servers may say 500.",
+            in: "datasync-protocol 1.5; node-server-protocol2, exchange 220",
+            for: .nobody,
+            "Creates a row with such a text as instant."
+        ) { server in
+            _ = try server.column(.date)
+            let answer = try await server.send("POST", nil, server.item(server.newID(), [.date: "soon"]))
+            server.expect((400...499).contains(answer.status), answer, "a 4xx")
+        },
+    ]
+}
+
+extension ServerTrial {
+    /// Reports when `ge` and `lt` with a literal do not part rows at the instant that it means.
+    ///
+    /// That is exact even where a server keeps finer stamps than it shows: what it shows is cut.
+    fileprivate func expectParted(_ rows: [ServerRow], _ literal: String, _ instant: Instant) async throws {
+        let after = Set(rows.filter { row in Instant(row.updatedAt).map { $0 >= instant } ?? false }.map(\.id))
+        for (condition, wanted) in [("ge", after), ("lt", Set(rows.map(\.id)).subtracting(after))] {
+            let answer = try await send("GET", query: [("$filter", among(rows, "updatedAt \(condition) \(literal)"))])
+            guard expect(answer, 200) else { continue }
+            let got = Set(try page(of: answer).ids)
+            expect(got == wanted, answer, "\(wanted.count) of the rows with the stamps \(rows.map(\.updatedAt))")
+        }
+    }
+
+    /// Asks for rows by an instant in every form that a literal may have.
+    fileprivate func expectForms(_ literal: (String) -> String) async throws {
+        let rows = try await stampedRows(3)
+        guard let instant = Instant(rows[1].updatedAt) else { return }
+        let text = instant.text
+        let fraction = String(text.dropLast().suffix(4))
+        let second = Instant(milliseconds: instant.seconds * 1_000)
+        for (form, meant) in [
+            (instant.text(fraction: fraction, zone: "Z"), instant),
+            (instant.text(fraction: fraction, zone: "+00:00"), instant),
+            (instant.text(fraction: fraction, zone: "+02:00", minutes: 120), instant),
+            (instant.text(fraction: fraction, zone: "-05:30", minutes: -330), instant),
+            (instant.text(fraction: fraction + "000", zone: "Z"), instant),
+            (instant.text(fraction: fraction + "0000", zone: "+00:00"), instant),
+            (second.text(fraction: "", zone: "Z"), second),
+            (second.text(fraction: "", zone: "+00:00"), second),
+        ] { try await expectParted(rows, literal(form), meant) }
+    }
+
+    fileprivate func expectDate(_ sent: String, _ kept: String) async throws {
+        let column = try column(.date)
+        let row = try await insert([.date: .string(sent)])
+        trial.expect(row[column] ?? .null, equals: .string(kept), "POST with '\(column)': \(sent)")
+    }
+}

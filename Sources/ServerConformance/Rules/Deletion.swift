@@ -1,0 +1,287 @@
+internal import ConformanceRunner
+
+extension ServerRules {
+    static let deletion: [Entry] = [
+        rule(
+            "delete.answer",
+            .both,
+            "Deleting answers 204 without a body (Datasync), or 200 with the row or 204 (protocol 2).",
+            in: "datasync-protocol 1.5, 2.1, 6.4 #22; node-server-protocol2, Delete",
+            "Deletes a row."
+        ) { server in
+            let answer = try await server.send("DELETE", try await server.insert().id)
+            if server.speaks == .datasync {
+                server.expect(answer, 204)
+                server.expect(answer.body.isEmpty, answer, "no body")
+            } else {
+                server.expect(answer, 200, 204)
+            }
+        },
+        rule(
+            "delete.no-etag",
+            .protocol3,
+            "A 204 has no ETag.",
+            in: "datasync-protocol 1.2",
+            for: .nobody,
+            "Deletes a row."
+        ) { server in
+            let answer = try await server.send("DELETE", try await server.insert().id)
+            server.expect(answer["ETag"] == nil, answer, "no ETag")
+        },
+        rule(
+            "delete.gone",
+            .both,
+            "A deleted row is not there any more, neither by id nor in lists.",
+            in: "datasync-protocol 6.4 #22",
+            "Deletes one of two rows, reads it by id and asks for both in a list."
+        ) { server in
+            let rows = [try await server.insert(), try await server.insert()]
+            try await server.delete(rows[0])
+            server.expect(try await server.send("GET", rows[0].id), 404, 410)
+            let page = try await server.list([("$filter", server.among(rows))])
+            server.expect(page.ids == [rows[1].id], page.answer, "the row \(rows[1].id) alone")
+        },
+        rule(
+            "delete.only-one",
+            .both,
+            "No other row is touched.",
+            in: "datasync-protocol 1.5",
+            "Deletes one of three rows and reads the others."
+        ) { server in
+            let rows = [try await server.insert(), try await server.insert(), try await server.insert()]
+            try await server.delete(rows[1])
+            for row in [rows[0], rows[2]] { try await server.expectUnchanged(row, after: "DELETE of another row") }
+        },
+        rule(
+            "delete.unknown",
+            .both,
+            "Deleting a row that is not there is a 404.",
+            in: "datasync-protocol 1.5, 6.4 #24; node-server-protocol2, Delete",
+            "Deletes an id that was never used."
+        ) { server in server.expect(try await server.send("DELETE", server.newID()), 404) },
+        rule(
+            "delete.again",
+            .both,
+            "Deleting a row a second time is a 410 (Datasync); in protocol 2 a 409, 410 or 412.",
+            in: "datasync-protocol 1.5, 6.4 #26; node-server-protocol2, Delete",
+            for: .softDelete,
+            "Deletes a row twice, in Datasync also with the parameter for deleted rows.",
+            otherwise: (
+                "Deleting a row a second time is a 404.",
+                { server in
+                    let row = try await server.insert()
+                    try await server.delete(row)
+                    server.expect(try await server.send("DELETE", row.id), 404)
+                }
+            )
+        ) { server in
+            let row = try await server.insert()
+            try await server.delete(row)
+            for query in server.speaks == .datasync ? [[], [server.speaks.includeDeleted]] : [[]] {
+                let answer = try await server.send("DELETE", row.id, query: query)
+                if server.speaks == .datasync {
+                    server.expect(answer, 410)
+                } else {
+                    server.expect(answer, 409, 410, 412)
+                }
+            }
+        },
+        rule(
+            "delete.keeps-row",
+            .both,
+            "The row remains with deleted:true and its values.",
+            in: "datasync-protocol 1.5, 6.4 #25; node-server-protocol2, Delete",
+            for: .softDelete,
+            "Deletes a row and asks for it in a list with the parameter for deleted rows.",
+            otherwise: (
+                "A deleted row is gone, with the parameter for deleted rows too.",
+                { server in
+                    let row = try await server.insert()
+                    try await server.delete(row)
+                    let listed = try await server.listed(row.id)
+                    server.trial.expect(
+                        listed == nil,
+                        "DELETE; list with deleted rows",
+                        expected: "no row",
+                        got: "the row"
+                    )
+                }
+            )
+        ) { server in
+            let row = try await server.insert([.text: "kept", .boolean: true, .number: 1.5])
+            try await server.delete(row)
+            let listed = try await server.listed(row.id)
+            server.trial.expect(
+                listed?.isDeleted == true,
+                "DELETE; list",
+                expected: "'deleted': true",
+                got: "\(brief(listed as Any))"
+            )
+            server.expectValues(listed, [.text: "kept", .boolean: true, .number: 1.5], "DELETE; list")
+        },
+        rule(
+            "delete.new-version",
+            .both,
+            "A deletion moves version and updatedAt on: pulls find it.",
+            in: "datasync-protocol 1.5, 6.4 #25, 7.7; node-server-protocol2, Delete",
+            for: .softDelete,
+            "Makes and deletes rows until one has another updatedAt than before, and holds the versions against each other."
+        ) { server in
+            var last = (before: "", after: "")
+            for _ in 0..<20 {
+                let row = try await server.insert()
+                try await server.delete(row)
+                guard let listed = try await server.listed(row.id) else { continue }
+                server.trial.expect(
+                    listed.version != row.version,
+                    "DELETE \(server.client.table)/\(row.id); list",
+                    expected: "another version than \(row.version)",
+                    got: listed.version
+                )
+                last = (row.updatedAt, listed.updatedAt)
+                if last.after > last.before || listed.version == row.version { break }
+            }
+            server.trial.expect(
+                last.after > last.before,
+                "DELETE of 20 rows; list",
+                expected: "an updatedAt later than \(last.before)",
+                got: last.after
+            )
+        },
+        rule(
+            "delete.row-in-answer",
+            .protocol2,
+            "A 200 has the row with deleted:true, a raised version, and its ETag.",
+            in: "node-server-protocol2, Delete",
+            for: .softDelete,
+            "Deletes a row and looks at the answer."
+        ) { server in
+            let row = try await server.insert()
+            let answer = try await server.send("DELETE", row.id)
+            guard answer.status != 204 else { throw NotOffered("this server answers 204, without a body") }
+            try server.require(answer, 200)
+            let deleted = try server.row(of: answer)
+            server.expect(deleted.isDeleted, answer, "'deleted': true")
+            server.expect(deleted.version != row.version, answer, "another version than \(row.version)")
+            server.expect(answer["ETag"] == deleted.tag, answer, "the ETag \(deleted.tag)")
+        },
+    ]
+
+    static let restoring: [Entry] = [
+        rule(
+            "undelete.put",
+            .protocol3,
+            "PUT with __includedeleted=true and deleted false or absent brings a deleted row back: 200, deleted:false.",
+            in: "datasync-protocol 1.5, 6.3 #19",
+            for: .softDelete,
+            "Deletes two rows and brings one back with deleted:false and one without that member."
+        ) { server in
+            for sent in [["deleted": false], [:]] as [[String: JSON]] {
+                let row = try await server.insert()
+                try await server.delete(row)
+                let body = try server.changed(row, [:]).setting(sent)
+                let answer = try await server.send("PUT", row.id, query: [server.speaks.includeDeleted], body)
+                try server.require(answer, 200)
+                server.expect(answer.json?["deleted"] == false, answer, "'deleted': false")
+                server.expect(try await server.send("GET", row.id), 200, after: answer.request)
+            }
+        },
+        rule(
+            "undelete.post",
+            .protocol2,
+            "POST to the row's path brings a deleted row back: 201, deleted:false.",
+            in: "datasync-protocol 2.1; node-server-protocol2, Delete",
+            for: .softDelete,
+            "Deletes a row, brings it back and reads it."
+        ) { server in
+            let row = try await server.insert([.text: "back"])
+            try await server.delete(row)
+            let answer = try await server.send("POST", row.id)
+            try server.require(answer, 200, 201)
+            server.expect(answer.json?["deleted"] == false, answer, "'deleted': false")
+            server.expectValues(try await server.read(row.id), [.text: "back"], answer.request + "; GET")
+        },
+        rule(
+            "undelete.new-version",
+            .both,
+            "Bringing a row back moves the version on, and the ETag says the new one.",
+            in: "datasync-protocol 1.3; node-server-protocol2, Delete",
+            for: .softDelete,
+            "Deletes a row and brings it back."
+        ) { server in
+            let row = try await server.insert()
+            try await server.delete(row)
+            let deleted = try await server.listed(row.id)
+            let answer = try await server.restore(row)
+            try server.require(answer, 200, 201)
+            let restored = try server.row(of: answer)
+            server.expect(
+                ![row.version, deleted?.version].contains(restored.version),
+                answer,
+                "a version that the row never had"
+            )
+            server.expect(answer["ETag"] == restored.tag, answer, "the ETag \(restored.tag)")
+        },
+        rule(
+            "undelete.listed",
+            .both,
+            "A row that was brought back is in lists again.",
+            in: "datasync-protocol 6.3 #19",
+            for: .softDelete,
+            "Deletes a row, brings it back, and asks for it in a list without deleted rows."
+        ) { server in
+            let row = try await server.insert()
+            try await server.delete(row)
+            let answer = try await server.restore(row)
+            try server.require(answer, 200, 201)
+            let listed = try await server.listed(row.id, includingDeleted: false)
+            server.expect(listed != nil, answer, "the row in a list")
+        },
+        rule(
+            "undelete.if-match",
+            .both,
+            "If-Match holds for bringing back as well: a stale version is a 412, and the row stays deleted.",
+            in: "datasync-protocol 1.5, 1.6; node-server-protocol2, Delete",
+            for: .softDelete,
+            "Deletes a row and brings it back with the version it had before, then with its own."
+        ) { server in
+            let row = try await server.insert()
+            try await server.delete(row)
+            let stale = try await server.restore(row, headers: ["If-Match": row.tag])
+            server.expect(stale, 412)
+            server.expect(try await server.send("GET", row.id), 404, 410, after: stale.request)
+            guard let now = try await server.listed(row.id) else { return }
+            server.expect(try await server.restore(row, headers: ["If-Match": now.tag]), 200, 201)
+        },
+        rule(
+            "undelete.unknown",
+            .both,
+            "Bringing back a row that was never there is a 404.",
+            in: "datasync-protocol 1.5; node-server-protocol2, Delete",
+            "Brings back an id that was never used."
+        ) { server in
+            let row = ServerRow(json: server.item(server.newID()))
+            server.expect(try await server.restore(row), 404)
+        },
+        rule(
+            "undelete.live",
+            .protocol2,
+            "Bringing back works on a live row as well.",
+            in: "node-server-protocol2, Delete",
+            for: .nobody,
+            "Brings back a row that was not deleted."
+        ) { server in server.expect(try await server.restore(try await server.insert()), 200, 201) },
+    ]
+}
+
+extension ServerTrial {
+    /// Brings a deleted row back.
+    func restore(_ row: ServerRow, headers: [String: String?] = [:]) async throws -> ServerAnswer {
+        switch speaks {
+        case .datasync:
+            let body = try changed(row, [:]).setting(["deleted": false])
+            return try await send("PUT", row.id, query: [speaks.includeDeleted], headers: headers, body)
+        case .azureMobileApps: return try await send("POST", row.id, headers: headers)
+        }
+    }
+}

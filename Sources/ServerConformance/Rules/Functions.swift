@@ -1,0 +1,144 @@
+internal import ConformanceRunner
+
+extension ServerRules {
+    static let functions: [Entry] = [
+        filterRule(
+            "function.starts-ends",
+            .protocol3,
+            "startswith and endswith.",
+            in: "datasync-protocol 1.9, 6.5 #32",
+            for: .column(.text),
+            [
+                ("startswith({text},'cherry')", [2]), ("startswith({text},'pie')", []), ("endswith({text},'pie')", [2]),
+                ("endswith({text},'e')", [0, 2]), ("not startswith({text},'apple')", [1, 2, 3, 4, 5]),
+            ]
+        ),
+        filterRule(
+            "function.contains",
+            .protocol3,
+            "contains looks for the second text in the first.",
+            in: "datasync-protocol 1.9, 7.10",
+            for: .column(.text),
+            [("contains({text},'erry p')", [2]), ("contains({text},'x')", []), ("contains({text},'''')", [3])]
+        ),
+        filterRule(
+            "function.case",
+            .both,
+            "tolower and toupper.",
+            in: "datasync-protocol 1.9, 6.5 #32; node-server-protocol2, Query",
+            for: .column(.text),
+            [
+                ("tolower({text}) eq 'banana'", [1]), ("toupper({text}) eq 'CHERRY PIE'", [2]),
+                ("tolower({text}) eq tolower('ELDER')", [4]),
+            ]
+        ),
+        filterRule(
+            "function.trim-concat",
+            .both,
+            "trim takes spaces off both ends, concat joins.",
+            in: "datasync-protocol 1.9; node-server-protocol2, Query",
+            for: .column(.text),
+            [
+                ("trim(concat(concat('  ',{text}),'  ')) eq 'fig'", [5]), ("concat({text},'!') eq 'apple!'", [0]),
+            ]
+        ),
+        filterRule(
+            "function.index",
+            .both,
+            "indexof gives the place of the second text in the first, counted from 0; less than 0 for none.",
+            in: "datasync-protocol 1.9; node-server-protocol2, Query",
+            for: .column(.text),
+            [
+                ("indexof({text},'pie') eq 7", [2]), ("indexof({text},'fi') eq 0", [5]),
+                ("indexof({text},'zz') ge 0", []),
+            ]
+        ),
+        filterRule(
+            "function.substring",
+            .both,
+            "substring with a start, counted from 0, and a length.",
+            in: "datasync-protocol 1.9; node-server-protocol2, Query",
+            for: .column(.text),
+            [("substring({text},0,3) eq 'app'", [0]), ("substring({text},7,2) eq 'pi'", [2])]
+        ),
+        filterRule(
+            "function.length",
+            .protocol3,
+            "length counts the signs of a text; substring without a length takes the rest.",
+            in: "datasync-protocol 1.9",
+            for: .column(.text),
+            [
+                ("length({text}) eq 3", [5]), ("length({text}) gt 6", [2]), ("substring({text},1) eq 'pple'", [0]),
+            ]
+        ),
+        filterRule(
+            "function.replace",
+            .protocol2,
+            "replace puts the third text for the second.",
+            in: "node-server-protocol2, Query",
+            for: .column(.text),
+            [("replace({text},'pp','bb') eq 'abble'", [0])]
+        ),
+        filterRule(
+            "function.rounding",
+            .both,
+            "floor, ceiling and round.",
+            in: "datasync-protocol 1.9, 6.5 #32; node-server-protocol2, Query",
+            for: .column(.number),
+            [
+                ("floor({number}) eq 2", [1, 4]), ("ceiling({number}) eq 3", [1, 4]),
+                ("round({number} add 0.25) eq 3", [1, 4]),
+            ]
+        ),
+        filterRule(
+            "function.text-informative",
+            .protocol2,
+            "startswith, endswith and substringof; the Node server's sqlite finds nothing by them.",
+            in: "node-server-protocol2, Where sqlite is not a fair judge",
+            for: .nobody,
+            [
+                ("startswith({text},'cherry')", [2]), ("endswith({text},'pie')", [2]),
+                ("substringof('erry',{text})", [2]),
+            ]
+        ),
+        filterRule(
+            "function.length-informative",
+            .protocol2,
+            "length and substring without a length; the Node server's sqlite does not know them.",
+            in: "node-server-protocol2, Where sqlite is not a fair judge",
+            for: .nobody,
+            [("length({text}) eq 3", [5]), ("substring({text},1) eq 'pple'", [0])]
+        ),
+        filterRule(
+            "function.nested",
+            .both,
+            "Functions may stand in functions and in arithmetic.",
+            in: "datasync-protocol 1.9",
+            for: .column(.text),
+            [
+                ("indexof(tolower({text}),'nana') add 1 eq 3", [1]),
+                ("substring(toupper({text}),0,1) eq 'F'", [5]),
+            ]
+        ),
+        rule(
+            "function.date-parts",
+            .protocol3,
+            "year, month, day, hour, minute and second of an instant, in UTC.",
+            in: "datasync-protocol 1.9, 6.5 #32",
+            for: .column(.date),
+            "Makes a row with an instant of other parts in most zones, and asks for it by each."
+        ) { server in
+            let column = try server.column(.date)
+            let row = try await server.insert([.date: "2021-12-31T23:58:57.123Z"])
+            for (name, value) in [
+                ("year", 2021), ("month", 12), ("day", 31), ("hour", 23), ("minute", 58), ("second", 57),
+            ] {
+                for (wanted, found) in [(value, [row.id]), (value + 1, [])] {
+                    let filter = "\(name)(\(column)) eq \(wanted)"
+                    let page = try await server.list([("$filter", server.among([row], filter))])
+                    server.expect(page.ids == found, page.answer, found.isEmpty ? "no row" : "the row")
+                }
+            }
+        },
+    ]
+}

@@ -1,0 +1,294 @@
+internal import ConformanceRunner
+
+extension ServerRules {
+    static let paging: [Entry] = [
+        rule(
+            "page.shape",
+            .protocol3,
+            "A page is an object with items, count and nextLink; the latter two are written when they are null.",
+            in: "datasync-protocol 1.4, 1.8",
+            "Asks for a page with one row."
+        ) { server in
+            let answer = try await server.send("GET", query: [("$filter", server.among([try await server.insert()]))])
+            try server.require(answer, 200)
+            server.expect(answer.json?["items"]?.array?.count == 1, answer, "'items' with one row")
+            for name in ["count", "nextLink"] { server.expect(answer.json?[name] == .null, answer, "'\(name)': null") }
+        },
+        rule(
+            "page.array",
+            .protocol2,
+            "A page is a bare array; with $inlinecount=allpages it is an object with results and count.",
+            in: "datasync-protocol 2.1; node-server-protocol2, Query",
+            "Asks for a page with one row, with and without the count."
+        ) { server in
+            let filter = ("$filter", server.among([try await server.insert()]))
+            let bare = try await server.send("GET", query: [filter])
+            try server.require(bare, 200)
+            server.expect(bare.json?.array?.count == 1, bare, "an array of one row")
+            let counted = try await server.send("GET", query: [filter, server.speaks.countOption])
+            try server.require(counted, 200)
+            server.expect(counted.json?["results"]?.array?.count == 1, counted, "'results' with one row")
+            server.expect(counted.json?["count"] == 1.0, counted, "'count': 1")
+        },
+        rule(
+            "page.rows",
+            .both,
+            "The rows of a page are whole rows, as they are by id.",
+            in: "datasync-protocol 1.5",
+            "Asks for a row in a list and by id."
+        ) { server in
+            let row = try await server.insert([.text: "whole", .boolean: true, .number: 1.5])
+            let page = try await server.list([("$filter", server.among([row]))])
+            server.expect(page.rows == [row], page.answer, "\(row.json)")
+        },
+        rule(
+            "page.top",
+            .both,
+            "$top gives so many rows, the first ones of the order, and none with 0.",
+            in: "datasync-protocol 1.8, 6.5 #29",
+            "Asks for the first 7, 1 and 0 of \(PageRows.count) rows."
+        ) { server in
+            let rows = try await server.pageRows()
+            for count in [7, 1, 0] {
+                let page = try await server.list([("$filter", rows.filter), ("$orderby", "id"), ("$top", "\(count)")])
+                server.expect(page.ids == Array(rows.ids.prefix(count)), page.answer, "the first \(count) rows by id")
+            }
+        },
+        rule(
+            "page.skip",
+            .both,
+            "$skip leaves out so many rows of the order.",
+            in: "datasync-protocol 1.8, 6.5 #29",
+            "Asks for 5 of \(PageRows.count) rows after 0, 1 and 60."
+        ) { server in
+            let rows = try await server.pageRows()
+            for skip in [0, 1, 60] {
+                let query = [("$filter", rows.filter), ("$orderby", "id"), ("$skip", "\(skip)"), ("$top", "5")]
+                let page = try await server.list(query)
+                server.expect(page.ids == Array(rows.ids[skip..<skip + 5]), page.answer, "5 rows by id after \(skip)")
+            }
+        },
+        rule(
+            "page.skip-beyond",
+            .both,
+            "$skip beyond the end gives no rows and no next page.",
+            in: "datasync-protocol 1.8",
+            "Skips 1000 of \(PageRows.count) rows."
+        ) { server in
+            let rows = try await server.pageRows()
+            let page = try await server.list([("$filter", rows.filter), ("$skip", "1000")])
+            server.expect(page.rows.isEmpty && page.next == nil, page.answer, "no row and no next page")
+        },
+        rule(
+            "page.grid",
+            .both,
+            "$skip and $top cut any piece out of the order.",
+            in: "datasync-protocol 6.5 #29",
+            "Asks for 20 random pieces of up to 20 of \(PageRows.count) rows, in both directions."
+        ) { server in
+            let rows = try await server.pageRows()
+            var random = server.trial.random()
+            for _ in 0..<20 {
+                let skip = Int.random(in: 0...130, using: &random)
+                let top = Int.random(in: 1...20, using: &random)
+                let isDescending = random.chance(50)
+                let ordered = isDescending ? rows.ids.reversed() : rows.ids
+                let page = try await server.list([
+                    ("$filter", rows.filter), ("$orderby", isDescending ? "id desc" : "id"), ("$skip", "\(skip)"),
+                    ("$top", "\(top)"),
+                ])
+                let wanted = Array(ordered.dropFirst(skip).prefix(top))
+                server.expect(page.ids == wanted, page.answer, "the rows \(brief(wanted))")
+            }
+        },
+        rule(
+            "page.walk",
+            .both,
+            "Following the links to the next page gives every row once, and ends.",
+            in: "datasync-protocol 1.8, 6.5 #30; node-server-protocol2, Query",
+            "Follows the links over \(PageRows.count) rows."
+        ) { server in
+            let rows = try await server.pageRows()
+            let pages = try await server.pagesOfRows(rows, [("$orderby", "id")])
+            server.expectEachOnce(pages, rows.ids, "GET …?$filter=…&$orderby=id and all next pages")
+        },
+        rule(
+            "page.walk-order",
+            .both,
+            "The next page goes on in the same order.",
+            in: "datasync-protocol 1.8",
+            "Follows the links over \(PageRows.count) rows by id, descending."
+        ) { server in
+            let rows = try await server.pageRows()
+            let pages = try await server.pagesOfRows(rows, [("$orderby", "id desc")])
+            let got = pages.flatMap(\.ids)
+            server.expect(got == rows.ids.reversed(), pages[1].answer, "the rows by id, descending, over all pages")
+        },
+        rule(
+            "page.walk-count",
+            .both,
+            "The next page has the count as well, and it is the number of all rows.",
+            in: "datasync-protocol 1.8",
+            "Follows the links over \(PageRows.count) rows with the count."
+        ) { server in
+            let rows = try await server.pageRows()
+            for page in try await server.pagesOfRows(rows, [server.speaks.countOption]) {
+                server.expect(page.count == Double(PageRows.count), page.answer, "the count \(PageRows.count)")
+            }
+        },
+        rule(
+            "page.walk-top",
+            .both,
+            "With $top beyond a page's size, the pages together have so many rows.",
+            in: "datasync-protocol 1.8, 6.5 #30; node-server-protocol2, Query",
+            "Follows the links over 115 of \(PageRows.count) rows."
+        ) { server in
+            let rows = try await server.pageRows()
+            let pages = try await server.pages([("$filter", rows.filter), ("$orderby", "id"), ("$top", "115")])
+            server.expectEachOnce(
+                pages,
+                Array(rows.ids.prefix(115)),
+                "GET …?$filter=…&$orderby=id&$top=115 and all next pages"
+            )
+        },
+        rule(
+            "page.walk-deleted",
+            .both,
+            "The next page shows deleted rows when the first one was asked to.",
+            in: "datasync-protocol 1.8, 6.5 #38",
+            for: .softDelete,
+            "Makes and deletes three more rows, and follows the links over all with the parameter for deleted ones."
+        ) { server in
+            let rows = try await server.pageRows()
+            var deleted: [String] = []
+            for _ in 0..<3 {
+                let row = try await server.insert([.text: .string(server.pageText)])
+                try await server.delete(row)
+                deleted.append(row.id)
+            }
+            let pages = try await server.pagesOfRows(rows, [("$orderby", "id"), server.speaks.includeDeleted])
+            server.expectEachOnce(
+                pages,
+                rows.ids + deleted,
+                "GET …?$filter=…&\(server.speaks.includeDeleted.0)=true and all next pages"
+            )
+        },
+        rule(
+            "page.no-link",
+            .both,
+            "There is no link when $top is used up.",
+            in: "datasync-protocol 1.8; node-server-protocol2, Query",
+            "Asks for 5 of \(PageRows.count) rows with $top=5, and for no row."
+        ) { server in
+            let rows = try await server.pageRows()
+            for top in ["5", "0"] {
+                let page = try await server.list([("$filter", rows.filter), ("$top", top)])
+                server.expect(page.next == nil, page.answer, "no next page")
+            }
+        },
+        rule(
+            "page.no-link-at-end",
+            .protocol3,
+            "There is no link when no row is left.",
+            in: "datasync-protocol 1.8",
+            "Asks for three rows that fit a page."
+        ) { server in
+            let rows = [try await server.insert(), try await server.insert(), try await server.insert()]
+            let page = try await server.list([("$filter", server.among(rows))])
+            server.expect(page.next == nil && page.rows.count == 3, page.answer, "three rows and no next page")
+        },
+        rule(
+            "page.link-works",
+            .protocol2,
+            "The address in the Link field gives the next page; the Node server's does not.",
+            in: "node-server-protocol2, Query, exchange 125",
+            for: .nobody,
+            "Follows the link to the letter."
+        ) { server in
+            let rows = try await server.pageRows()
+            let first = try await server.pagesOfRows(rows)[0].answer
+            let link = (first["Link"] ?? "").split(separator: ";").first.map(String.init) ?? ""
+            let address = link.filter { !"<> ".contains($0) }
+            guard let path = server.client.path(following: address) else {
+                return server.expect(false, first, "a link to the same server")
+            }
+            server.expect(try await server.send(ServerRequest(method: "GET"), path: path), 200)
+        },
+        rule(
+            "page.by-skip",
+            .both,
+            "Clients that count for themselves, with $skip and $top, get every row once.",
+            in: "datasync-protocol 2.2",
+            "Asks for \(PageRows.count) rows by updatedAt in pieces of 50, until one is empty."
+        ) { server in
+            let rows = try await server.pageRows()
+            var pages: [ServerPage] = []
+            repeat {
+                let got = pages.reduce(0) { $0 + $1.rows.count }
+                pages.append(
+                    try await server.list([
+                        ("$filter", rows.filter), ("$orderby", "updatedAt"), ("$skip", "\(got)"), ("$top", "50"),
+                    ])
+                )
+            } while pages.last?.rows.isEmpty == false && pages.count < 50
+            server.expectEachOnce(pages, rows.ids, "GET …?$orderby=updatedAt&$skip=…&$top=50 until a page is empty")
+        },
+        rule(
+            "page.by-stamp",
+            .both,
+            "Pulls that go on from the last updatedAt and id get every row.",
+            in: "datasync-protocol 1.9, 7.2",
+            "Asks for \(PageRows.count) rows with updatedAt gt T or (updatedAt eq T and id gt I), 40 at a time."
+        ) { server in
+            let rows = try await server.pageRows()
+            var found: Set<String> = []
+            var last: ServerRow?
+            for _ in 0..<20 {
+                var filter = rows.filter
+                if let last {
+                    let stamp = server.speaks.instant(last.updatedAt)
+                    filter += " and (updatedAt gt \(stamp) or (updatedAt eq \(stamp) and id gt '\(last.id)'))"
+                }
+                let query = [("$filter", filter), ("$orderby", "updatedAt,id"), ("$top", "40")]
+                let page = try await server.list(query)
+                // Stamps finer than a millisecond are found again; what brings nothing new is the end.
+                if found.isSuperset(of: page.ids) { break }
+                found.formUnion(page.ids)
+                last = page.rows.last
+            }
+            let missing = Set(rows.ids).subtracting(found).sorted()
+            server.trial.expect(
+                missing.isEmpty,
+                "GET …?$filter=updatedAt gt … or (updatedAt eq … and id gt …)&$orderby=updatedAt,id&$top=40, page by page",
+                expected: "all \(PageRows.count) rows",
+                got: "\(missing.count) missing: \(brief(missing))"
+            )
+        },
+        rule(
+            "page.bad-numbers",
+            .protocol3,
+            "$skip and $top that are negative or no numbers are a 400.",
+            in: "datasync-protocol 1.9, 6.5 #39",
+            "Asks with -1 and NaN."
+        ) { server in
+            for query in [("$skip", "-1"), ("$skip", "NaN"), ("$top", "-1"), ("$top", "NaN")] {
+                server.expect(try await server.send("GET", query: [query]), 400)
+            }
+        },
+        rule(
+            "page.huge-top",
+            .protocol3,
+            "$top above the server's largest is a 400; no server allows a million.",
+            in: "datasync-protocol 1.8, 1.9, 6.5 #39",
+            "Asks with $top=1000000."
+        ) { server in server.expect(try await server.send("GET", query: [("$top", "1000000")]), 400) },
+        rule(
+            "page.large-top",
+            .protocol2,
+            "$top above 1000 is a 400, unless the server was set up otherwise.",
+            in: "node-server-protocol2, Query",
+            for: .nobody,
+            "Asks with $top=1001."
+        ) { server in server.expect(try await server.send("GET", query: [("$top", "1001")]), 400) },
+    ]
+}

@@ -1,0 +1,200 @@
+internal import ConformanceRunner
+
+extension ServerRules {
+    static let replacing: [Entry] = [
+        rule(
+            "replace.values",
+            .protocol3,
+            "PUT replaces a row: 200, and the answer is the row with the new values.",
+            in: "datasync-protocol 1.5, 6.3 #16",
+            "Replaces a row with other values in every column."
+        ) { server in
+            let row = try await server.insert([.text: "old", .boolean: false, .number: 1.5])
+            let values: [ColumnKind: JSON] = [.text: "new", .boolean: true, .number: 2.5]
+            let known = values.filter { server.profile.columns[$0.key] != nil }
+            let answer = try await server.update(row, known)
+            try server.require(answer, 200)
+            let changed = try server.row(of: answer)
+            server.expect(changed.id == row.id, answer, "the same id")
+            server.expectValues(changed, known, answer.request)
+        },
+        rule(
+            "replace.stored",
+            .protocol3,
+            "The answer is the row as it is stored.",
+            in: "datasync-protocol 1.5",
+            "Replaces a row and holds the answer against the row read by id."
+        ) { server in
+            let row = try await server.insert()
+            let answer = try await server.update(row)
+            try server.require(answer, 200)
+            try await server.expectUnchanged(try server.row(of: answer), after: answer.request)
+        },
+        rule(
+            "replace.whole",
+            .protocol3,
+            "PUT is a full replacement: a member that is left out becomes its default, and keeps nothing.",
+            in: "datasync-protocol 1.4, 1.5, 6.3 #21, 7.8",
+            for: .column(.boolean),
+            "Replaces a row that has true by one without that member."
+        ) { server in
+            let column = try server.column(.boolean)
+            let row = try await server.insert([.boolean: true])
+            let body = try server.changed(row, [:]).removing(column)
+            let answer = try await server.send("PUT", row.id, body)
+            try server.require(answer, 200)
+            let value = answer.json?[column] ?? .null
+            server.expect(value == .null || value == false, answer, "'\(column)' false, null or absent")
+            let again = try await server.read(row.id)?[column] ?? .null
+            server.expect(again == .null || again == false, answer, "'\(column)' false, null or absent when read again")
+        },
+        rule(
+            "replace.version",
+            .protocol3,
+            "Every write changes the version, and the ETag says the new one.",
+            in: "datasync-protocol 1.3, 6.3 #16",
+            "Replaces a row three times."
+        ) { server in
+            var row = try await server.insert()
+            var versions: Set = [row.version]
+            for text in ["one", "two", "three"] {
+                let answer = try await server.update(row, [.text: .string(text)])
+                try server.require(answer, 200)
+                row = try server.row(of: answer)
+                server.expect(versions.insert(row.version).inserted, answer, "a version that the row never had")
+                server.expect(answer["ETag"] == row.tag, answer, "the ETag \(row.tag)")
+            }
+        },
+        rule(
+            "replace.updated-at",
+            .protocol3,
+            "Every write sets updatedAt; it never goes back.",
+            in: "datasync-protocol 1.3, 6.3 #16, 7.1",
+            "Replaces a row again and again until updatedAt has risen."
+        ) { server in try await server.expectStampRises { try await server.update($0) } },
+        rule(
+            "replace.same-content",
+            .protocol3,
+            "A write that changes nothing is a write: the version changes.",
+            in: "datasync-protocol 1.3",
+            for: .nobody,
+            "Replaces a row by itself."
+        ) { server in
+            let row = try await server.insert()
+            let answer = try await server.update(row, [:])
+            try server.require(answer, 200)
+            server.expect(try server.row(of: answer).version != row.version, answer, "another version")
+        },
+        rule(
+            "replace.other-id",
+            .protocol3,
+            "When the id of the body is not the path's, that is a 400, and nothing is changed.",
+            in: "datasync-protocol 1.5, 6.3 #18",
+            "Replaces a row by an item with the id of another row."
+        ) { server in
+            let rows = [try await server.insert(), try await server.insert()]
+            let body = try server.changed(rows[1], [.text: "wrong"])
+            let answer = try await server.send("PUT", rows[0].id, body)
+            server.expect(answer, 400)
+            for row in rows { try await server.expectUnchanged(row, after: answer.request) }
+        },
+        rule(
+            "replace.no-id",
+            .protocol3,
+            "A body without an id is not the path's row: 400.",
+            in: "datasync-protocol 1.5",
+            "Replaces a row by an item without an id."
+        ) { server in
+            let row = try await server.insert()
+            let answer = try await server.send("PUT", row.id, try server.changed(row, [.text: "wrong"]).removing("id"))
+            server.expect(answer, 400)
+            try await server.expectUnchanged(row, after: answer.request)
+        },
+        rule(
+            "replace.unknown",
+            .protocol3,
+            "Replacing a row that is not there is a 404, and makes none.",
+            in: "datasync-protocol 1.5, 6.3 #18",
+            "Replaces a row with an id that was never used."
+        ) { server in
+            let id = server.newID()
+            let answer = try await server.send("PUT", id, server.item(id))
+            server.expect(answer, 404)
+            try await server.expectAbsent(id, after: answer.request)
+        },
+        rule(
+            "replace.tombstone",
+            .protocol3,
+            "Replacing a deleted row without __includedeleted=true is a 410, and it stays deleted.",
+            in: "datasync-protocol 1.5, 6.3 #19",
+            for: .softDelete,
+            "Deletes a row and replaces it."
+        ) { server in
+            let row = try await server.insert()
+            try await server.delete(row)
+            let answer = try await server.update(row)
+            server.expect(answer, 410)
+            server.expect(try await server.send("GET", row.id), 410, after: answer.request)
+        },
+        rule(
+            "replace.client-stamps",
+            .protocol3,
+            "updatedAt and version in the body are overwritten, and the version is not looked at.",
+            in: "datasync-protocol 1.3, 1.5, 7.5",
+            "Replaces a row by one with a stale version and an old updatedAt, without If-Match."
+        ) { server in
+            let row = try await server.insert()
+            let sent: [String: JSON] = ["updatedAt": "2001-02-03T04:05:06.789Z", "version": "dGVzdA=="]
+            let answer = try await server.send("PUT", row.id, try server.changed(row, [.text: "new"]).setting(sent))
+            try server.require(answer, 200)
+            for (name, value) in sent {
+                server.expect(answer.json?[name] != value, answer, "a '\(name)' of the server's own")
+            }
+        },
+        rule(
+            "replace.marks-deleted",
+            .protocol3,
+            "PUT with deleted:true in the body deletes the row softly.",
+            in: "datasync-protocol 1.1, 1.5",
+            for: .softDelete,
+            "Replaces a row by itself with deleted:true, and reads it."
+        ) { server in
+            let row = try await server.insert()
+            let answer = try await server.send("PUT", row.id, try server.changed(row, [:]).setting(["deleted": true]))
+            try server.require(answer, 200)
+            server.expect(try await server.send("GET", row.id), 410, after: answer.request)
+        },
+        rule(
+            "replace.last-modified",
+            .protocol3,
+            "The answer has Last-Modified, the second of updatedAt.",
+            in: "datasync-protocol 1.2",
+            "Replaces a row and holds the header against the member 'updatedAt'."
+        ) { server in
+            let answer = try await server.update(try await server.insert())
+            try server.require(answer, 200)
+            server.expectLastModified(answer)
+        },
+    ]
+}
+
+extension ServerTrial {
+    /// Reports when writing a row again and again never moves `updatedAt` on, or moves it back.
+    ///
+    /// Several writes, because two may fall into one millisecond.
+    func expectStampRises(_ write: @Sendable (ServerRow) async throws -> ServerAnswer) async throws {
+        let first = try await insert()
+        var row = first
+        for _ in 0..<40 where row.updatedAt == first.updatedAt {
+            let answer = try await write(row)
+            try require(answer, 200, 201)
+            row = try self.row(of: answer)
+        }
+        trial.expect(
+            row.updatedAt > first.updatedAt,
+            "up to 40 writes of a row whose updatedAt is \(first.updatedAt)",
+            expected: "a later updatedAt",
+            got: row.updatedAt
+        )
+    }
+}

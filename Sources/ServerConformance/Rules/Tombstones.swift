@@ -1,0 +1,142 @@
+internal import ConformanceRunner
+
+extension ServerRules {
+    static let tombstones: [Entry] = [
+        rule(
+            "tombstone.hidden",
+            .both,
+            "Lists leave deleted rows out.",
+            in: "datasync-protocol 1.5, 6.5 #38",
+            for: .softDelete,
+            "Deletes one of two rows and asks for both."
+        ) { server in
+            let (live, _) = try await server.liveAndDeleted()
+            let page = try await server.list([("$filter", server.among([live.0, live.1]))])
+            server.expect(page.ids == [live.0.id], page.answer, "the row \(live.0.id) alone")
+        },
+        rule(
+            "tombstone.shown",
+            .both,
+            "With the parameter, lists have deleted rows among the others: __includedeleted=true, in protocol 2 __includeDeleted.",
+            in: "datasync-protocol 1.10, 2.1, 6.5 #38; node-server-protocol2, Delete",
+            for: .softDelete,
+            "Deletes one of two rows and asks for both with the parameter."
+        ) { server in
+            let (rows, _) = try await server.liveAndDeleted()
+            let page = try await server.list([
+                ("$filter", server.among([rows.0, rows.1])), server.speaks.includeDeleted,
+            ])
+            server.expect(Set(page.ids) == [rows.0.id, rows.1.id], page.answer, "both rows")
+            let marks = Dictionary(page.rows.map { ($0.id, $0.isDeleted) }) { $1 }
+            server.expect(
+                marks == [rows.0.id: false, rows.1.id: true],
+                page.answer,
+                "'deleted' true for \(rows.1.id) alone"
+            )
+        },
+        rule(
+            "tombstone.parameter",
+            .protocol3,
+            "The parameter's name counts in any case, and its value must be 'true' in any case.",
+            in: "datasync-protocol 1.10",
+            for: .softDelete,
+            "Asks for a deleted row with the parameter in several spellings, and with other values."
+        ) { server in
+            let (rows, _) = try await server.liveAndDeleted()
+            for (name, value, count) in [
+                ("__includeDeleted", "true", 1), ("__INCLUDEDELETED", "TRUE", 1), ("__includedeleted", "True", 1),
+                ("__includedeleted", "false", 0), ("__includedeleted", "1", 0),
+            ] {
+                let page = try await server.list([("$filter", server.among([rows.1])), (name, value)])
+                server.expect(page.rows.count == count, page.answer, count == 0 ? "no row" : "the deleted row")
+            }
+        },
+        rule(
+            "tombstone.parameter-values",
+            .protocol2,
+            "Any value of __includeDeleted turns it on, 'false' too.",
+            in: "node-server-protocol2, Delete",
+            for: .nobody,
+            "Asks for a deleted row with the value 'false'."
+        ) { server in
+            let (rows, _) = try await server.liveAndDeleted()
+            let page = try await server.list([("$filter", server.among([rows.1])), ("__includeDeleted", "false")])
+            server.expect(page.rows.count == 1, page.answer, "the deleted row")
+        },
+        rule(
+            "tombstone.count",
+            .both,
+            "Deleted rows are counted only with the parameter.",
+            in: "datasync-protocol 1.8; node-server-protocol2, Query",
+            for: .softDelete,
+            "Counts two rows, one of them deleted, without and with the parameter."
+        ) { server in
+            let (rows, _) = try await server.liveAndDeleted()
+            let query = [("$filter", server.among([rows.0, rows.1])), server.speaks.countOption]
+            for (more, count) in [([], 1), ([server.speaks.includeDeleted], 2)] as [([(String, String)], Double)] {
+                let page = try await server.list(query + more)
+                server.expect(page.count == count, page.answer, "the count \(Int(count))")
+            }
+        },
+        rule(
+            "tombstone.filter",
+            .both,
+            "A condition may name deleted, with the parameter.",
+            in: "datasync-protocol 6.5 #38",
+            for: .softDelete,
+            "Asks for deleted eq true and false among two rows, one of them deleted."
+        ) { server in
+            let (rows, _) = try await server.liveAndDeleted()
+            for (value, row) in [("true", rows.1), ("false", rows.0)] {
+                let filter = server.among([rows.0, rows.1], "deleted eq \(value)")
+                let page = try await server.list([("$filter", filter), server.speaks.includeDeleted])
+                server.expect(page.ids == [row.id], page.answer, "the row \(row.id) alone")
+            }
+        },
+        rule(
+            "tombstone.pulled",
+            .both,
+            "A pull from an instant before the deletion finds the deleted row, with its new updatedAt.",
+            in: "datasync-protocol 1.9, 7.7, 8",
+            for: .softDelete,
+            "Makes rows until updatedAt has risen, deletes the first, and asks for what changed since the last."
+        ) { server in
+            let rows = try await server.stampedRows(2)
+            try await server.delete(rows[0])
+            let filter = server.among(rows, "updatedAt ge \(server.speaks.instant(rows[1].updatedAt))")
+            let query = [("$filter", filter), ("$orderby", "updatedAt")]
+            let pulled = try await server.list(query + [server.speaks.includeDeleted])
+            let found = pulled.rows.first { $0.id == rows[0].id }
+            server.expect(found?.isDeleted == true, pulled.answer, "the row \(rows[0].id), deleted")
+            let without = try await server.list(query)
+            server.expect(!without.ids.contains(rows[0].id), without.answer, "no deleted row without the parameter")
+        },
+        rule(
+            "tombstone.restored",
+            .both,
+            "A pull finds a row that was brought back.",
+            in: "datasync-protocol 1.5, 7.7",
+            for: .softDelete,
+            "Deletes a row, makes another one, brings the first back, and asks for what changed since the other."
+        ) { server in
+            let row = try await server.insert()
+            try await server.delete(row)
+            let other = try await server.stampedRows(2)[1]
+            try server.require(try await server.restore(row), 200, 201)
+            let filter = server.among([row, other], "updatedAt ge \(server.speaks.instant(other.updatedAt))")
+            let page = try await server.list([("$filter", filter), server.speaks.includeDeleted])
+            let found = page.rows.first { $0.id == row.id }
+            server.expect(found?.isDeleted == false, page.answer, "the row \(row.id), not deleted")
+        },
+    ]
+}
+
+extension ServerTrial {
+    /// Two rows, the second of them deleted, and what the deletion answered.
+    fileprivate func liveAndDeleted() async throws -> (rows: (ServerRow, ServerRow), answer: ServerAnswer) {
+        let rows = (try await insert(), try await insert())
+        let answer = try await send("DELETE", rows.1.id)
+        try require(answer, 200, 204)
+        return (rows, answer)
+    }
+}

@@ -1,0 +1,143 @@
+internal import DatasyncHTTP
+internal import Foundation
+internal import HTTPTypes
+internal import RemoteContract
+internal import Synchronization
+
+/// Sends requests to one table of one server.
+final class ServerClient: Sendable {
+    let serverProtocol: ServerProtocol
+    let table: String
+    private let scheme: String
+    private let authority: String
+    private let tablePath: String
+    private let timeout: Duration
+    private let transport: any HTTPTransport
+
+    private struct State {
+        var isStopped = false
+        var running: [Int: Task<(response: HTTPResponse, body: [UInt8]), any Error>] = [:]
+        var nextNumber = 0
+    }
+
+    private let state = Mutex(State())
+
+    init(url: URL, table: String, _ serverProtocol: ServerProtocol, timeout: Duration) {
+        self.serverProtocol = serverProtocol
+        self.table = table
+        self.timeout = timeout
+        scheme = url.scheme?.lowercased() ?? "http"
+        let host = url.host(percentEncoded: true) ?? ""
+        let bracketed = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
+        authority = bracketed + (url.port.map { ":\($0)" } ?? "")
+        let base = url.path(percentEncoded: true)
+        tablePath =
+            (base.hasSuffix("/") ? String(base.dropLast()) : base) + "/tables/" + ServerRequest.encoded(table)
+        // A server that sends without end must not fill the memory.
+        #if os(Linux)
+        transport =
+            scheme == "http"
+            ? SocketTransport(maximumBodySize: Self.maximumBodySize)
+            : URLSessionTransport(maximumBodySize: Self.maximumBodySize)
+        #else
+        transport = URLSessionTransport(maximumBodySize: Self.maximumBodySize)
+        #endif
+    }
+
+    private static let maximumBodySize = 16 * 1_024 * 1_024
+
+    /// The table's address, for people.
+    var address: String { "\(scheme)://\(authority)\(tablePath)" }
+
+    /// Where the server itself is, for people.
+    var server: String { "\(scheme)://\(authority)" }
+
+    /// The path of another table.
+    func path(ofTable name: String) -> String {
+        String(tablePath.dropLast(ServerRequest.encoded(table).count)) + ServerRequest.encoded(name)
+    }
+
+    /// Path and query of another page: of a link as far as it says something, else the table's.
+    func path(following link: String) -> String? {
+        if link.hasPrefix("/") { return link }
+        guard link.lowercased().hasPrefix("http") else {
+            return tablePath + "?" + (link.hasPrefix("?") ? String(link.dropFirst()) : link)
+        }
+        guard link.lowercased().hasPrefix("\(scheme)://\(authority)/".lowercased()) else { return nil }
+        return String(link.dropFirst("\(scheme)://\(authority)".count))
+    }
+
+    /// Sends a request.
+    ///
+    /// - Throws: ``NoAnswer`` when none came or it is no HTTP; `CancellationError` after ``stop()``.
+    func send(_ request: ServerRequest, path: String? = nil, evenWhenStopped: Bool = false) async throws -> ServerAnswer
+    {
+        let text = path.map { "\(request.method) \($0)" } ?? request.description(table: table)
+        guard let method = HTTPRequest.Method(request.method) else {
+            throw NoAnswer(request: text, reason: "'\(request.method)' is no method", isUnreachable: false)
+        }
+        let query = request.queryText
+        let http = HTTPRequest(
+            method: method,
+            scheme: scheme,
+            authority: authority,
+            path: path ?? (tablePath + request.suffix + (query.isEmpty ? "" : "?" + query)),
+            headerFields: fields(of: request)
+        )
+        do {
+            let answer = try await exchange(http, request.body, evenWhenStopped: evenWhenStopped)
+            return ServerAnswer(
+                request: text,
+                status: answer.response.status.code,
+                headers: answer.response.headerFields,
+                body: answer.body
+            )
+        } catch let error as RemoteError {
+            throw NoAnswer(request: text, reason: error.message, isUnreachable: error.code == .unreachable)
+        }
+    }
+
+    private func fields(of request: ServerRequest) -> HTTPFields {
+        var all: [String: String?] = ["ZUMO-API-VERSION": serverProtocol.version, "Accept": "application/json"]
+        if request.body != nil { all["Content-Type"] = "application/json" }
+        all.merge(request.headers) { $1 }
+        var fields = HTTPFields()
+        for (name, value) in all.sorted(by: { $0.key < $1.key }) {
+            if let name = HTTPField.Name(name), let value { fields[name] = value }
+        }
+        return fields
+    }
+
+    // MARK: Stopping
+
+    /// Ends what is under way, and refuses whatever comes but cleaning up.
+    func stop() {
+        let running = state.withLock { state in
+            state.isStopped = true
+            return Array(state.running.values)
+        }
+        for task in running { task.cancel() }
+    }
+
+    private func exchange(
+        _ request: HTTPRequest,
+        _ body: [UInt8]?,
+        evenWhenStopped: Bool
+    ) async throws -> (response: HTTPResponse, body: [UInt8]) {
+        let (transport, timeout) = (transport, timeout)
+        let (number, task) = try state.withLock { state in
+            if state.isStopped, !evenWhenStopped { throw CancellationError() }
+            // Not a child of the caller's task: a rule whose time is up is still to delete its rows.
+            let task = Task.detached { try await transport.send(request, body: body, timeout: timeout) }
+            state.nextNumber += 1
+            state.running[state.nextNumber] = task
+            return (state.nextNumber, task)
+        }
+        defer { state.withLock { state in state.running[number] = nil } }
+        return try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            if !evenWhenStopped { task.cancel() }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+internal import ConformanceRunner
+
+/// A row as the server gave it.
+struct ServerRow: Sendable, Equatable {
+    let json: JSON
+
+    var id: String { json["id"]?.string ?? "" }
+    var version: String { json["version"]?.string ?? "" }
+    var updatedAt: String { json["updatedAt"]?.string ?? "" }
+    var isDeleted: Bool { json["deleted"]?.bool ?? false }
+
+    subscript(name: String) -> JSON? { json[name] }
+
+    /// The version as a header field.
+    var tag: String { "\"\(version)\"" }
+}
+
+extension ServerTrial {
+    /// Members for the columns that the table has, by kind, as the server calls them.
+    func members(_ values: [ColumnKind: JSON]) -> [String: JSON] {
+        var members: [String: JSON] = [:]
+        for (kind, value) in values {
+            if let name = profile.columns[kind] { members[name] = value }
+        }
+        return members
+    }
+
+    /// The server's name of a column of a kind.
+    ///
+    /// - Throws: `NotOffered` when the table has none: the rule does not concern it.
+    func column(_ kind: ColumnKind) throws -> String {
+        guard let name = profile.columns[kind] else {
+            throw NotOffered("the table has no \(kind.rawValue) column; --column \(kind.rawValue)=NAME names one")
+        }
+        return name
+    }
+
+    /// A body for an insert, with a text if the table has one: a server may ask for it.
+    func item(_ id: String?, _ values: [ColumnKind: JSON] = [:]) -> JSON {
+        var members = members([.text: "a text"].merging(values) { $1 })
+        if let id { members["id"] = .string(id) }
+        return .object(members)
+    }
+
+    /// A body for an insert without an id, with a text that only rows of this run have.
+    var ownItem: JSON { item(nil, [.text: .string(subject.textOfRowsWithoutID)]) }
+
+    /// Notes the row that a server made of such an item, so that it is deleted.
+    ///
+    /// A server that answers with another row, be it by mistake or because the ids collide, must not get that one deleted.
+    func noteIfOwn(_ answer: ServerAnswer, _ item: JSON) {
+        guard answer.isSuccess, let id = answer.json?["id"]?.string, !id.isEmpty else { return }
+        let isOwn = profile.columns[.text].map { answer.json?[$0] == item[$0] } ?? true
+        if isOwn { note(id) }
+    }
+
+    /// Makes a row, and ends the rule when that fails.
+    @discardableResult
+    func insert(_ values: [ColumnKind: JSON] = [:], id: String? = nil) async throws -> ServerRow {
+        let answer = try await send("POST", nil, item(id ?? newID(), values))
+        try require(answer, 201)
+        return try row(of: answer)
+    }
+
+    /// The row in an answer; ends the rule when there is none with an id and a version.
+    func row(of answer: ServerAnswer, after steps: String = "") throws -> ServerRow {
+        if let json = answer.json, json["id"]?.string != nil, json["version"]?.string != nil {
+            return ServerRow(json: json)
+        }
+        report(answer, expected: "a row with the members 'id' and 'version'", after: steps)
+        throw Stopped()
+    }
+
+    /// Reads a row, deleted or not; nil when it is not there. Ends the rule when the answer is something else.
+    func read(_ id: String, query: [(String, String)] = []) async throws -> ServerRow? {
+        let answer = try await send("GET", id, query: query)
+        if answer.status == 404 || answer.status == 410 { return nil }
+        try require(answer, 200)
+        return try row(of: answer)
+    }
+
+    /// A row as lists show it, deleted or not; nil when they do not.
+    func listed(_ id: String, includingDeleted: Bool = true) async throws -> ServerRow? {
+        let page = try await list([("$filter", "id eq '\(id)'")] + (includingDeleted ? [speaks.includeDeleted] : []))
+        return page.rows.first { $0.id == id }
+    }
+
+    /// Changes a row: a full replacement in protocol 3, a merge in protocol 2.
+    func update(
+        _ row: ServerRow,
+        _ values: [ColumnKind: JSON] = [.text: "changed"],
+        headers: [String: String?] = [:],
+        query: [(String, String)] = []
+    ) async throws -> ServerAnswer {
+        try await send(speaks.updateMethod, row.id, query: query, headers: headers, try changed(row, values))
+    }
+
+    /// The body of a change.
+    func changed(_ row: ServerRow, _ values: [ColumnKind: JSON]) throws -> JSON {
+        for kind in values.keys { _ = try column(kind) }
+        switch speaks {
+        case .datasync: return row.json.removing("updatedAt", "version", "deleted").setting(members(values))
+        case .azureMobileApps: return .object(members(values))
+        }
+    }
+
+    /// Deletes a row, and ends the rule when that fails.
+    func delete(_ row: ServerRow) async throws {
+        let answer = try await send("DELETE", row.id)
+        try require(answer, 200, 204)
+    }
+
+    /// Reports when a row is not as it was.
+    func expectUnchanged(_ row: ServerRow, after steps: String) async throws {
+        let now = try await read(row.id)
+        trial.expect(
+            now == row,
+            "\(steps); GET \(client.table)/\(row.id)",
+            expected: "the row as it was: \(row.json)",
+            got: now.map { "\($0.json)" } ?? "no row"
+        )
+    }
+
+    /// Reports when a row is there.
+    func expectAbsent(_ id: String, after steps: String) async throws {
+        let answer = try await send("GET", id)
+        expect(answer.status == 404, answer, "no such row, the status 404", after: steps)
+    }
+
+    /// Reports when the members of a row differ from those given.
+    func expectValues(_ row: ServerRow?, _ values: [ColumnKind: JSON], _ steps: String) {
+        for (name, value) in members(values).sorted(by: { $0.key < $1.key }) where row?[name] != value {
+            trial.report(steps, expected: "'\(name)': \(value)", got: row.map { "\($0.json)" } ?? "no row")
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import Testing
+
+@Suite("Judging a server", .serialized)
+struct ServerConformTests {
+    private static let columns = ["--column", "text=text", "--column", "date=date"]
+
+    @Test("the emulator passes in both protocols; the tool says where it writes, and leaves no row", arguments: [3, 2])
+    func emulator(_ number: Int) async throws {
+        try await EmulatorProcess.with(number, Self.columns) { emulator in
+            let result = try await ToolProcess.run(
+                [
+                    "conform", "--server", emulator.url, "--protocol", "\(number)", "--json", "--seed", "7",
+                    "--chapter", "create", "--chapter", "date", "--chapter", "tombstone",
+                ]
+            )
+            #expect(result.status == 0, "\(result.output)")
+            #expect(result.message.contains("writes rows of its own into \(emulator.url)/tables/TodoItem"))
+            let report = try result.json()
+            #expect(report["passed"] as? Bool == true && report["seed"] as? Int == 7)
+            #expect(report["capabilities"] as? [String] == ["boolean", "date", "number", "softDelete", "text"])
+            let counts = try #require(report["counts"] as? [String: Int])
+            #expect(counts["passed"] ?? 0 >= 30 && counts["notApplicable"] == 0, "\(counts)")
+            #expect(try await liveRows(emulator) == 0)
+        }
+    }
+
+    @Test("Ctrl-C ends a run soon, and the rows are deleted")
+    func interrupted() async throws {
+        try await EmulatorProcess.with(3) { emulator in
+            let errors = Pipe()
+            let process = try ToolProcess.start(
+                ["conform", "--server", emulator.url, "--protocol", "3", "--chapter", "page"],
+                output: Pipe(),
+                errors: errors
+            )
+            while try await liveRows(emulator) < 20 { await Task.yield() }
+            kill(process.processIdentifier, SIGINT)
+            await ToolProcess.end(of: process)
+            #expect(process.terminationStatus == 1)
+            let said = errors.fileHandleForReading.readDataToEndOfFile()
+            #expect(String(decoding: said, as: UTF8.self).contains("interrupted; the rows of this run were deleted"))
+            #expect(try await liveRows(emulator) == 0)
+        }
+    }
+
+    @Test("known deviations are read from a file; one that does not occur is status 1")
+    func deviations() async throws {
+        let folder = try TemporaryFolder()
+        let file = folder.url.appendingPathComponent("deviations.json")
+        try await EmulatorProcess.with(3) { emulator in
+            func run(_ text: String) async throws -> ToolProcess.Result {
+                try Data(text.utf8).write(to: file)
+                return try await ToolProcess.run(
+                    [
+                        "conform", "--server", emulator.url, "--protocol", "3", "--rule", "create.location",
+                        "--deviations", file.path, "--json",
+                    ]
+                )
+            }
+            let expired = try await run("[{\"rule\": \"create.location\", \"reason\": \"gone\"}]")
+            #expect(expired.status == 1)
+            let entries = try expired.json()["expiredDeviations"] as? [[String: String]]
+            #expect(entries == [["rule": "create.location", "reason": "gone"]])
+            for wrong in ["{", "[{\"rule\": \"no.such\", \"reason\": \"x\"}]"] {
+                let result = try await run(wrong)
+                #expect(result.status == 64)
+                #expect(try result.json()["error"] is [String: Any])
+            }
+        }
+    }
+
+    @Test("no server is one message; plain HTTP to another machine is refused; --server needs --protocol")
+    func refused() async throws {
+        let nobody = ["conform", "--server", "http://127.0.0.1:1", "--protocol", "3"]
+        let unreachable = try await ToolProcess.run(nobody + ["--json"])
+        #expect(unreachable.status == 1 && unreachable.message.contains("nothing answers at 127.0.0.1:1"))
+        #expect(try unreachable.json()["error"] is [String: Any])
+        let insecure = try await ToolProcess.run(["conform", "--server", "http://10.0.0.1", "--protocol", "3"])
+        #expect(insecure.status == 1 && insecure.message.contains("add --allow-insecure-http"))
+        #expect(try await ToolProcess.run(["conform", "--server", "http://127.0.0.1:1"]).status == 64)
+        #expect(try await ToolProcess.run(nobody + ["--column", "colour=red"]).status == 64)
+        #expect(try await ToolProcess.run(nobody + ["--rule", "no.such"]).status == 64)
+    }
+
+    @Test("the rules of a protocol are listed as one object", arguments: ["3", "2"])
+    func list(_ number: String) async throws {
+        let result = try await ToolProcess.run(["conform", "--list", "--json", "--protocol", number])
+        #expect(result.status == 0)
+        let rules = try #require(try result.json()["rules"] as? [[String: Any]])
+        #expect(rules.count >= 100)
+        #expect(rules.allSatisfy { $0["id"] is String && $0["sentence"] is String && $0["source"] is String })
+    }
+
+    private func liveRows(_ emulator: EmulatorProcess) async throws -> Int {
+        let query = emulator.protocolNumber == 3 ? "$count=true" : "$inlinecount=allpages"
+        let answer = try await emulator.send("GET", "/tables/TodoItem?" + query)
+        return try answer.object["count"] as? Int ?? 0
+    }
+}

@@ -1,0 +1,96 @@
+import DatasyncEmulator
+import Foundation
+
+extension EmulatorRequest {
+    var isRow: Bool { path.split(separator: "/").count == 3 }
+
+    /// The path's id.
+    var id: String { path.split(separator: "/").last.map { String($0).removingPercentEncoding ?? "" } ?? "" }
+
+    /// The body as JSON.
+    var json: JSONValue {
+        get {
+            do {
+                return try JSONValue(parsing: body)
+            } catch {
+                // A mutant leaves bodies alone that are none.
+                return .null
+            }
+        }
+        set { body = newValue.encoded }
+    }
+
+    /// The value of an option.
+    subscript(option: String) -> String? {
+        get { options.first { $0.name == option }?.value }
+        set {
+            var all = options.filter { $0.name != option }
+            if let newValue { all.append((option, newValue)) }
+            query = all.map { "\(Self.escaped($0.name))=\(Self.escaped($0.value))" }.joined(separator: "&")
+        }
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+    }
+
+    /// The same with something changed.
+    func with(_ change: (inout EmulatorRequest) -> Void) -> EmulatorRequest {
+        var request = self
+        change(&request)
+        return request
+    }
+}
+
+extension EmulatorResponse {
+    var json: JSONValue {
+        get {
+            do {
+                return try JSONValue(parsing: body)
+            } catch {
+                // An empty body is no JSON.
+                return .null
+            }
+        }
+        set { body = newValue.encoded }
+    }
+
+    /// Changes every row in the answer, be it one or a page.
+    func withRows(_ change: (inout [String: JSONValue]) -> Void) -> EmulatorResponse {
+        func changed(_ row: JSONValue) -> JSONValue {
+            guard var members = row.object else { return row }
+            change(&members)
+            return .object(members)
+        }
+        var response = self
+        switch json {
+        case .array(let rows): response.json = .array(rows.map(changed))
+        case .object(var members):
+            if let name = ["items", "results"].first(where: { members[$0] != nil }) {
+                members[name] = .array((members[name]?.array ?? []).map(changed))
+                response.json = .object(members)
+            } else {
+                response.json = changed(.object(members))
+            }
+        default: break
+        }
+        return response
+    }
+
+    /// The same with something changed.
+    func with(_ change: (inout EmulatorResponse) -> Void) -> EmulatorResponse {
+        var response = self
+        change(&response)
+        return response
+    }
+}
+
+extension Emulator {
+    /// The row with an id, deleted or not.
+    func row(_ id: String) -> [String: JSONValue]? {
+        rows(in: JudgedServer.table).first { $0["id"] == .string(id) }
+    }
+
+    /// Puts a row in place.
+    func put(_ row: [String: JSONValue]) throws { try seed([row], in: JudgedServer.table) }
+}
