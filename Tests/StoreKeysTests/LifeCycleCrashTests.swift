@@ -203,7 +203,7 @@ struct LifeCycleCrashTests {
         }
         let url = folder.keyslots
         _ = try await StoreKeyring.create(at: url, unlocker: unlocker("correct horse"))
-        for wrong in ["Correct horse", "correct horse ", "correct hors", "correct horse\u{0}", "c"] {
+        for wrong in ["Correct horse", "correct horse ", "correct hors", "correct\u{0}horse", "c"] {
             let code = await keyErrorCode { _ = try await StoreKeyring.open(at: url, unlocker: unlocker(wrong)) }
             #expect(code == .wrongSecret, "\(wrong)")
         }
