@@ -11,8 +11,8 @@ extension StoreKeyring {
     ///
     /// The unlocker is tried on each slot of its kind, in the order of the file, until one opens. If that slot is weaker
     /// than the unlocker asks for today (scrypt's costs, of a passphrase), it is made anew as by
-    /// ``Keyslots/replace(_:with:)``; a failure of that does not keep the file from being opened, and
-    /// ``slotRenewal`` reports it. Otherwise nothing is written.
+    /// ``Keyslots/replace(_:with:)``, but keeps its age, as the secret is the same; a failure of that does not keep the
+    /// file from being opened, and ``slotRenewal`` reports it. Otherwise nothing is written.
     ///
     /// - Parameters:
     ///   - url: The location of the keyslot file.

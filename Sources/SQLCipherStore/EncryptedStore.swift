@@ -232,18 +232,20 @@ extension EncryptedStore {
 
     /// Opens the store again, after ``lock()``, with the tables and options it was opened with.
     ///
-    /// Unlocking a store that is not locked does nothing.
+    /// Streams of changes are told that every table may have changed, as others may have used the store meanwhile; live
+    /// queries look again. Unlocking a store that is not locked does nothing.
     ///
     /// - Parameter key: The key of the store, 32 bytes; another one than before, if that was rotated meanwhile.
     /// - Throws: As ``open(at:key:schema:mode:options:)``; the store stays locked. ``StoreError`` with code
     ///   ``StoreError/Code/closed`` when it was closed.
     public func unlock(key: SecretBytes) async throws {
-        try await gate.unlock {
+        let wasLocked = try await gate.unlock {
             let (opened, _) = try await StoreSession.open(
                 StoreOpener(files: files, key: key, schema: declared, mode: .openExisting, options: options)
             )
             session.withLock { $0 = opened }
         }
+        if wasLocked { broadcaster.send(StoreChange(tables: Set(schema.allTables.map(\.name)))) }
     }
 
     /// Whether the store is locked, or being locked.

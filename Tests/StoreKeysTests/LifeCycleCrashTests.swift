@@ -173,20 +173,41 @@ struct LifeCycleCrashTests {
         #expect(try folder.names() == ["store.keyslots", "store.secret"])
     }
 
-    @Test("ten thousand wrong secrets open no slot without a derivation, and neither do those one bit away")
+    @Test(
+        "ten thousand wrong secrets open no slot without a derivation, neither do those one bit away, and no byte changes"
+    )
     func wrongSecrets() async throws {
-        _ = try await create()
-        let content = try await KeyslotFile.read(at: folder.keyslots)
-        let slot = content.slots[1]
-        for _ in 0..<10_000 {
-            #expect(try content.rootKey(in: slot, secret: .random(count: 32)) == nil)
+        let right = try SecretBytes.random(count: 32)
+        let url = folder.keyslots
+        _ = try await StoreKeyring.create(at: url, unlockers: [StubUnlocker { _ in right }, file])
+        let before = try Data(contentsOf: url)
+        func code(_ secret: SecretBytes) async -> KeyError.Code? {
+            await keyErrorCode { _ = try await StoreKeyring.open(at: url, unlocker: StubUnlocker { _ in secret }) }
         }
-        let right = try await file.secret(of: slot, storeID: content.storeID)
-        #expect(try content.rootKey(in: slot, secret: right) != nil)
+        for _ in 0..<10_000 { #expect(try await code(.random(count: 32)) == .wrongSecret) }
         for bit in 0..<256 {
             var wrong = right.revealed
             wrong[bit / 8] ^= 1 << (bit % 8)
-            #expect(try content.rootKey(in: slot, secret: SecretBytes(bytes: wrong)) == nil)
+            #expect(try await code(SecretBytes(bytes: wrong)) == .wrongSecret)
         }
+        #expect(await code(right) == nil)
+        #expect(try Data(contentsOf: url) == before)
+    }
+
+    @Test(
+        "a handful of wrong passphrases against scrypt at a cost that is really written, and the right one beside them"
+    )
+    func wrongPassphrases() async throws {
+        func unlocker(_ passphrase: String) throws -> PassphraseUnlocker {
+            PassphraseUnlocker(passphrase: try SecretBytes(text: passphrase), cost: .memory8MiB)
+        }
+        let url = folder.keyslots
+        _ = try await StoreKeyring.create(at: url, unlocker: unlocker("correct horse"))
+        for wrong in ["Correct horse", "correct horse ", "correct hors", "correct\u{0}horse", "c"] {
+            let code = await keyErrorCode { _ = try await StoreKeyring.open(at: url, unlocker: unlocker(wrong)) }
+            #expect(code == .wrongSecret, "\(wrong)")
+        }
+        let code = await keyErrorCode { _ = try await StoreKeyring.open(at: url, unlocker: unlocker("correct horse")) }
+        #expect(code == nil)
     }
 }

@@ -159,7 +159,9 @@ struct LifeCycleTests {
         for unlocker in [unlocker(6), file] as [any StoreUnlocker] {
             #expect(try await opens(unlocker).dataKey == created.dataKey)
         }
-        #expect(try await opens(file).slots.map(\.label) == ["L", "machine"])
+        let slots = try await opens(file).slots
+        #expect(slots.map(\.label) == ["L", "machine"])
+        #expect(slots.map(\.created) == created.slots.map(\.created), "the secret is as old as it was")
     }
 
     @Test("a replaced slot keeps its label, unless the new unlocker has one of its own")

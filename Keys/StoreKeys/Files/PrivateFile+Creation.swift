@@ -65,7 +65,11 @@ extension PrivateFile {
         if failure.call == "link", failure.number == EEXIST || failure.number == ENOENT && hasEntry {
             return alreadyExists(cause: failure)
         }
-        return KeyError(.io, message: "The \(role) at \(path) could not be created.", cause: failure)
+        return KeyError(
+            .io,
+            message: "The \(role) at \(path) could not be created; make room, or make its folder writable.",
+            cause: failure
+        )
     }
 
     private var hasEntry: Bool {

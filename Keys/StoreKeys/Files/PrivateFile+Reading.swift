@@ -97,7 +97,11 @@ extension PrivateFile {
     func unreadable(_ failure: SystemCallFailure) -> KeyError {
         switch failure.number {
         case ENOENT:
-            KeyError(.secretUnavailable, message: "There is no \(role) at \(path).", cause: failure)
+            KeyError(
+                .secretUnavailable,
+                message: "There is no \(role) at \(path); check the path, or restore the file from a backup.",
+                cause: failure
+            )
         case EACCES, EPERM:
             KeyError(.secretUnavailable, message: "The \(role) at \(path) may not be read.", cause: failure)
         case ELOOP:

@@ -85,7 +85,11 @@ extension PrivateFile {
             // After the renaming there is none; before, it is nobody's. The first error is the one to report.
             _ = unsafe unlink(temporaryPath)
             guard let failure = error as? SystemCallFailure else { throw error }
-            throw KeyError(.io, message: "The \(role) at \(path) could not be written.", cause: failure)
+            throw KeyError(
+                .io,
+                message: "The \(role) at \(path) could not be written; make room, or make its folder writable.",
+                cause: failure
+            )
         }
     }
 

@@ -28,7 +28,7 @@ extension Keyslots {
                 )
             }
             let rootKey = try await file.openSlot(with: authorizer).rootKey
-            let slot = try await makeSlot(for: unlocker, label: unlocker.slotLabel, in: file, rootKey: rootKey)
+            let slot = try await makeSlot(for: unlocker, in: file, rootKey: rootKey)
             try await transaction.write(file.replacingSlots(file.slots + [slot], rootKey: rootKey))
             return slot
         }
@@ -53,7 +53,7 @@ extension Keyslots {
         }
         return try await change { transaction in
             let opened = try await transaction.content.openSlot(with: old)
-            return try await replace(opened, with: new, in: transaction)
+            return try await replace(opened, with: new, created: Date().milliseconds, in: transaction)
         }
     }
 
@@ -72,7 +72,8 @@ extension Keyslots {
         try await replace(old, with: new)
     }
 
-    /// Makes a slot anew that was opened a moment ago, and returns the file as it is then.
+    /// Makes a slot anew that was opened a moment ago, with the secret and the age it has, and returns the file as it is
+    /// then.
     func renew(_ opened: OpenedSlot, with unlocker: any StoreUnlocker) async throws -> KeyslotFile {
         try await change { transaction in
             // Somebody else may have been here since: then the slot may be gone, or another root key in use.
@@ -80,7 +81,7 @@ extension Keyslots {
                 try await transaction.content.open(slot, with: unlocker)?.rootKey == opened.rootKey
             else { throw try file().inUse() }
             try transaction.content.verify(with: opened.rootKey)
-            try await replace(opened, with: unlocker, in: transaction)
+            try await replace(opened, with: unlocker, created: opened.slot.createdMilliseconds, in: transaction)
             return transaction.content
         }
     }
@@ -89,20 +90,27 @@ extension Keyslots {
     private func replace(
         _ opened: OpenedSlot,
         with unlocker: any StoreUnlocker,
+        created: Int64,
         in transaction: KeyslotTransaction
     ) async throws -> Keyslot {
         let file = transaction.content
-        let label = unlocker.slotLabel.isEmpty ? opened.slot.label : unlocker.slotLabel
-        let slot = try await makeSlot(for: unlocker, label: label, in: file, rootKey: opened.rootKey)
+        let slot = try await makeSlot(
+            for: unlocker,
+            labelled: opened.slot.label,
+            created: created,
+            in: file,
+            rootKey: opened.rootKey
+        )
         let slots = file.slots.map { $0.id == opened.slot.id ? slot : $0 }
         try await transaction.write(file.replacingSlots(slots, rootKey: opened.rootKey))
         return slot
     }
 
-    /// Makes a slot and proves that its unlocker opens it.
+    /// Makes a slot and proves that its unlocker opens it. The label is for an unlocker that has none.
     private func makeSlot(
         for unlocker: any StoreUnlocker,
-        label: String,
+        labelled label: String = "",
+        created: Int64 = Date().milliseconds,
         in file: KeyslotFile,
         rootKey: SecretBytes
     ) async throws -> Keyslot {
@@ -110,11 +118,11 @@ extension Keyslots {
             rootKey,
             into: NewSlot(
                 kind: unlocker.slotKind,
-                label: label,
+                label: unlocker.slotLabel.isEmpty ? label : unlocker.slotLabel,
                 enrollment: await unlocker.checkedEnrollment(storeID: file.storeID)
             ),
             storeID: file.storeID,
-            created: Date().milliseconds,
+            created: created,
             random: random
         )
         guard try await file.open(slot, with: unlocker)?.rootKey == rootKey else {

@@ -71,16 +71,17 @@ final class OperationGate: Sendable {
         endChange()
     }
 
-    /// Runs the closure if the gate is locked, and opens the gate if that succeeds.
-    func unlock(_ body: () async throws -> Void) async throws {
+    /// Runs the closure if the gate is locked, and opens the gate if that succeeds. Returns whether it was locked.
+    func unlock(_ body: () async throws -> Void) async throws -> Bool {
         await beginChange()
         defer { endChange() }
         switch state.withLock({ $0.phase }) {
-        case .open: return
+        case .open: return false
         case .closed: throw StoreError.closed
         case .locked: try await body()
         }
         state.withLock { $0.phase = .open }
+        return true
     }
 
     private func leave() {

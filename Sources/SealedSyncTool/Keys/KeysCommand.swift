@@ -13,7 +13,8 @@ struct KeysCommand: ParsableCommand {
             from the command line, which every user of the machine can read. With --json every action prints exactly one \
             JSON object.
 
-            A kill at any instant leaves the keys before or after the change. The database is touched by 'rotate' only.
+            A kill at any instant leaves the keys before or after the change. No action touches the database but 'rotate' \
+            and 'destroy'.
 
             \(StoreOptions.unlockingHelp)
             """,

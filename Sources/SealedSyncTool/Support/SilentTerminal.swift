@@ -1,7 +1,8 @@
 internal import Dispatch
 internal import Foundation
 
-/// Keeps the terminal from showing what is typed, until it ends or a signal ends the process.
+/// Keeps the terminal from showing what is typed, until it ends or a signal ends the process. Making one blocks for a
+/// moment.
 struct SilentTerminal {
     private let settings: termios
     private let sources: [any DispatchSourceSignal]
@@ -14,6 +15,7 @@ struct SilentTerminal {
         }
         let shown = settings
         self.settings = shown
+        let registrations = DispatchSemaphore(value: 0)
         sources = [SIGINT, SIGTERM, SIGHUP]
             .map { number in
                 // The default action would leave a terminal that shows nothing any more.
@@ -25,9 +27,12 @@ struct SilentTerminal {
                     _ = signal(number, SIG_DFL)
                     _ = kill(getpid(), number)
                 }
+                source.setRegistrationHandler { registrations.signal() }
                 source.resume()
                 return source
             }
+        // A signal that comes before a source is registered would be lost.
+        for _ in sources { registrations.wait() }
         settings.c_lflag &= ~tcflag_t(ECHO)
         _ = unsafe tcsetattr(STDIN_FILENO, TCSANOW, &settings)
     }

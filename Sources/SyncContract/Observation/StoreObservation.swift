@@ -14,6 +14,9 @@
 ///   waits is cancelled; neither is an error. A change that was not read when the store closed is not given any more.
 ///   Dropping the iterator ends the subscription.
 ///
+/// - **Locking.** While a store is locked there are no elements, and the sequence goes on after the unlocking, with the
+///   result of then if it differs.
+///
 /// The sequence throws what the read throws, such as ``StoreError/Code/tableNotFound``, and has ended then. It keeps
 /// the store alive, but does not keep it open.
 public struct StoreObservation<Element: Sendable>: AsyncSequence, Sendable {
@@ -84,13 +87,22 @@ public struct StoreObservation<Element: Sendable>: AsyncSequence, Sendable {
             guard let read = subscription?.read else { return nil }
             if isFirst {
                 isFirst = false
-                return try await read()
+                if let element = try await Self.result(of: read) { return element }
             }
             while let change = await subscription?.changes.next(isolation: actor) {
                 guard !tables.isDisjoint(with: change.tables) else { continue }
-                if let element = try await read() { return element }
+                if let element = try await Self.result(of: read) { return element }
             }
             return nil
+        }
+
+        /// Nil when nothing is new, and while the store is locked: to subscribers, its unlocking is a change.
+        private static func result(of read: Reader) async throws -> Element? {
+            do {
+                return try await read()
+            } catch let error as StoreError where error.code == .locked {
+                return nil
+            }
         }
     }
 }

@@ -49,7 +49,8 @@ public protocol SyncContextDataSource: Sendable {
     /// The subscription exists when this returns. A change is delivered after its commit and before `write` returns, and
     /// a read that begins after the delivery sees it; changes that were not read yet merge into one. A transaction that
     /// was rolled back, wrote nothing, or deleted only absent rows is not delivered; writing values equal to the stored
-    /// ones is. Any number of subscribers may listen. The stream ends when the store is closed.
+    /// ones is. A store that can be locked delivers a change of all tables when it is unlocked. Any number of subscribers
+    /// may listen. The stream ends when the store is closed.
     func changes() -> AsyncStream<StoreChange>
 }
 

@@ -24,10 +24,38 @@ struct LockingTests {
         try await folder.store.unlock(store, with: folder.unlocker)
         try await folder.store.unlock(store, with: folder.unlocker)
         #expect(!store.isLocked)
+        #expect(await changes.next() == StoreChange(tables: Set(store.schema.allTables.map(\.name))))
         try await store.upsert([UserFolder.note(3)], table: "notes")
         #expect(await changes.next() == StoreChange(tables: ["notes"]))
         await store.close()
         try await folder.expectNotes(4)
+    }
+
+    @Test("a live query waits while the store is locked, and then gives what others have written meanwhile")
+    func liveQuery() async throws {
+        try await folder.create(notes: 3)
+        let store = try await folder.store.open(UserFolder.schema, unlocker: folder.unlocker)
+        var (counts, later) = (
+            store.observeCount(Query("notes")).makeAsyncIterator(),
+            store.observeCount(Query("notes")).makeAsyncIterator()
+        )
+        #expect(try await counts.next() == 3)
+        // A change that is looked at when the store is locked already, and a query that begins then.
+        try await store.upsert([UserFolder.note(3)], table: "notes")
+        await store.lock()
+        let waiting = Task { [counts, later] in
+            var (counts, later) = (counts, later)
+            return (try await counts.next(), try await later.next())
+        }
+        // Enough for the query to have looked at the locked store, in all likelihood.
+        for _ in 0..<1_000 { await Task.yield() }
+        let other = try await folder.store.open(UserFolder.schema, unlocker: folder.unlocker)
+        try await other.upsert([UserFolder.note(4)], table: "notes")
+        await other.close()
+        try await folder.store.unlock(store, with: folder.unlocker)
+        let (first, second) = try await waiting.value
+        #expect(first == 5 && second == 5)
+        await store.close()
     }
 
     @Test("while a store is locked its data key can be rotated, and the next unlocking finds the new one")

@@ -1,5 +1,6 @@
 #if os(Linux)
 import Foundation
+import Glibc
 import SealedSync
 import Testing
 
@@ -23,30 +24,33 @@ struct MemoryTests {
 
     @Test("after locking or closing a store there is none, while it is open there are", arguments: End.allCases)
     func store(end: End) async throws {
-        let passphrase = try SecretBytes.random(count: 24)
-        scan.look(for: "the passphrase", passphrase)
-        let store = try await folder.store.create(
-            UserFolder.schema,
-            unlocker: PassphraseUnlocker(
-                passphrase: passphrase,
-                cost: .insecureForTests(log2N: 10, blockSize: 8, parallelization: 1)
-            )
-        )
-        try await rememberKeys(passphrase)
+        let store = try await makeStore()
         // Both kinds of connections have been used, and the cache has been filled and spilled.
         try await store.upsert((0..<2000).map(UserFolder.note), table: "notes")
         #expect(try await store.read(Query("notes")).records.count == 2000)
         let open = try scan.findings()
         #expect(open.contains { $0.hasPrefix("the data key at") })
+        #expect(!open.contains { !$0.hasPrefix("the data key") }, "an open store has its data key, and no other secret")
 
         switch end {
         case .lock: await store.lock()
         case .close: await store.close()
         }
-        let unlocked = try scan.findings().filter { !$0.hasPrefix("the passphrase") }
-        #expect(unlocked == [], "the store object is still there")
+        #expect(try scan.findings() == [], "the store object is still there")
         withExtendedLifetime(store) {}
-        withExtendedLifetime(passphrase) {}
+    }
+
+    @Test("after locking a store that was unlocked from a file, several times, there is none either")
+    func passphraseFile() async throws {
+        let file = folder.parent.appending(path: "passphrase")
+        let store = try await makeStore(passphraseFile: file)
+        for _ in 0..<3 {
+            await store.lock()
+            try await folder.store.unlock(store, with: PassphraseUnlocker(file: file, cost: .memory8MiB))
+        }
+        await store.lock()
+        #expect(try scan.findings() == [])
+        await store.close()
     }
 
     @Test("after the last use of a passphrase there is none of it either, nor of what a rotation has used")
@@ -54,10 +58,7 @@ struct MemoryTests {
         do {
             let passphrase = try SecretBytes.random(count: 24)
             scan.look(for: "the passphrase", passphrase)
-            let unlocker = PassphraseUnlocker(
-                passphrase: passphrase,
-                cost: .insecureForTests(log2N: 10, blockSize: 8, parallelization: 1)
-            )
+            let unlocker = PassphraseUnlocker(passphrase: passphrase, cost: .memory8MiB)
             let store = try await folder.store.create(UserFolder.schema, unlocker: unlocker)
             try await store.upsert((0..<500).map(UserFolder.note), table: "notes")
             await store.close()
@@ -67,6 +68,49 @@ struct MemoryTests {
             #expect(try scan.findings().contains { $0.hasPrefix("the passphrase") })
         }
         #expect(try scan.findings() == [])
+    }
+
+    @Test("after the last use of a recovery code there is none of it, nor of the code that was replaced by it")
+    func recoveryCode() async throws {
+        try await folder.create(notes: 1)
+        do {
+            var old: RecoveryCode?
+            for name in ["the first code", "the second code"] {
+                let code = try RecoveryCode.random()
+                scan.look(for: name, code.text)
+                scan.look(for: "\(name)'s characters", code.characters)
+                if let old {
+                    try await folder.store.keyslots.replace(RecoveryCodeUnlocker(old), with: RecoveryCodeUnlocker(code))
+                } else {
+                    try await folder.store.keyslots.add(RecoveryCodeUnlocker(code), authorizedBy: folder.unlocker)
+                }
+                old = code
+            }
+            let typed = try RecoveryCode(typed: try #require(old).text)
+            try await folder.store.unlock(RecoveryCodeUnlocker(typed)).lock()
+            #expect(try scan.findings().contains { $0.hasPrefix("the second code at") })
+        }
+        #expect(try scan.findings() == [])
+    }
+
+    /// Makes a store with a passphrase, remembers every secret that opens it, and lets go of all but the store.
+    private func makeStore(passphraseFile: URL? = nil) async throws -> EncryptedStore {
+        // Random text, which ends with no line's end.
+        let passphrase = try RecoveryCode.random().text
+        scan.look(for: "the passphrase", passphrase)
+        if let passphraseFile { try write(passphrase, to: passphraseFile) }
+        let unlocker = PassphraseUnlocker(passphrase: passphrase, cost: .memory8MiB)
+        let store = try await folder.store.create(UserFolder.schema, unlocker: unlocker)
+        try await rememberKeys(passphrase)
+        return store
+    }
+
+    /// Without a copy in memory.
+    private func write(_ secret: SecretBytes, to url: URL) throws {
+        let file = unsafe open(url.path, O_WRONLY | O_CREAT | O_EXCL, 0o600)
+        try #require(file >= 0)
+        defer { close(file) }
+        #expect(unsafe secret.withUnsafeBytes { unsafe Glibc.write(file, $0.baseAddress, $0.count) } == secret.count)
     }
 
     /// Every key that opening the store derives or unwraps.
