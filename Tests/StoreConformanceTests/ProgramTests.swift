@@ -1,4 +1,5 @@
 import ConformanceFixtures
+import ConformanceRunner
 import Foundation
 import StoreConformance
 import Testing
@@ -29,12 +30,37 @@ struct ProgramTests {
     @Test("gives up a store that sleeps, and one that blocks every thread of the pool", arguments: ["hangs", "blocks"])
     func hang(_ name: String) throws {
         let output = try FixtureProgram.run(
-            [name, "--json", "--timeout", "1", "--rule", "read.tables-are-separate", "--rule", "system.names"]
+            [name, "--json", "--timeout", "2", "--rule", "read.tables-are-separate", "--rule", "system.names"]
         )
         #expect(output.status == 1)
         let report = try output.json()
         #expect(report.status(of: "read.tables-are-separate") == "timedOut")
         #expect(report.status(of: "system.names") == "passed", "a rule after the one that hangs")
+    }
+
+    @Test("does not take a process that was stopped for a while for a rule that hangs")
+    func stopped() {
+        let start = ContinuousClock.now
+        var time = RunningTime(seconds: 1, from: start)
+        let isOver = time.isOver(at: start + .seconds(60))
+        #expect(!isOver, "stopped for a minute")
+        var looks = 1
+        while !time.isOver(at: start + .seconds(60) + .milliseconds(100 * looks)), looks < 100 { looks += 1 }
+        #expect(8...9 ~= looks, "the rest of the second, a tenth at a time")
+    }
+
+    @Test("fits what people read into 80 columns")
+    func columns() throws {
+        for arguments in [
+            ["queue", "--list"], ["queue", "--help"], ["queue", "--chapter", "absent"],
+            ["cuts before it orders", "--chapter", "order", "--seed", "1"], ["queue", "--chapter", "encryption"],
+        ] {
+            let output = try FixtureProgram.run(arguments)
+            let lines = (output.text + output.errors).split(separator: "\n")
+            // A single word may be longer: a text that was written.
+            let long = lines.filter { $0.count > 80 && $0.drop { $0 == " " }.contains(" ") }
+            #expect(!lines.isEmpty && long.isEmpty, "\(arguments): \(long)")
+        }
     }
 
     @Test("repeats random numbers for a seed, and prints the seed it chose")

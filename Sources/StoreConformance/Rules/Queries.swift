@@ -27,6 +27,20 @@ extension StoreRules {
             },
         ]
 
+    /// Reports a query that may name an undeclared key.
+    private static let expectNotQueryable: StoreRule.Body = { trial in
+        let store = try await trial.makeStore()
+        try await store.upsert([Record(id: "a", ["extra": 1])], table: "items")
+        let query = Query("items")
+        for wrong in [
+            query.filtered(by: Column("extra") == 1), query.ordered(by: "extra"), query.selecting(["extra"]),
+        ] {
+            try await trial.expectError(.invalidQuery, from: "query \(shown(wrong)) with a value under 'extra'") {
+                _ = try await store.read(wrong)
+            }
+        }
+    }
+
     private static let comparisons: [StoreRule] = [
         ("equal", QueryComparison.equal, "The same value, or both null."),
         ("not-equal", .notEqual, "Not `equal`."), ("less", .less, "Smaller; false with a null."),
@@ -499,20 +513,10 @@ extension StoreRules {
             "query.undeclared-key-not-queryable",
             "Values under undeclared keys are kept and come back in reads without a selection; no query can name them.",
             in: "StoreCapabilities",
-            "Keeps a value under an undeclared key and then names the key in a condition, an order and a selection.",
-            needs: "unknownColumns"
-        ) { trial in
-            let store = try await trial.makeStore()
-            try await store.upsert([Record(id: "a", ["extra": 1])], table: "items")
-            let query = Query("items")
-            for wrong in [
-                query.filtered(by: Column("extra") == 1), query.ordered(by: "extra"), query.selecting(["extra"]),
-            ] {
-                try await trial.expectError(.invalidQuery, from: "query \(shown(wrong)) with values under 'extra'") {
-                    _ = try await store.read(wrong)
-                }
-            }
-        },
+            "Writes a value under an undeclared key and then names the key in a condition, an order and a selection.",
+            needs: "unknownColumns",
+            otherwise: ("An undeclared key is dropped, and no query can name it.", expectNotQueryable)
+        ) { trial in try await expectNotQueryable(trial) },
         rule(
             "query.unknown-table",
             "`tableNotFound`, and `invalidQuery` as `check(_:)` does.",

@@ -296,7 +296,19 @@ extension StoreRules {
             "Absent keys keep their columns, an explicit null clears.",
             in: "StoreWriteBackend/upsert(_:into:)",
             "Merges records with other undeclared keys, and with none, into a row that has some: the others stay.",
-            needs: "unknownColumns"
+            needs: "unknownColumns",
+            otherwise: (
+                "An undeclared key is dropped, and the declared columns of its record are merged all the same.",
+                { trial in
+                    let store = try await trial.makeStore()
+                    try await store.upsert([Record(id: "a", ["int": 1, "x": 1])], table: "items")
+                    try await store.upsert([Record(id: "a", ["x": 2])], table: "items")
+                    try await store.upsert([Record(id: "a", ["text": "t", "y": .null])], table: "items")
+                    let expected = TableDefinition.items.filled(Record(id: "a", ["int": 1, "text": "t"]))
+                    let got = try await store.read(table: "items", itemID: "a")
+                    trial.expectRow(got, expected, exactNulls: true, "upsert records with undeclared keys three times")
+                }
+            )
         ) { trial in
             let store = try await trial.makeStore()
             var row = Record(id: "a", ["int": 1, "x": 1, "y": "2"])

@@ -127,6 +127,13 @@ extension Mutant {
                 try inner.upsert(records, into: table)
             }
         },
+        Mutant("upsert.undeclared-key-merges", "leaves out a record with undeclared keys that it cannot keep") {
+            $0.keepsUnknownColumns = false
+            $0.upsert = { records, table, inner in
+                let declared = Set(try inner.definition(of: table).allColumns.map(\.name))
+                try inner.upsert(records.filter { $0.names.allSatisfy(declared.contains) }, into: table)
+            }
+        },
         Mutant("upsert.undeclared-key-merges", "replaces all undeclared keys") {
             $0.upsert = { records, table, inner in
                 for record in records {
