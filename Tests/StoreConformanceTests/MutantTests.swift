@@ -30,6 +30,13 @@ struct MutantTests {
         #expect(all >= 60)
     }
 
+    @Test("every rule is seen to fail: it has a mutant of its own")
+    func everyRule() {
+        let judged = Set(Mutant.all.map(\.rule) + FileMutant.all.map(\.rule))
+        let unseen = StoreRules.all.map(\.id).filter { !judged.contains($0) }
+        #expect(unseen.isEmpty, "no mutant for \(unseen)")
+    }
+
     @Test("a mutant that only the death of a process shows is named by a program of the kit")
     func killedMutants() async throws {
         let mutants = FileMutant.all.filter(\.needsProcesses)
