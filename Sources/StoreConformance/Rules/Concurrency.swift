@@ -183,6 +183,8 @@ extension StoreRules {
                                 )
                             }
                             writes.pass()
+                            // On one core a write that never waits would leave no turn to the reads.
+                            await Task.yield()
                         }
                     }
                 }
