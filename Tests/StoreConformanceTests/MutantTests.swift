@@ -6,11 +6,22 @@ import Testing
 
 @Suite("The kit judged by stores that break one sentence each", .serialized)
 struct MutantTests {
+    /// Rules that see something only while another thread runs beside a closure.
+    private static let needTwoProcessors: Set = [
+        "transaction.cancelled-while-waiting", "concurrency.no-half-transactions", "concurrency.snapshot-stands-still",
+        "concurrency.writers-do-not-overlap", "concurrency.readers-of-a-rollback",
+    ]
+    private static let hasTwoProcessors = ProcessInfo.processInfo.activeProcessorCount > 1
+
     @Test("every mutant is named by its own rule, with input, expected and got")
     func score() async throws {
         var caught = 0
         var lines: [String] = []
-        for mutant in Mutant.all {
+        let mutants = Mutant.all.filter { !Self.needTwoProcessors.contains($0.rule) || Self.hasTwoProcessors }
+        if !Self.hasTwoProcessors {
+            print("One processor: nothing runs beside a closure, so some mutants are left out.")
+        }
+        for mutant in mutants {
             let result = try await run(mutant.rule, mutant.harness())
             let names = named(result)
             caught += names ? 1 : 0
@@ -24,10 +35,17 @@ struct MutantTests {
             lines.append("\(names ? "caught" : "ALIVE ")  \(mutant)")
             #expect(names, "\(mutant) is not named: \(result)")
         }
-        let all = Mutant.all.count + FileMutant.all.count { !$0.needsProcesses }
+        let all = mutants.count + FileMutant.all.count { !$0.needsProcesses }
         print("Mutation score: \(caught) of \(all)")
         if ProcessInfo.processInfo.environment["SEALEDSYNC_MUTANTS"] != nil { print(lines.joined(separator: "\n")) }
         #expect(all >= 60)
+    }
+
+    @Test("every rule is seen to fail: it has a mutant of its own")
+    func everyRule() {
+        let judged = Set(Mutant.all.map(\.rule) + FileMutant.all.map(\.rule))
+        let unseen = StoreRules.all.map(\.id).filter { !judged.contains($0) }
+        #expect(unseen.isEmpty, "no mutant for \(unseen)")
     }
 
     @Test("a mutant that only the death of a process shows is named by a program of the kit")

@@ -64,9 +64,14 @@ extension StoreRules {
             try await withThrowingTaskGroup { group in
                 for task in 0..<10 {
                     group.addTask {
-                        for _ in 0..<10 {
+                        for number in 0..<10 {
                             try await store.write { transaction in
                                 running.value.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+                                // Time for another one to begin. It blocks the thread: a transaction is synchronous.
+                                let deadline = ContinuousClock.now + .milliseconds(number == 0 ? 10 : 0)
+                                while running.value.withLock({ $0.most }) < 2, ContinuousClock.now < deadline {
+                                    _ = sched_yield()
+                                }
                                 try transaction.upsert([Record(id: .string("\(task)"))], into: "items")
                                 _ = try transaction.count(Query("items"))
                                 running.value.withLock { $0.now -= 1 }
@@ -178,6 +183,8 @@ extension StoreRules {
                                 )
                             }
                             writes.pass()
+                            // On one core a write that never waits would leave no turn to the reads.
+                            await Task.yield()
                         }
                     }
                 }

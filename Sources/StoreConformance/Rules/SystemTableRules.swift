@@ -22,17 +22,6 @@ extension StoreRules {
             }
         },
         rule(
-            "system.names",
-            "Names and documented columns are those of the original SDKs.",
-            in: "SystemTables",
-            "Asks the store for the names of the three system tables."
-        ) { trial in
-            let store = try await trial.makeStore()
-            trial.expect(store.operationTableName, equals: "MS_TableOperations", "operationTableName")
-            trial.expect(store.errorTableName, equals: "MS_TableOperationErrors", "errorTableName")
-            trial.expect(store.configTableName, equals: "MS_TableConfig", "configTableName")
-        },
-        rule(
             "system.operation-columns",
             "The queue of local changes, in the order of their numbers.",
             in: "SystemTables",

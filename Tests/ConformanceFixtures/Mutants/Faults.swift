@@ -65,6 +65,14 @@ package struct StoreFaults: Sendable {
     package var streamsWithoutMerging = false
     package var streamsToOneOnly = false
     package var streamsNewestOnly = false
+    package var streamsEndTogether = false
+    package var firesOnRead = false
+    package var growsCapabilities = false
+    package var returnsEmptyLists = false
+    package var revertsWhenNothingIsWritten = false
+    package var namesClosingInternal = false
+    /// The schema it says it has.
+    package var declares: @Sendable (StoreSchema) -> StoreSchema = { $0 }
     package var replaysLastChange = false
     package var sleepsForever = false
     package var blocksForever = false

@@ -6,7 +6,6 @@ import Foundation
 /// ``MemoryStore`` with a fault.
 package final class MutantStore: SyncContextDataSource {
     package let schema: StoreSchema
-    package let capabilities: StoreCapabilities
     private let faults: Faults
     private let broadcaster = ChangeBroadcaster()
     private let writing = AsyncLock()
@@ -16,6 +15,7 @@ package final class MutantStore: SyncContextDataSource {
         var previous: [String: MemoryTable]
         var isClosed = false
         var isBroken = false
+        var hasWritten = false
         var lastChange: StoreChange?
         var plainStreams: [AsyncStream<StoreChange>.Continuation] = []
     }
@@ -23,13 +23,19 @@ package final class MutantStore: SyncContextDataSource {
     private let state: Mutex<State>
 
     package init(_ schema: StoreSchema, _ faults: Faults) {
-        self.schema = schema
+        self.schema = faults.store.declares(schema)
         self.faults = faults
-        capabilities = faults.keepsUnknownColumns ? [.unknownColumns] : []
         let tables = Dictionary(
             uniqueKeysWithValues: faults.schema(schema).allTables.map { ($0.name, MemoryTable($0)) }
         )
         state = Mutex(State(tables: tables, previous: tables))
+    }
+
+    package var capabilities: StoreCapabilities {
+        let hasGrown = faults.store.growsCapabilities && state.withLock { $0.hasWritten }
+        var capabilities: StoreCapabilities = faults.keepsUnknownColumns ? [.unknownColumns] : []
+        if hasGrown { capabilities.insert(.durable) }
+        return capabilities
     }
 
     package func read<Value: Sendable>(
@@ -48,7 +54,9 @@ package final class MutantStore: SyncContextDataSource {
         if faults.store.readsUncommitted { backend.current = { self.state.withLock { $0.tables } } }
         var reader = StoreReader(backend)
         do {
-            return try body(&reader)
+            let value = try body(&reader)
+            if faults.store.firesOnRead { tell(["items"]) }
+            return value
         } catch {
             if faults.store.breaksAfterError { state.withLock { $0.isBroken = true } }
             throw error
@@ -98,6 +106,11 @@ package final class MutantStore: SyncContextDataSource {
             throw faults.rethrow(error) ?? error
         }
         state.withLock { state in
+            state.hasWritten = true
+            guard !faults.store.revertsWhenNothingIsWritten || !inner.touched.isEmpty else {
+                state.tables = state.previous
+                return
+            }
             state.previous = state.tables
             state.tables = inner.tables
         }
@@ -111,6 +124,7 @@ package final class MutantStore: SyncContextDataSource {
             tell(told)
         }
         if faults.store.checksCancellationAfterCommit { try Task.checkCancellation() }
+        if faults.store.returnsEmptyLists, let empty = [Int]() as? Value { return empty }
         return value
     }
 
@@ -133,7 +147,7 @@ package final class MutantStore: SyncContextDataSource {
 
     package func changes() -> AsyncStream<StoreChange> {
         if faults.store.streamsWithoutMerging || faults.store.replaysLastChange || faults.store.streamsToOneOnly
-            || faults.store.streamsNewestOnly
+            || faults.store.streamsNewestOnly || faults.store.streamsEndTogether
         {
             let (stream, continuation) = AsyncStream<StoreChange>
                 .makeStream(
@@ -143,6 +157,9 @@ package final class MutantStore: SyncContextDataSource {
                 if faults.store.replaysLastChange, let last = state.lastChange { continuation.yield(last) }
                 if faults.store.streamsToOneOnly { state.plainStreams = [] }
                 state.plainStreams.append(continuation)
+            }
+            if faults.store.streamsEndTogether {
+                continuation.onTermination = { _ in self.state.withLock { $0.plainStreams = [] } }
             }
             return stream
         }
@@ -158,7 +175,10 @@ package final class MutantStore: SyncContextDataSource {
 
     private func checkIsOpen() throws {
         if !faults.store.worksWhenClosed, state.withLock({ $0.isClosed }) {
-            throw StoreError(.closed, "the store was closed; open it again")
+            throw StoreError(
+                faults.store.namesClosingInternal ? .internal : .closed,
+                "the store was closed; open it again"
+            )
         }
     }
 }

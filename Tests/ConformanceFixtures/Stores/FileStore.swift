@@ -11,6 +11,10 @@ package actor FileStore: SyncContextDataSource {
         package var writesOnCloseOnly = false
         package var writesInClosure = false
         package var writesOneBehind = false
+        package var writesWhatIsRolledBack = false
+        package var emptiesOnClose = false
+        package var refusesNewTables = false
+        package var sharesPlaces = false
         package var writesDeletesOnCloseOnly = false
         package var tellsWhenOpened = false
         package var forgetsOnReading: @Sendable (String, Record) -> Record? = { $1 }
@@ -74,7 +78,13 @@ package actor FileStore: SyncContextDataSource {
         let backend = FileTransaction(tables, schema)
         if faults.writesInClosure { backend.wrote = { [url, faults] in try $0.save(to: url, faults) } }
         var transaction = StoreTransaction(backend)
-        let value = try body(&transaction)
+        let value: Value
+        do {
+            value = try body(&transaction)
+        } catch {
+            if faults.writesWhatIsRolledBack { try backend.tables.save(to: url, faults) }
+            throw error
+        }
         if !backend.touched.isEmpty {
             let made = backend.tables
             let isHeldBack = faults.writesDeletesOnCloseOnly && backend.hasDeleted
@@ -96,6 +106,7 @@ package actor FileStore: SyncContextDataSource {
     package func close() throws {
         guard !isClosed else { return }
         isClosed = true
+        if faults.emptiesOnClose { try FileTables(schema, key: tables.key).save(to: url, faults) }
         if faults.writesOnCloseOnly || faults.writesOneBehind || faults.writesDeletesOnCloseOnly {
             try tables.save(to: url, faults)
         }
@@ -183,6 +194,9 @@ struct FileTables: Sendable {
             for name in tables.keys where schema.table(name) == nil { result.tables[name] = [:] }
         }
         for table in schema.allTables {
+            if faults.refusesNewTables, stored[table.name] == nil {
+                throw StoreError(.schemaMismatch, "table '\(table.name)' is not stored")
+            }
             let isUnchecked = faults.acceptsAnyTypeWithoutRows && (tables[table.name] ?? [:]).isEmpty
             if let old = stored[table.name], !faults.acceptsAnyType, !isUnchecked {
                 let isRetyped = table.allColumns.contains { old.types[$0.name] ?? $0.type.rawValue != $0.type.rawValue }

@@ -30,7 +30,8 @@ package struct FileStoreHarness: StoreHarness {
     }
 
     private func url(_ place: StorePlace) -> URL {
-        URL(fileURLWithPath: place.folder).appendingPathComponent("store.json")
+        let folder = URL(fileURLWithPath: place.folder)
+        return (faults.sharesPlaces ? folder.deletingLastPathComponent() : folder).appendingPathComponent("store.json")
     }
 }
 
@@ -110,6 +111,23 @@ package struct FileMutant: Sendable, CustomStringConvertible {
                 return record
             }
         },
+        FileMutant("durability.rolled-back-stays-away", "writes what was rolled back to its file") {
+            $0.writesWhatIsRolledBack = true
+        },
+        FileMutant("durability.places-are-separate", "keeps the stores of all places in one file") {
+            $0.sharesPlaces = true
+        },
+        FileMutant("durability.killed-again-and-again", "loses the last transaction of every process") {
+            $0.writesOneBehind = true
+        },
+        FileMutant("durability.killed-beside-reads", "writes its file before the closure has returned") {
+            $0.writesInClosure = true
+        },
+        FileMutant("durability.killed-after-close", "empties its file when it is closed") { $0.emptiesOnClose = true },
+        FileMutant("encryption.killed-not-in-clear", "leaves everything in clear when it is killed") {
+            $0.claimsEncryption = true
+        },
+        FileMutant("schema.adds-tables", "refuses to open with a further table") { $0.refusesNewTables = true },
         FileMutant("schema.retyped-empty-column", "opens with columns of other types when there are no rows") {
             $0.acceptsAnyTypeWithoutRows = true
         },
