@@ -33,7 +33,7 @@ test-memory-release: prerequisites
 	@for folder in '' "$(CURDIR)/.sqlcipher4/lib"; do \
 		if [ -n "$$folder" ] && [ ! -e "$$folder" ]; then continue; fi; \
 		LD_LIBRARY_PATH="$$folder" $(SWIFT) test -c release --skip-build --no-parallel -Xswiftc -enable-testing \
-			--scratch-path .build/release-tests --filter MemoryTests || exit 1; \
+			--scratch-path .build/release-tests --filter SealedSyncTests.MemoryTests || exit 1; \
 	done
 
 # Built from Debian's source package, once; nothing is installed but what the build needs.
