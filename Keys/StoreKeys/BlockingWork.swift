@@ -18,12 +18,14 @@ enum BlockingWork {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 queue.async {
-                    continuation.resume(
-                        with: Swift.Result {
-                            guard !isCancelled.value else { throw CancellationError() }
-                            return try work()
-                        }
-                    )
+                    // Handed over, not shared as `resume(with:)` would: a secret must not live on here for a moment
+                    // longer than in the task.
+                    do {
+                        guard !isCancelled.value else { throw CancellationError() }
+                        continuation.resume(returning: try work())
+                    } catch {
+                        continuation.resume(throwing: error)
+                    }
                 }
             }
         } onCancel: {
