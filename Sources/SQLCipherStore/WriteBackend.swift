@@ -26,12 +26,12 @@ final class WriteBackend: ReadBackend, StoreWriteBackend {
 
     func delete(_ ids: [RecordID], from table: String) throws -> Int {
         let layout = try catalog.layout(of: table)
-        let values = try ids.map { id throws(StoreError) in SQLValue(try layout.checked(id)) }
+        for id in ids { try layout.check(id) }
         return try deleting(from: table) { database in
             var count = 0
             try database.withStatement("DELETE FROM \(layout.sqlName) WHERE \"id\" = ?1") { statement in
-                for value in values {
-                    try statement.bind(value, at: 1)
+                for id in ids {
+                    try statement.bind(SQLValue(id), at: 1)
                     try statement.run()
                     count += database.changes
                 }

@@ -54,6 +54,60 @@ struct ItemTests {
         await store.close()
     }
 
+    /// Two classes, each with coding keys of its own, in one record.
+    private class Named: Codable {
+        var text: String
+
+        init(text: String) { self.text = text }
+    }
+
+    private final class Counted: Named, Identifiable {
+        private enum CodingKeys: CodingKey {
+            case id, int
+        }
+
+        let id: String
+        let int: Int
+
+        init(id: String, text: String, int: Int) {
+            (self.id, self.int) = (id, int)
+            super.init(text: text)
+        }
+
+        required init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            id = try container.decode(String.self, forKey: .id)
+            int = try container.decode(Int.self, forKey: .int)
+            try super.init(from: container.superDecoder())
+        }
+
+        override func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(id, forKey: .id)
+            try super.encode(to: container.superEncoder())
+            try container.encode(int, forKey: .int)
+        }
+    }
+
+    @Test("may have a superclass, whose properties lie in the same row")
+    func superclass() async throws {
+        let folder = try TestFolder()
+        let store = try await EncryptedStore.open(in: folder)
+        try await store.write { transaction in
+            let items = (0..<3).map { Counted(id: "\($0)", text: "text \($0)", int: $0) }
+            try transaction.upsert(items, into: "items")
+        }
+        for index in 0..<3 {
+            let record = try await store.read(table: "items", itemID: .string("\(index)"))
+            #expect(record?["text"] == .string("text \(index)") && record?["int"] == .int64(Int64(index)))
+            try await store.read { reader in
+                let item = try #require(try reader.item(.string("\(index)"), in: "items", as: Counted.self))
+                #expect(item.text == "text \(index)" && item.int == index)
+            }
+        }
+        await store.close()
+    }
+
     @Test("that do not fit are an error that names the property and not the value")
     func misfit() async throws {
         struct Wrong: Codable, Identifiable, Sendable {

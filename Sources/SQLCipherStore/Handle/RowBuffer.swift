@@ -42,10 +42,11 @@ final class RowBuffer {
     }
 
     func append(text: String) -> BoundValue {
-        var text = text
-        return text.withUTF8 { bytes in
-            unsafe .text(offset: append(UnsafeRawBufferPointer(bytes)), count: bytes.count)
+        let place = unsafe text.utf8.withContiguousStorageIfAvailable { bytes in
+            unsafe BoundValue.text(offset: append(UnsafeRawBufferPointer(bytes)), count: bytes.count)
         }
+        // A text that is not stored as UTF-8 comes from Foundation.
+        return place ?? append(text: String(decoding: Array(text.utf8), as: UTF8.self))
     }
 
     func append(bytes: [UInt8]) -> BoundValue {

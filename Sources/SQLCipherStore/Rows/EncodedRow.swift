@@ -43,7 +43,8 @@ struct EncodedRow {
     /// - Throws: ``StoreError/Code/invalidRecord`` for an id of the wrong kind or a value that does not fit its column.
     mutating func encode(_ record: Record) throws(StoreError) {
         buffer.removeAll()
-        id = buffer.append(try layout.checked(record.id))
+        try layout.check(record.id)
+        id = buffer.append(record.id)
         for slot in shape.writesSlot.indices { shape.writesSlot[slot] = false }
         shape.extra = .none
         if !patch.isEmpty { patch = ExtraValuesPatch() }

@@ -5,12 +5,19 @@ import SyncContract
 /// UPDATE, then INSERT when nothing changed: `INSERT OR REPLACE` writes a statement journal through the cipher, which
 /// makes it several times slower, and it would clear the columns that a record leaves out.
 final class RowWriter {
-    /// The two statements that write the records of one shape.
-    private struct Statements {
+    /// The two statements that write the records of one shape. A class: it is lent for each row.
+    private final class Statements {
         let shape: EncodedRow.Shape
         let slots: [Int]
         let update: Statement
         let insert: Statement
+
+        init(shape: EncodedRow.Shape, update: Statement, insert: Statement) {
+            self.shape = shape
+            slots = shape.slots
+            self.update = update
+            self.insert = insert
+        }
     }
 
     private let layout: TableLayout
@@ -87,7 +94,6 @@ final class RowWriter {
     ) throws(SQLiteFailure) -> Statements {
         let made = Statements(
             shape: shape,
-            slots: shape.slots,
             update: try database.prepare(shape.updateSQL(layout)),
             insert: try database.prepare(shape.insertSQL(layout))
         )

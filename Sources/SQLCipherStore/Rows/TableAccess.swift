@@ -22,11 +22,12 @@ final class TableAccess {
     /// The record with an id, nil when there is none.
     func record(_ id: RecordID, in database: Database) throws -> Record? {
         do {
+            try layout.check(id)
             let statement = try rowByID ?? database.prepare(rowByIDSQL)
             // Kept again when all went well: a statement that failed is not used again.
             rowByID = nil
             buffer.removeAll()
-            try statement.bind(buffer.append(layout.checked(id)), in: buffer, at: 1)
+            try statement.bind(buffer.append(id), in: buffer, at: 1)
             let record = try statement.step() ? reader.record(statement) : nil
             statement.reset()
             rowByID = statement

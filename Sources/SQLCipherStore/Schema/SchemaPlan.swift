@@ -45,7 +45,7 @@ struct SchemaPlan: Sendable {
 
     /// What is dropped goes first: triggers of an older version call functions that this one does not have.
     private mutating func addSearchIndexes(_ stored: StoredSchema, _ declaredTables: Set<String>) {
-        let wanted = layouts.flatMap(\.searchIndexes.values).sorted { $0.words < $1.words }
+        let wanted = layouts.flatMap { $0.searchIndexes.values }.sorted { $0.words < $1.words }
         let dropped = stored.searchIndexes.subtracting(wanted)
             .filter { declaredTables.contains($0.table) || $0.version != TextFolding.version }
             .sorted { $0.words < $1.words }
@@ -68,10 +68,7 @@ struct SchemaPlan: Sendable {
             }
             let columns = table.allColumns
             for column in columns { try add(column, table.name, existing) }
-            let declared = Set(columns.map(\.name))
-            undeclared = existing.columns.filter { !declared.contains($0.key) }
-                .sorted { $0.key < $1.key }
-                .map { ColumnDefinition($0.key, $0.value.type) }
+            undeclared = Self.undeclaredColumns(of: existing, beside: columns)
             for column in undeclared where existing.columns[column.name]?.isDeclared == true {
                 steps.append(.undeclare(column.name, table: table.name))
             }
@@ -90,6 +87,18 @@ struct SchemaPlan: Sendable {
             )
         }
         layouts.append(layout)
+    }
+
+    private static func undeclaredColumns(
+        of table: StoredSchema.Table,
+        beside columns: [ColumnDefinition]
+    ) -> [ColumnDefinition] {
+        // Mostly there are none, and every opening asks.
+        guard table.columns.count > columns.count(where: { table.columns[$0.name] != nil }) else { return [] }
+        let declared = Set(columns.map(\.name))
+        return table.columns.filter { !declared.contains($0.key) }
+            .sorted { $0.key < $1.key }
+            .map { ColumnDefinition($0.key, $0.value.type) }
     }
 
     private mutating func add(

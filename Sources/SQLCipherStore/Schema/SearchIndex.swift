@@ -17,9 +17,9 @@ struct SearchIndex: Sendable, Hashable {
 
     /// Reads the name of a stored table; nil for any other table.
     init?(storedName name: String) {
+        guard name.hasPrefix(Self.wordsPrefix) else { return nil }
         let parts = name.split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.count == 3, parts[0].hasPrefix(Self.wordsPrefix),
-            let version = Int(parts[0].dropFirst(Self.wordsPrefix.count))
+        guard parts.count == 3, let version = Int(parts[0].dropFirst(Self.wordsPrefix.count))
         else { return nil }
         self.init(version: version, table: String(parts[1]), column: String(parts[2]))
     }

@@ -24,9 +24,13 @@ struct StoredSchema: Sendable {
         try database.withStatement(SchemaSQL.readNames) { statement in
             while try statement.step() {
                 let name = statement.text(0)
-                if name.hasPrefix(SchemaSQL.indexPrefix) { indexes.insert(name) }
-                if name == SchemaSQL.memoryName { hasMemory = true }
-                if let index = SearchIndex(storedName: name) { searchIndexes.insert(index) }
+                if name.hasPrefix(SchemaSQL.indexPrefix) {
+                    indexes.insert(name)
+                } else if name == SchemaSQL.memoryName {
+                    hasMemory = true
+                } else if let index = SearchIndex(storedName: name) {
+                    searchIndexes.insert(index)
+                }
             }
         }
         guard hasMemory else { return }
@@ -53,7 +57,8 @@ enum SchemaSQL {
     static let memoryName = "sealed:columns"
     static let memory = memoryName.sqlIdentifier
     static let findMemory = "SELECT name FROM sqlite_master WHERE name = '\(memoryName)'"
-    static let readNames = "SELECT name FROM sqlite_master WHERE type IN ('index', 'table')"
+    static let readNames =
+        "SELECT name FROM sqlite_master WHERE type IN ('index', 'table') AND instr(name, ':') > 0"
     static let readMemory = "SELECT \"table\", \"column\", \"type\", \"declared\" FROM \(memory) ORDER BY rowid"
     static let createMemory = """
         CREATE TABLE IF NOT EXISTS \(memory) ("table" TEXT NOT NULL, "column" TEXT NOT NULL, "type" TEXT NOT NULL, \

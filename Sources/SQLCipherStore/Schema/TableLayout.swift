@@ -34,7 +34,9 @@ struct TableLayout: Sendable {
         let declared = definition.allColumns
         columns = declared + undeclared
         declaredCount = declared.count
-        slots = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
+        var slots = [String: Int](minimumCapacity: columns.count)
+        for (slot, column) in columns.enumerated() { slots[column.name] = slot }
+        self.slots = slots
         dateSlots = declared.indices.filter { declared[$0].type == .date }
         let searchable = definition.columns.filter(\.isSearchable)
             .map { ($0.name, SearchIndex(table: definition.name, column: $0.name)) }
@@ -48,12 +50,12 @@ struct TableLayout: Sendable {
     /// several times slower under SQLite 3.15. None has to: a transaction in which one fails is rolled back as a whole.
     var conflictClause: String { searchIndexes.isEmpty ? "" : "OR FAIL " }
 
-    /// The id as it is given.
+    /// Refuses an id of the wrong kind.
     ///
-    /// - Throws: ``StoreError/Code/invalidRecord`` for an id of the wrong kind.
-    func checked(_ id: RecordID) throws(StoreError) -> RecordID {
+    /// - Throws: ``StoreError/Code/invalidRecord``.
+    func check(_ id: RecordID) throws(StoreError) {
         switch (definition.idKind, id) {
-        case (.string, .string), (.int64, .int64): return id
+        case (.string, .string), (.int64, .int64): break
         case (.string, .int64):
             throw StoreError(.invalidRecord, "table '\(definition.name)' has strings as ids; this id is a number")
         case (.int64, .string):
@@ -65,7 +67,9 @@ struct TableLayout: Sendable {
 extension String {
     /// This name in double quotes, as SQL writes identifiers.
     var sqlIdentifier: String {
-        "\"" + split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+        // Mostly there is none to double.
+        guard utf8.contains(UInt8(ascii: "\"")) else { return "\"" + self + "\"" }
+        return "\"" + split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
     }
 }
 

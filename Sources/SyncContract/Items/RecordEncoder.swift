@@ -1,10 +1,12 @@
 internal import Foundation
 
 /// Encodes items as records of one table: one value per property at the top level.
-package struct RecordEncoder {
+package final class RecordEncoder {
     private let encoder: ItemEncoder
 
     package init(_ table: TableDefinition) { encoder = ItemEncoder(table) }
+
+    deinit { encoder.dropContainer() }
 
     /// The record of an item.
     ///
@@ -21,6 +23,7 @@ package struct RecordEncoder {
 }
 
 /// Takes the values of one item after the other.
+@safe
 private final class ItemEncoder: Encoder {
     let table: TableDefinition
     let coding: RecordCoding
@@ -29,29 +32,53 @@ private final class ItemEncoder: Encoder {
 
     /// Why the item has no form as a record; the protocol leaves no way to throw where this is noticed.
     private var refusal: String?
-    private var properties: PropertyValues
+
+    /// The values of the item that is being encoded. In memory of its own, because each use of a property of a class is
+    /// checked at run time, and there is one per value.
+    private let properties: UnsafeMutablePointer<PropertyValues>
+
+    /// The container of the item before, and the type of its keys. It holds the encoder.
+    private var container: (keys: ObjectIdentifier, box: AnyObject)?
 
     init(_ table: TableDefinition) {
         self.table = table
         coding = RecordCoding(table)
-        properties = PropertyValues(table.allColumns.map(\.name))
+        unsafe properties = .allocate(capacity: 1)
+        unsafe properties.initialize(to: PropertyValues(table.allColumns.map(\.name)))
+    }
+
+    deinit {
+        unsafe properties.deinitialize(count: 1)
+        unsafe properties.deallocate()
     }
 
     func begin() {
         refusal = nil
-        properties.begin()
+        unsafe properties.pointee.begin()
     }
 
     func record(_ id: RecordID) throws -> Record {
         if let refusal { throw StoreError(.invalidItem, refusal) }
-        return properties.takeRecord(id)
+        return unsafe properties.pointee.takeRecord(id)
     }
 
-    func set(_ value: FieldValue, _ key: some CodingKey) { properties.set(value, key.stringValue) }
+    func set(_ value: consuming FieldValue, _ key: some CodingKey) {
+        unsafe properties.pointee.set(value, key.stringValue)
+    }
 
+    /// Lends the container of the item before again: making one allocates, and looks its type up.
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        KeyedEncodingContainer(ItemEncodingContainer<Key>(encoder: self))
+        if let container, container.keys == ObjectIdentifier(type) {
+            // The box was made for keys of this type.
+            return unsafe unsafeDowncast(container.box, to: ContainerBox<Key>.self).container
+        }
+        let made = KeyedEncodingContainer(ItemEncodingContainer<Key>(encoder: self))
+        container = (ObjectIdentifier(type), ContainerBox(made))
+        return made
     }
+
+    /// Ends the cycle of the encoder and the container that it keeps.
+    func dropContainer() { container = nil }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer { refuse() }
     func singleValueContainer() -> any SingleValueEncodingContainer { refuse() }
@@ -62,7 +89,13 @@ private final class ItemEncoder: Encoder {
     }
 }
 
-/// The values of the item that is being encoded. One property of the encoder: each use of one is checked at run time.
+private final class ContainerBox<Key: CodingKey> {
+    let container: KeyedEncodingContainer<Key>
+
+    init(_ container: KeyedEncodingContainer<Key>) { self.container = container }
+}
+
+/// The values of one item, by the names of a record.
 private struct PropertyValues {
     private var slots: PropertySlots
     private var values: [FieldValue?] = []
@@ -74,7 +107,7 @@ private struct PropertyValues {
         slots.begin()
     }
 
-    mutating func set(_ value: FieldValue, _ name: String) {
+    mutating func set(_ value: consuming FieldValue, _ name: String) {
         guard let slot = slots.slot(of: name, appending: true) else { return }
         // A name that is new is the last one.
         if slot == values.count { values.append(value) } else { values[slot] = value }
