@@ -1,10 +1,10 @@
-/// The durable steps of work that makes a new database, in order. Between any two of them the process may end.
+/// The durable steps of work that makes a new database, a first one or a copy, in order. Between any two of them the process may end.
 package enum MaintenanceStep: Int, Sendable, CaseIterable {
     /// A store that is being replaced has no log any more.
     case emptiedLog
     /// The new file is there under its temporary name, empty.
     case created
-    /// It holds everything.
+    /// It holds everything that it is to begin with.
     case copied
     /// It is on the disk.
     case synchronized

@@ -8,6 +8,7 @@ struct StoreCreator {
     let files: StoreFiles
     let engine: EngineVersion
     let format: FormatMark.Format
+    var onStep: @Sendable (MaintenanceStep) -> Void = { _ in }
 
     func create(_ key: SecretBytes, _ schema: StoreSchema) throws {
         try files.refuseOrphanedLog()
@@ -15,11 +16,15 @@ struct StoreCreator {
         let mark = FormatMark(new: format)
         do {
             try FileSystem.createPrivateFile(files.unfinished)
+            onStep(.created)
             _ = try Self.build(files.unfinished, Keying(key: key, mark: mark, engine: engine), schema)
+            onStep(.copied)
+            try FileSystem.synchronize(files.unfinished)
+            onStep(.synchronized)
             guard try FileSystem.prefix(of: files.unfinished, count: FormatMark.count) == mark.bytes else {
                 throw StoreError.notEncrypting
             }
-            try FileSystem.synchronize(files.unfinished)
+            onStep(.verified)
             try FileSystem.rename(files.unfinished, to: files.database)
         } catch {
             do {
@@ -29,7 +34,9 @@ struct StoreCreator {
             }
             throw error
         }
+        onStep(.named)
         try FileSystem.synchronize(files.folder)
+        onStep(.finished)
     }
 
     /// Makes an empty file a store with the declared tables.
