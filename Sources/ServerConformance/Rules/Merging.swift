@@ -48,17 +48,7 @@ extension ServerRules {
             "Every update raises the version, one that changes nothing too, and the ETag says the new one.",
             in: "node-server-protocol2, Version and ETag, exchanges 70 and 71",
             "Changes a row twice to the same text."
-        ) { server in
-            var row = try await server.insert()
-            var versions: Set = [row.version]
-            for text in ["one", "one"] {
-                let answer = try await server.update(row, [.text: .string(text)])
-                try server.require(answer, 200)
-                row = try server.row(of: answer)
-                server.expect(versions.insert(row.version).inserted, answer, "a version that the row never had")
-                server.expect(answer["ETag"] == row.tag, answer, "the ETag \(row.tag)")
-            }
-        },
+        ) { server in try await server.expectNewVersions(writing: ["one", "one"]) },
         rule(
             "patch.updated-at",
             .protocol2,

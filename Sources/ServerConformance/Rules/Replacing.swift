@@ -54,17 +54,7 @@ extension ServerRules {
             "Every write changes the version, and the ETag says the new one.",
             in: "datasync-protocol 1.3, 6.3 #16",
             "Replaces a row three times."
-        ) { server in
-            var row = try await server.insert()
-            var versions: Set = [row.version]
-            for text in ["one", "two", "three"] {
-                let answer = try await server.update(row, [.text: .string(text)])
-                try server.require(answer, 200)
-                row = try server.row(of: answer)
-                server.expect(versions.insert(row.version).inserted, answer, "a version that the row never had")
-                server.expect(answer["ETag"] == row.tag, answer, "the ETag \(row.tag)")
-            }
-        },
+        ) { server in try await server.expectNewVersions(writing: ["one", "two", "three"]) },
         rule(
             "replace.updated-at",
             .protocol3,
@@ -179,6 +169,19 @@ extension ServerRules {
 }
 
 extension ServerTrial {
+    /// Reports when a write leaves a row the version it had before, or answers with another ETag than its version's.
+    func expectNewVersions(writing texts: [String]) async throws {
+        var row = try await insert()
+        var versions: Set = [row.version]
+        for text in texts {
+            let answer = try await update(row, [.text: .string(text)])
+            try require(answer, 200)
+            row = try self.row(of: answer)
+            expect(versions.insert(row.version).inserted, answer, "a version that the row never had")
+            expect(answer["ETag"] == row.tag, answer, "the ETag \(row.tag)")
+        }
+    }
+
     /// Reports when writing a row again and again never moves `updatedAt` on, or moves it back.
     ///
     /// Several writes, because two may fall into one millisecond.

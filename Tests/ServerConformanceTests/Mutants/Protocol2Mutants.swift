@@ -142,7 +142,7 @@ extension ServerMutant {
             guard request.method == "PATCH", let tag = request.headers["If-Match"], let row = emulator.row(request.id),
                 tag == "\"\(row["version"]?.string ?? "")\""
             else { return try await emulator.handle(request) }
-            try await Task.sleep(for: .milliseconds(20))
+            try await Task.sleep(for: ServerMutant.window)
             return try await emulator.handle(request.with { $0.headers["If-Match"] = nil })
         },
         ServerMutant(.azureMobileApps, "concurrency.inserts", "loses one of many inserts at the same time") {

@@ -11,6 +11,10 @@ struct ServerMutant: Sendable, CustomStringConvertible {
 
     var description: String { "\(serverProtocol.rawValue) \(rule): \(fault)" }
 
+    /// How long a server without a lock takes between looking and writing: time for another request, on a slow machine
+    /// too.
+    static let window = Duration.milliseconds(500)
+
     static let all = writing3 + reading3 + querying3 + all2
 
     init(_ serverProtocol: ServerProtocol, _ rule: String, _ fault: String, _ answering: @escaping Answering) {

@@ -245,7 +245,7 @@ extension ServerMutant {
             guard request.method == "POST", let id = request.json["id"]?.string, emulator.row(id) == nil else {
                 return try await emulator.handle(request)
             }
-            try await Task.sleep(for: .milliseconds(20))
+            try await Task.sleep(for: ServerMutant.window)
             let exists = emulator.row(id) != nil
             return
                 try await emulator.handle(
@@ -263,7 +263,7 @@ extension ServerMutant {
             guard request.method == "PUT", let tag = request.headers["If-Match"], let row = emulator.row(request.id),
                 tag == "\"\(row["version"]?.string ?? "")\""
             else { return try await emulator.handle(request) }
-            try await Task.sleep(for: .milliseconds(20))
+            try await Task.sleep(for: ServerMutant.window)
             return try await emulator.handle(request.with { $0.headers["If-Match"] = nil })
         },
     ]
