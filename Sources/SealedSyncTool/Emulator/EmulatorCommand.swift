@@ -76,7 +76,7 @@ struct EmulatorCommand: ToolCommand {
                 pageSize: pageSize
             )
         )
-        let signals = TerminationSignals()
+        let signals = await TerminationSignals.takenOver()
         let url = try await server.start(port: port)
         if json {
             try Console.write(json: Answer(url: url.absoluteString))

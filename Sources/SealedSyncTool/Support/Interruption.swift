@@ -6,7 +6,7 @@ enum Interruption {
     static func cancelling<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        let signals = TerminationSignals()
+        let signals = await TerminationSignals.takenOver()
         let task = Task { try await work() }
         let watch = Task {
             await signals.first()

@@ -9,16 +9,29 @@ final class TerminationSignals: Sendable {
     private let arrivals: AsyncStream<Void>
     private let sources: [any DispatchSourceSignal]
 
-    /// Takes the signals over.
-    init() {
+    /// Takes the signals over: one that comes while this runs ends the process, as before, and none is lost.
+    static func takenOver() async -> TerminationSignals {
+        let signals = TerminationSignals()
+        for source in signals.sources {
+            await withCheckedContinuation { continuation in
+                source.setRegistrationHandler { continuation.resume() }
+                source.resume()
+            }
+        }
+        // Until here the default action may end the process: nothing has begun. From here on it must not. On Linux the
+        // source has put a handler in its place, which must stay.
+        #if canImport(Darwin)
+        for number in numbers { _ = signal(number, SIG_IGN) }
+        #endif
+        return signals
+    }
+
+    private init() {
         let (arrivals, continuation) = AsyncStream.makeStream(of: Void.self)
         self.arrivals = arrivals
         sources = Self.numbers.map { number in
-            // The default action would end the process before the source sees the signal.
-            _ = signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number)
             source.setEventHandler { continuation.yield() }
-            source.resume()
             return source
         }
     }
