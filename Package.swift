@@ -58,9 +58,11 @@ let package = Package(
         .target(name: "ReferenceStore", dependencies: ["SyncContract"]),
 
         // The conformance kit. The runner knows neither stores nor servers, neither Testing nor XCTest.
-        .target(name: "ConformanceRunner"),
+        .target(name: "ConformanceRunner", dependencies: ["SeededNumbers"]),
+        // Random numbers that a seed repeats, for rules, benchmarks and tests.
+        .target(name: "SeededNumbers"),
         // Random rows and queries, for rules and tests that hold two meanings of a query against each other.
-        .target(name: "QueryGenerator", dependencies: ["SyncContract"]),
+        .target(name: "QueryGenerator", dependencies: ["SyncContract", "SeededNumbers"]),
         .target(name: "StoreConformance", dependencies: ["ConformanceRunner", "QueryGenerator", "SyncContract"]),
 
         // Black-box rules for servers. Of the adapter it uses what carries bytes, nothing that knows a protocol.
@@ -113,6 +115,7 @@ let package = Package(
             name: "SealedSyncBenchmarks",
             dependencies: [
                 "SyncContract", "SQLCipherStore", "SecretMemory", "OfflineSync", "RemoteContract", "CBenchmarkTwin",
+                "SeededNumbers",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["README.md"]
@@ -125,22 +128,24 @@ let package = Package(
 var testTargets: [Target] {
     [
         .testTarget(name: "SecretMemoryTests", dependencies: ["SecretMemory"]),
-        .testTarget(name: "StoreKeysTests", dependencies: ["StoreKeys", "SecretMemory"]),
+        .testTarget(name: "StoreKeysTests", dependencies: ["StoreKeys", "SecretMemory", "SeededNumbers"]),
         .testTarget(
             name: "DatasyncEmulatorTests",
-            dependencies: ["DatasyncEmulator"],
+            dependencies: ["DatasyncEmulator", "SeededNumbers"],
             resources: [.copy("Fixtures")]
         ),
-        .testTarget(name: "SyncContractTests", dependencies: ["SyncContract"]),
+        .testTarget(name: "SyncContractTests", dependencies: ["SyncContract", "SeededNumbers"]),
         .testTarget(name: "ReferenceStoreTests", dependencies: ["ReferenceStore", "SyncContract"]),
         .testTarget(
             name: "SQLCipherStoreTests",
-            dependencies: ["SQLCipherStore", "ReferenceStore", "SyncContract", "SecretMemory", "QueryGenerator"]
+            dependencies: [
+                "SQLCipherStore", "ReferenceStore", "SyncContract", "SecretMemory", "QueryGenerator", "SeededNumbers",
+            ]
         ),
         .testTarget(
             name: "DatasyncHTTPTests",
             dependencies: [
-                "DatasyncHTTP", "RemoteContract", "SyncContract", "DatasyncEmulator", "QueryGenerator",
+                "DatasyncHTTP", "RemoteContract", "SyncContract", "DatasyncEmulator", "QueryGenerator", "SeededNumbers",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             resources: [.copy("Fixtures")]
@@ -149,7 +154,7 @@ var testTargets: [Target] {
             name: "OfflineSyncTests",
             dependencies: [
                 "OfflineSync", "RemoteContract", "SyncContract", "ReferenceStore", "DatasyncHTTP", "DatasyncEmulator",
-                "StoreConformance",
+                "StoreConformance", "SeededNumbers",
             ]
         ),
         // Correct stores of other make, and stores with one fault each: what the kit is judged by.
@@ -167,21 +172,23 @@ var testTargets: [Target] {
             name: "StoreConformanceTests",
             dependencies: [
                 "StoreConformance", "ConformanceRunner", "ConformanceFixtures", "conformance-fixture", "SyncContract",
-                "ReferenceStore", "SealedSync",
+                "ReferenceStore", "SealedSyncTool", "SeededNumbers",
             ]
         ),
         .testTarget(
             name: "SealedSyncTests",
-            dependencies: ["SealedSync", "SQLCipherStore", "StoreKeys", "SecretMemory", "SyncContract"]
+            dependencies: [
+                "SealedSync", "SQLCipherStore", "StoreKeys", "SecretMemory", "SyncContract", "SeededNumbers",
+            ]
         ),
         .testTarget(
             name: "ServerConformanceTests",
-            dependencies: ["ServerConformance", "ConformanceRunner", "DatasyncEmulator"]
+            dependencies: ["ServerConformance", "ConformanceRunner", "DatasyncEmulator", "SeededNumbers"]
         ),
         .testTarget(name: "SealedSyncBenchmarksTests", dependencies: ["SealedSyncBenchmarks"]),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["SealedSyncTool", "SealedSync", "DatasyncEmulator"]
+            dependencies: ["SealedSyncTool", "SealedSync", "DatasyncEmulator", "SeededNumbers"]
         ),
     ]
 }

@@ -1,3 +1,4 @@
+internal import SeededNumbers
 package import SyncContract
 
 /// Random rows and queries over a table.

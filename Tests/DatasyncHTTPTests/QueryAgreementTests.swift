@@ -2,6 +2,7 @@ import DatasyncEmulator
 import DatasyncHTTP
 import QueryGenerator
 import RemoteContract
+import SeededNumbers
 import SyncContract
 import Testing
 
@@ -24,8 +25,7 @@ struct QueryAgreementTests {
 
     @Test("on random queries over random rows, in both protocols", arguments: DatasyncDialect.allCases)
     func randomQueries(dialect: DatasyncDialect) async throws {
-        let seed = SeededGenerator.seed
-        print("QueryAgreementTests (\(dialect)): SEALEDSYNC_TEST_SEED=\(seed)")
+        let seed = SeededGenerator.seed()
         let isDatasync = dialect == .datasync
         var random = RandomQueries(Self.table, .wire(wholeNumbers: isDatasync), seed: seed)
         let server = EmulatorServer(

@@ -1,4 +1,5 @@
 import Foundation
+import SeededNumbers
 import Testing
 
 /// One tool, two libraries: the distribution's SQLCipher 3.4, which the tool is linked with, and SQLCipher 4, which
@@ -37,11 +38,8 @@ struct EngineGenerationTests {
 
     @Test("an upgrade that is killed at any instant leaves a whole store; done, programs in Python read every row")
     func upgrade() async throws {
-        let seed =
-            ProcessInfo.processInfo.environment["SEALEDSYNC_TEST_SEED"].flatMap(UInt64.init)
-            ?? .random(in: 0...UInt64.max)
-        print("seed \(seed)")
-        var random = SplitMix(state: seed)
+        let seed = SeededGenerator.seed()
+        var random = SeededGenerator(seed: seed)
         let folder = try TemporaryFolder()
         let (store, plain) = (folder.file("store").path, folder.file("plain.sqlite").path)
         try await python(Self.plainFile, [plain])

@@ -1,5 +1,6 @@
 import DatasyncEmulator
 import Foundation
+import SeededNumbers
 import Testing
 
 @Suite("Processes killed in the middle", .serialized)
@@ -8,9 +9,8 @@ struct KillTests {
     /// doubled or in conflict.
     @Test("syncs that are killed at any instant lose and double nothing", arguments: [3, 2])
     func killedSyncs(_ protocolNumber: Int) async throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
-        print("seed \(seed)")
-        var random = SplitMix(state: seed)
+        let seed = SeededGenerator.seed()
+        var random = SeededGenerator(seed: seed)
         let folder = try TemporaryFolder()
         let server = EmulatorServer(
             EmulatorConfiguration(
@@ -71,18 +71,5 @@ struct KillTests {
         let ids = Set(try await device.items().keys)
         #expect(printed.isSubset(of: ids))
         #expect(try await device.json("status")["pending"] as? Int == ids.count, "each item has its operation")
-    }
-}
-
-/// A small generator, so that a printed seed repeats a run.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

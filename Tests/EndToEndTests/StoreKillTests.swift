@@ -1,5 +1,6 @@
 import Foundation
 import SealedSync
+import SeededNumbers
 import Testing
 
 @Suite("Store actions that are killed or interrupted", .serialized)
@@ -9,7 +10,7 @@ struct StoreKillTests {
     init() throws { folder = try TemporaryFolder() }
 
     /// Kills an action at an instant that chance says, or when the file it works on appears.
-    private func kill(_ arguments: [String], _ signal: Int32, watching path: String, _ random: inout SplitMix)
+    private func kill(_ arguments: [String], _ signal: Int32, watching path: String, _ random: inout SeededGenerator)
         async throws
     {
         let process = try ToolProcess.start(["store"] + arguments, output: Pipe(), errors: Pipe())
@@ -24,18 +25,10 @@ struct StoreKillTests {
         await ToolProcess.end(of: process)
     }
 
-    private static func seed() -> UInt64 {
-        let seed =
-            ProcessInfo.processInfo.environment["SEALEDSYNC_TEST_SEED"].flatMap(UInt64.init)
-            ?? .random(in: 0...UInt64.max)
-        print("seed \(seed)")
-        return seed
-    }
-
     @Test("whenever compact or upgrade dies, the store opens with every row", arguments: ["compact", "upgrade"])
     func rewriting(_ action: String) async throws {
-        let seed = Self.seed()
-        var random = SplitMix(state: seed)
+        let seed = SeededGenerator.seed()
+        var random = SeededGenerator(seed: seed)
         let device = try await StoreDevice.make(folder.file("d"), rows: 1_000, bytesInRow: 5_000, deletesHalf: true)
         let before = try await device.rows()
         for _ in 0..<10 {
@@ -51,8 +44,8 @@ struct StoreKillTests {
 
     @Test("whenever backup dies, there is no backup or a whole one, and the next one succeeds")
     func backup() async throws {
-        let seed = Self.seed()
-        var random = SplitMix(state: seed)
+        let seed = SeededGenerator.seed()
+        var random = SeededGenerator(seed: seed)
         let device = try await StoreDevice.make(folder.file("d"), rows: 500, bytesInRow: 5_000)
         let before = try await device.rows()
         for round in 0..<8 {
@@ -73,8 +66,8 @@ struct StoreKillTests {
 
     @Test("whenever export or encrypt dies, the file is not there or whole, and the next one succeeds")
     func exportAndEncrypt() async throws {
-        let seed = Self.seed()
-        var random = SplitMix(state: seed)
+        let seed = SeededGenerator.seed()
+        var random = SeededGenerator(seed: seed)
         let device = try await StoreDevice.make(folder.file("d"), rows: 500, bytesInRow: 5_000)
         let before = try await device.rows()
         for round in 0..<6 {
@@ -100,8 +93,8 @@ struct StoreKillTests {
 
     @Test("whenever wipe dies, the store opens with every row, or cannot be opened any more and the next one finishes")
     func wipe() async throws {
-        let seed = Self.seed()
-        var random = SplitMix(state: seed)
+        let seed = SeededGenerator.seed()
+        var random = SeededGenerator(seed: seed)
         var counts = (whole: 0, gone: 0)
         for round in 0..<10 {
             let device = try await StoreDevice.make(folder.file("d\(round)"))

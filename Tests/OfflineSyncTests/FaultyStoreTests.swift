@@ -1,8 +1,9 @@
 import DatasyncEmulator
 import DatasyncHTTP
-import Foundation
 import OfflineSync
 import ReferenceStore
+import RemoteContract
+import SeededNumbers
 import StoreConformance
 import SyncContract
 import Testing
@@ -21,7 +22,7 @@ struct FaultyStoreTests {
 
     @Test("loses nothing: one call in four fails, at any moment", arguments: 0..<8)
     func oneCallInFour(_ number: UInt64) async throws {
-        let seed = (ProcessInfo.processInfo.environment["SEALEDSYNC_TEST_SEED"].flatMap(UInt64.init) ?? 1) &+ number
+        let seed = (SeededGenerator.chosenSeed ?? 1) &+ number
         try await syncAgainstFailures { call in
             var random = SeededRandom(seed: seed, for: "\(call.number)")
             return random.chance(25) ? .fails(random.pick(StoreFault.Moment.allCases)) : nil
@@ -77,7 +78,7 @@ struct FaultyStoreTests {
     )
     func localChange(_ moment: StoreFault.Moment, _ number: Int) async throws {
         let store = FaultyStore(try makeStore()) { call in call.number == number ? .fails(moment) : nil }
-        let context = SyncContext(store: store, remote: UnreachableServer())
+        let context = SyncContext(store: store, remote: UnavailableRemote.unreachable)
         let table = try context.table("TodoItem")
         for id in ["a", "b", "c"] {
             do {

@@ -1,5 +1,6 @@
 import Foundation
 import OfflineSync
+import RemoteContract
 import SyncContract
 import Testing
 
@@ -39,7 +40,7 @@ struct ItemCodingTests {
     let table: SyncItemTable<Item>
 
     init() throws {
-        let context = SyncContext(store: try makeStore(Self.definition), remote: UnreachableServer())
+        let context = SyncContext(store: try makeStore(Self.definition), remote: UnavailableRemote.unreachable)
         table = try context.table("Item")
     }
 
@@ -87,7 +88,7 @@ struct ItemCodingTests {
             var id: String
             var count: Int
         }
-        let context = SyncContext(store: try makeStore(Self.definition), remote: UnreachableServer())
+        let context = SyncContext(store: try makeStore(Self.definition), remote: UnavailableRemote.unreachable)
         let strict: SyncItemTable<Strict> = try context.table("Item")
         try await strict.table.insert(["text": "secret text"], id: "a")
         do {

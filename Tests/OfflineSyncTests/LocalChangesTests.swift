@@ -1,5 +1,6 @@
 import OfflineSync
 import ReferenceStore
+import RemoteContract
 import SyncContract
 import Testing
 
@@ -11,7 +12,7 @@ struct LocalChangesTests {
 
     init() throws {
         store = try makeStore()
-        context = SyncContext(store: store, remote: UnreachableServer())
+        context = SyncContext(store: store, remote: UnavailableRemote.unreachable)
         table = try context.table("TodoItem")
     }
 
@@ -159,7 +160,7 @@ struct LocalChangesTests {
             columns: [.init("text", .string)],
             idComparison: .asciiCaseInsensitive
         )
-        let context = SyncContext(store: try makeStore(definition), remote: UnreachableServer())
+        let context = SyncContext(store: try makeStore(definition), remote: UnavailableRemote.unreachable)
         let table = try context.table("TodoItem")
         try await table.insert(["text": "milk"], id: "Item")
         try await table.update(Record(id: "ITEM", ["text": "cream"]))
@@ -171,7 +172,7 @@ struct LocalChangesTests {
     @Test("a store whose items the app writes itself gets operations only")
     func appWritesItems() async throws {
         let store = try makeStore(handlesOperations: false)
-        let context = SyncContext(store: store, remote: UnreachableServer())
+        let context = SyncContext(store: store, remote: UnavailableRemote.unreachable)
         let table = try context.table("TodoItem")
         try await table.insert(["text": "milk"], id: "a")
         #expect(try await table.read("a") == nil)

@@ -13,7 +13,7 @@ struct ObservationTests {
     }
 
     private func items() throws -> SyncItemTable<TodoItem> {
-        try SyncContext(store: makeStore(), remote: UnreachableServer()).table("TodoItem", of: TodoItem.self)
+        try SyncContext(store: makeStore(), remote: UnavailableRemote.unreachable).table("TodoItem", of: TodoItem.self)
     }
 
     @Test("items come decoded, in order, and again after local changes")

@@ -1,4 +1,5 @@
 import RemoteContract
+import SeededNumbers
 import SyncContract
 import Testing
 
@@ -150,9 +151,8 @@ struct PullPagerTests {
 
     @Test("random tables, changes and interruptions lose no row")
     func randomised() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
-        print("seed \(seed)")
-        var random = SplitMix(state: seed)
+        let seed = SeededGenerator.seed()
+        var random = SeededGenerator(seed: seed)
         for _ in 0..<200 {
             var server = ListServer(pageSize: Int.random(in: 1...6, using: &random))
             server.stepsPerMillisecond = [1, 1, 4].randomElement(using: &random) ?? 1
@@ -178,18 +178,5 @@ struct PullPagerTests {
             seen.formUnion(result.seen.keys)
             #expect(seen.count == server.rows.count, "seed \(seed)")
         }
-    }
-}
-
-/// A small generator, so that a printed seed repeats a run.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

@@ -1,5 +1,6 @@
 import DatasyncHTTP
 import OfflineSync
+import SeededNumbers
 import SyncContract
 import Testing
 
@@ -147,9 +148,8 @@ struct PullTests {
 
     @Test("random changes on two devices converge when all is quiet", arguments: DatasyncDialect.allCases)
     func convergence(_ dialect: DatasyncDialect) async throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
-        print("seed \(seed)")
-        var random = SplitMix(state: seed)
+        let seed = SeededGenerator.seed()
+        var random = SeededGenerator(seed: seed)
         try await SyncWorld.with(dialect, pageSize: 4) { world in
             for step in 0..<150 {
                 let device = Bool.random(using: &random) ? world.phone : world.laptop

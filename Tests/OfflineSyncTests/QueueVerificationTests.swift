@@ -1,5 +1,6 @@
 import OfflineSync
 import ReferenceStore
+import RemoteContract
 import SyncContract
 import Testing
 
@@ -14,7 +15,7 @@ struct QueueVerificationTests {
     /// A queue with an insert, an update (after what a push would leave) and a delete.
     init() async throws {
         store = try makeStore()
-        let context = SyncContext(store: store, remote: UnreachableServer())
+        let context = SyncContext(store: store, remote: UnavailableRemote.unreachable)
         table = try context.table(todoTable.name)
         try await store.upsert(
             [Record(id: "b", ["text": "b", "version": "1"]), Record(id: "c", ["text": "c", "version": "1"])],

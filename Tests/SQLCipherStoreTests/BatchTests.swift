@@ -1,5 +1,6 @@
 import QueryGenerator
 import ReferenceStore
+import SeededNumbers
 import SyncContract
 import Testing
 
@@ -38,8 +39,7 @@ struct BatchTests {
         [TableDefinition.items, .folding]
     )
     func joined(kind: Kind, table: TableDefinition) async throws {
-        let seed = SeededGenerator.seed
-        print("BatchTests: SEALEDSYNC_TEST_SEED=\(seed)")
+        let seed = SeededGenerator.seed()
         try await with(kind, table) { store in
             var random = RandomQueries(table, .everything, seed: seed)
             var records: [RecordID: Record] = [:]

@@ -1,4 +1,4 @@
-import QueryGenerator
+import SeededNumbers
 import Testing
 
 @testable import SQLCipherStore
@@ -29,8 +29,7 @@ struct ConnectionExecutorTests {
 
     @Test("jobs that come at any moment are all run, each task's in order", arguments: [1, 2, 8])
     func everyJobRuns(taskCount: Int) async {
-        let seed = SeededGenerator.seed
-        print("ConnectionExecutorTests: SEALEDSYNC_TEST_SEED=\(seed)")
+        let seed = SeededGenerator.seed()
         let counter = Counter()
         let inOrder = await withTaskGroup(of: Bool.self) { group in
             for task in 0..<taskCount {

@@ -1,4 +1,4 @@
-import QueryGenerator
+import SeededNumbers
 import SyncContract
 import Synchronization
 import Testing
@@ -144,8 +144,7 @@ struct ObservationTests {
         arguments: ObservedStore.Kind.allCases
     )
     func noMiss(_ kind: ObservedStore.Kind) async throws {
-        let seed = SeededGenerator.seed
-        print("SEALEDSYNC_TEST_SEED=\(seed)")
+        let seed = SeededGenerator.seed()
         try await ObservedStore.with(kind) { store in
             let observers = (0..<6).map { number in Task { try await lastResult(Self.all(from: number), store) } }
             let writers = (0..<3)

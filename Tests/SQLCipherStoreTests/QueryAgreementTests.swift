@@ -1,4 +1,5 @@
 import QueryGenerator
+import SeededNumbers
 import SyncContract
 import Testing
 
@@ -18,8 +19,7 @@ struct QueryAgreementTests {
 
     @Test("on random queries over random rows", arguments: [TableDefinition.items, .folding, indexed])
     func randomQueries(table: TableDefinition) async throws {
-        let seed = SeededGenerator.seed
-        print("QueryAgreementTests: SEALEDSYNC_TEST_SEED=\(seed)")
+        let seed = SeededGenerator.seed()
         var random = RandomQueries(table, .everything, seed: seed)
         let folder = try TestFolder()
         let store = try await EncryptedStore.open(in: folder, [table])
@@ -52,8 +52,7 @@ struct QueryAgreementTests {
 
     @Test("on which rows a query deletes")
     func randomDeletions() async throws {
-        let seed = SeededGenerator.seed
-        print("QueryAgreementTests: SEALEDSYNC_TEST_SEED=\(seed)")
+        let seed = SeededGenerator.seed()
         let table = TableDefinition.folding
         var random = RandomQueries(table, .everything, seed: seed)
         let folder = try TestFolder()

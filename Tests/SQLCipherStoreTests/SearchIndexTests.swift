@@ -1,7 +1,7 @@
 import CSQLCipher
 import Foundation
-import QueryGenerator
 import SecretMemory
+import SeededNumbers
 import SyncContract
 import Testing
 
@@ -89,8 +89,7 @@ struct SearchIndexTests {
         arguments: [IDComparison.exact, .asciiCaseInsensitive]
     )
     func consistency(_ comparison: IDComparison) async throws {
-        let seed = SeededGenerator.seed
-        print("SEALEDSYNC_TEST_SEED=\(seed)")
+        let seed = SeededGenerator.seed()
         var texts = SearchTexts(seed: seed)
         let folder = try TestFolder()
         for round in 0..<8 {
@@ -196,8 +195,7 @@ struct SearchIndexTests {
 
     @Test("come along when a store is compacted, backed up, upgraded, or exported, and are used and kept there")
     func maintenance() async throws {
-        let seed = SeededGenerator.seed
-        print("SEALEDSYNC_TEST_SEED=\(seed)")
+        let seed = SeededGenerator.seed()
         var texts = SearchTexts(seed: seed)
         let folder = try TestFolder()
         let store = try await EncryptedStore.open(in: folder, [.searchable("T")])

@@ -1,5 +1,5 @@
-import QueryGenerator
 import ReferenceStore
+import SeededNumbers
 import SyncContract
 import Testing
 
@@ -96,8 +96,7 @@ struct SearchTests {
         arguments: [IDComparison.exact, .asciiCaseInsensitive]
     )
     func agreement(_ comparison: IDComparison) async throws {
-        let seed = SeededGenerator.seed
-        print("SEALEDSYNC_TEST_SEED=\(seed)")
+        let seed = SeededGenerator.seed()
         var texts = SearchTexts(seed: seed)
         let table = TableDefinition.searchable("T", comparison)
         var rows: [RecordID: Record] = [:]

@@ -1,4 +1,5 @@
 import QueryGenerator
+import SeededNumbers
 import SyncContract
 import Testing
 
@@ -30,8 +31,7 @@ struct UpsertTests {
 
     @Test("agrees with merging in memory on random records")
     func randomMerging() async throws {
-        let seed = SeededGenerator.seed
-        print("UpsertTests: SEALEDSYNC_TEST_SEED=\(seed)")
+        let seed = SeededGenerator.seed()
         var random = RandomQueries(.folding, .everything, seed: seed)
         let folder = try TestFolder()
         let store = try await EncryptedStore.open(in: folder, [.folding])

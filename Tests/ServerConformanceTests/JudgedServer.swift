@@ -1,6 +1,7 @@
 import ConformanceRunner
 import DatasyncEmulator
 import Foundation
+import SeededNumbers
 import ServerConformance
 import Testing
 
@@ -60,11 +61,9 @@ struct JudgedServer {
     /// Runs rules, all when none is named.
     func judge(_ rules: [String] = [], chapters: [String] = [], seed: UInt64? = nil) async throws -> ConformanceReport {
         let suite = try ServerRules.suite(for: serverProtocol).selecting(chapters: chapters, ids: rules)
-        return try await ServerConformance.run(suite, on: subject, RunSettings(seed: seed ?? Self.seed)).report
-    }
-
-    private static var seed: UInt64? {
-        ProcessInfo.processInfo.environment["SEALEDSYNC_TEST_SEED"].flatMap(UInt64.init)
+        return
+            try await ServerConformance.run(suite, on: subject, RunSettings(seed: seed ?? SeededGenerator.chosenSeed))
+            .report
     }
 }
 

@@ -1,10 +1,12 @@
 import ConformanceFixtures
 import ConformanceRunner
-import Foundation
 import ReferenceStore
-import SealedSync
+import SeededNumbers
 import StoreConformance
+import SyncContract
 import Testing
+
+@testable import SealedSyncTool
 
 @Suite("Correct stores pass every rule", .serialized)
 struct CorrectStoreTests {
@@ -29,14 +31,16 @@ struct CorrectStoreTests {
 
     @Test("EncryptedStore")
     func encrypted() async throws {
-        let report = try await expectPassed(EncryptedHarness())
+        let report = try await expectPassed(EncryptedStoreHarness())
         #expect(report.capabilities == ["durable", "encrypted", "unknownColumns"])
     }
 
     @discardableResult
     private func expectPassed(_ harness: some StoreHarness) async throws -> ConformanceReport {
-        let seed = ProcessInfo.processInfo.environment["SEALEDSYNC_TEST_SEED"].flatMap(UInt64.init)
-        let report = try await StoreRules.suite.run(on: StoreSubject(harness), RunSettings(seed: seed))
+        let report = try await StoreRules.suite.run(
+            on: StoreSubject(harness),
+            RunSettings(seed: SeededGenerator.chosenSeed)
+        )
         print(
             "\(harness.name): \(report.count("passed")) passed, \(report.notApplicable.count) not applicable,"
                 + " seed \(report.seed)"
@@ -60,40 +64,5 @@ struct MemoryHarness: StoreHarness {
 
     func makeStore(_ schema: StoreSchema, at place: StorePlace) async throws -> MemoryStore {
         MemoryStore(schema, keepsUnknownColumns: keepsUnknownColumns)
-    }
-}
-
-struct EncryptedHarness: StoreHarness {
-    let name = "EncryptedStore"
-
-    func makeStore(_ schema: StoreSchema, at place: StorePlace) async throws -> EncryptedStore {
-        try await open(schema, place, .createNew)
-    }
-
-    func reopenStore(_ schema: StoreSchema, at place: StorePlace) async throws -> EncryptedStore {
-        try await open(schema, place, .openExisting)
-    }
-
-    func closeStore(_ store: EncryptedStore) async throws { await store.close() }
-
-    func changeKey(ofStoreAt place: StorePlace, to key: StorePlace.Key) async throws {
-        let file = StoreFile(url(place))
-        try await file.rekey(from: bytes(of: place.key), to: bytes(of: key))
-    }
-
-    private func open(_ schema: StoreSchema, _ place: StorePlace, _ mode: OpenMode) async throws -> EncryptedStore {
-        try await EncryptedStore.open(at: url(place), key: bytes(of: place.key), schema: schema, mode: mode)
-    }
-
-    private func url(_ place: StorePlace) -> URL {
-        URL(fileURLWithPath: place.folder).appendingPathComponent("store.db")
-    }
-
-    /// Two keys, for stores that nobody will ever need again.
-    private func bytes(of key: StorePlace.Key) throws -> SecretBytes {
-        let byte: UInt8 = key == .first ? 0x17 : 0x2A
-        return unsafe try SecretBytes(count: 32) { buffer in
-            for index in 0..<32 { unsafe buffer[index] = byte &+ UInt8(index) }
-        }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import SecretMemory
+import SeededNumbers
 import Testing
 
 @testable import StoreKeys
@@ -116,15 +117,11 @@ struct DamageTests {
 
     @Test("random bytes behind a right beginning and checksum are refused")
     func randomContent() async throws {
-        let seed = UInt64.random(in: .min ... .max)
-        var state = seed
+        let seed = SeededGenerator.seed()
+        var random = SeededGenerator(seed: seed)
         for round in 0..<500 {
             var content = Array(bytes.prefix(34 + round % 40))
-            let count = 100 + round
-            for _ in 0..<count {
-                state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-                content.append(UInt8(truncatingIfNeeded: state >> 33))
-            }
+            content += (0..<100 + round).map { _ in UInt8.random(in: 0...255, using: &random) }
             let answer = try await answer(to: content + SHA256.hash(content))
             guard case .refused = answer else {
                 Issue.record("seed \(seed), round \(round): \(answer)")

@@ -87,23 +87,3 @@ func keyErrorCode(_ body: () async throws -> Void) async -> KeyError.Code? {
         return (error as? KeyError)?.code
     }
 }
-
-/// The seed of random tests: that of `SEALEDSYNC_TEST_SEED`, or a new one.
-func testSeed() -> UInt64 {
-    ProcessInfo.processInfo.environment["SEALEDSYNC_TEST_SEED"].flatMap { UInt64($0) } ?? .random(in: .min ... .max)
-}
-
-/// SplitMix64: the same numbers for the same seed.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}

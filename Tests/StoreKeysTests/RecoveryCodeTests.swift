@@ -1,5 +1,6 @@
 import Foundation
 import SecretMemory
+import SeededNumbers
 import Testing
 
 @testable import StoreKeys
@@ -70,7 +71,7 @@ struct RecoveryCodeTests {
     @Test("any two wrong characters are a typing error")
     func twoErrors() async throws {
         let code = try RecoveryCode.random().characters.revealed
-        let seed = testSeed()
+        let seed = SeededGenerator.seed()
         var random = SeededGenerator(seed: seed)
         for _ in 0..<2000 {
             var wrong = code

@@ -1,3 +1,4 @@
+import SeededNumbers
 import SyncContract
 import Testing
 
@@ -129,8 +130,8 @@ struct JSONParserTests {
 
     @Test("random bytes are parsed or refused, never more")
     func randomBytes() {
-        let seed = UInt64.random(in: .min ... .max)
-        var generator = SplitMix64(state: seed)
+        let seed = SeededGenerator.seed()
+        var generator = SeededGenerator(seed: seed)
         let alphabet = Array("{}[]\",:\\u0129eE+-. \ntrufalsn\u{E9}".utf8)
         for _ in 0..<20_000 {
             let bytes = (0..<Int.random(in: 0...24, using: &generator))
@@ -144,18 +145,5 @@ struct JSONParserTests {
                 #expect((0...bytes.count).contains(error.offset), "seed \(seed)")
             }
         }
-    }
-}
-
-/// A small random generator, so that a failing run can be repeated from its seed.
-struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

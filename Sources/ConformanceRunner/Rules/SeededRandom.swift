@@ -1,21 +1,17 @@
+internal import SeededNumbers
+
 /// Random numbers that a seed repeats (SplitMix64).
 public struct SeededRandom: RandomNumberGenerator, Sendable {
-    private var state: UInt64
+    private var generator: SeededGenerator
 
     /// Starts with a seed. Texts, such as the id of a rule, make the numbers of one seed differ between uses.
     public init(seed: UInt64, for text: String = "") {
         // FNV-1a: `Hasher` differs from process to process.
-        state = text.utf8.reduce(seed) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        generator = SeededGenerator(seed: text.utf8.reduce(seed) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 })
     }
 
     /// The next number.
-    public mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
+    public mutating func next() -> UInt64 { generator.next() }
 
     /// One of the values, which must not be empty.
     public mutating func pick<Value>(_ values: [Value]) -> Value {

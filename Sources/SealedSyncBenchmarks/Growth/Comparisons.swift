@@ -2,6 +2,7 @@ internal import Foundation
 internal import OfflineSync
 internal import RemoteContract
 internal import SQLCipherStore
+internal import SeededNumbers
 internal import SyncContract
 
 /// How much longer it takes to open a large store than one without rows.
@@ -26,7 +27,7 @@ func opening(_ large: URL, _ databases: Databases, rounds: Int) async throws -> 
 func pendingOperations(_ count: Int, _ databases: Databases, rounds: Int) async throws -> GrowthCheck {
     let (none, many) = (databases.folder.newFile(), databases.folder.newFile())
     let full = try await databases.openStore(many, durability: .full)
-    var generator = Generator()
+    var generator = SeededGenerator(seed: Workload.seed)
     for first in stride(from: 0, to: count, by: 1_000) {
         let items = (first..<min(first + 1_000, count)).map { Workload.item($0, &generator) }
         try await full.write { transaction in
@@ -36,9 +37,10 @@ func pendingOperations(_ count: Int, _ databases: Databases, rounds: Int) async 
         }
     }
     let empty = try await databases.openStore(none, durability: .full)
+    let remote = UnavailableRemote(RemoteError(.unreachable, "there is no server in a benchmark"))
     let tables = try [empty, full]
         .map { store in
-            try SyncContext(store: store, remote: NoServer()).table(Workload.table.name, of: Workload.Item.self)
+            try SyncContext(store: store, remote: remote).table(Workload.table.name, of: Workload.Item.self)
         }
     let ratio = try await medianRatio(rounds: rounds) { isLarge in
         let items = (0..<10).map { Workload.item($0, &generator) }
@@ -63,23 +65,4 @@ private func medianRatio(
         if round > 0 { ratios.append(isFirst ? first / second : second / first) }
     }
     return ratios.median
-}
-
-/// Nothing is sent in a benchmark.
-private struct NoServer: SyncRemote {
-    let replacesWholeRows = true
-    let requestCount = 0
-
-    private var failure: RemoteError { RemoteError(.unreachable, "there is no server in a benchmark") }
-
-    func insert(_ record: Record, into table: TableDefinition) async throws -> Record { throw failure }
-    func update(
-        _ record: Record,
-        in table: TableDefinition,
-        version: String?,
-        restoring: Bool
-    ) async throws -> Record { throw failure }
-    func delete(_ id: String, from table: TableDefinition, version: String?) async throws { throw failure }
-    func record(_ id: String, in table: TableDefinition) async throws -> Record? { throw failure }
-    func page(_ query: Query, of table: TableDefinition) async throws -> RemotePage { throw failure }
 }

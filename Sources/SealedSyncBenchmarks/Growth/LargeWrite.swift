@@ -1,5 +1,6 @@
 internal import Foundation
 internal import SQLCipherStore
+internal import SeededNumbers
 internal import SyncContract
 
 /// Writes very many rows in pages of 1,000, each a transaction.
@@ -18,7 +19,7 @@ struct LargeWrite {
         let store = try await databases.openStore(file)
         let before = Self.peakMemory
         var longestLog = 0
-        var generator = Generator()
+        var generator = SeededGenerator(seed: Workload.seed)
         for first in stride(from: 0, to: rows, by: 1_000) {
             let page = (first..<min(first + 1_000, rows)).map { Workload.record(Workload.item($0, &generator)) }
             try await store.write { try $0.upsert(page, into: Workload.table.name) }

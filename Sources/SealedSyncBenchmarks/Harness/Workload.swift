@@ -1,5 +1,6 @@
 internal import CBenchmarkTwin
 internal import Foundation
+internal import SeededNumbers
 internal import SyncContract
 
 /// The rows that all engines write and read: the same values in the form each of them takes.
@@ -24,6 +25,9 @@ struct Workload: Sendable {
         systemProperties: []
     )
 
+    /// The same in every run, so that runs can be compared.
+    static let seed: UInt64 = 0x5EA1
+
     let items: [Item]
     let records: [Record]
     let operations: [Record]
@@ -31,14 +35,14 @@ struct Workload: Sendable {
 
     /// Makes rows with random ids; the same ones in every run.
     init(rows: Int) {
-        var generator = Generator()
+        var generator = SeededGenerator(seed: Workload.seed)
         items = (0..<rows).map { Self.item($0, &generator) }
         records = items.map(Self.record)
         operations = items.enumerated().map { Self.operation($0 + 1, on: $1.id) }
         arrays = TwinArrays(items)
     }
 
-    static func item(_ index: Int, _ generator: inout Generator) -> Item {
+    static func item(_ index: Int, _ generator: inout SeededGenerator) -> Item {
         Item(
             id: generator.id(),
             text: "Item \(index) " + String(repeating: "x", count: Int(generator.next() % 40)),
@@ -76,18 +80,7 @@ extension Workload.Item {
     var dueMilliseconds: Int64 { Int64((due.timeIntervalSince1970 * 1_000).rounded()) }
 }
 
-/// SplitMix64: the same numbers in every run.
-struct Generator {
-    private var state: UInt64 = 0x5EA1
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
-    }
-
+extension SeededGenerator {
     /// A random UUID in upper case, as the engine makes them.
     mutating func id() -> String {
         let (high, low) = (next(), next())

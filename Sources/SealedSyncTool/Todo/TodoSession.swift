@@ -19,7 +19,8 @@ struct TodoSession: Sendable {
         let settings = try await readSettings(folder, keyring)
         let remote: any SyncRemote =
             switch network {
-            case .unused: NoServer()
+            case .unused:
+                UnavailableRemote(RemoteError(.invalidRequest, "this action does not use the network"))
             case .used(let timeout): try settings.remote(server: options.server, timeout: timeout)
             }
         return try await withOpen(try await folder.open(settings.schema, keyring: keyring)) { store in
@@ -82,23 +83,4 @@ struct TodoSession: Sendable {
 enum TodoNetwork {
     case unused
     case used(timeout: Int)
-}
-
-/// The remote of an action that stays on this device.
-private struct NoServer: SyncRemote {
-    let replacesWholeRows = true
-    let requestCount = 0
-
-    private var failure: RemoteError { RemoteError(.invalidRequest, "this action does not use the network") }
-
-    func insert(_ record: Record, into table: TableDefinition) async throws -> Record { throw failure }
-    func update(
-        _ record: Record,
-        in table: TableDefinition,
-        version: String?,
-        restoring: Bool
-    ) async throws -> Record { throw failure }
-    func delete(_ id: String, from table: TableDefinition, version: String?) async throws { throw failure }
-    func record(_ id: String, in table: TableDefinition) async throws -> Record? { throw failure }
-    func page(_ query: Query, of table: TableDefinition) async throws -> RemotePage { throw failure }
 }

@@ -1,4 +1,4 @@
-import QueryGenerator
+import SeededNumbers
 import SyncContract
 
 @testable import SQLCipherStore
