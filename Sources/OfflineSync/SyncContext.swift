@@ -128,14 +128,18 @@ public final class SyncContext: Sendable {
     ///
     /// The changes are lost: the server never learns of them. All or nothing. The name may be that of a table that is
     /// not declared any more: its rows, which are out of reach then, stay, and its changes are given up.
-    public func forcePurge(_ table: String) async throws {
+    ///
+    /// - Returns: How many changes were given up, those in conflict and those that failed included.
+    @discardableResult
+    public func forcePurge(_ table: String) async throws -> Int {
         let isDeclared = store.schema.tables.contains { $0.name == table }
-        try await gate.withTurn {
+        return try await gate.withTurn {
             try await store.write { transaction in
-                try OperationQueue.removeAll(of: table, &transaction)
+                let givenUp = try OperationQueue.removeAll(of: table, &transaction)
                 try Configuration.removeDeltaTokens(of: table, &transaction)
                 try Configuration.removeRefetches(in: table, &transaction)
                 if isDeclared { try transaction.delete(Query(table)) }
+                return givenUp
             }
         }
     }

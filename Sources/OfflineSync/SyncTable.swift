@@ -116,7 +116,8 @@ public struct SyncTable: Sendable {
     }
 
     /// Removes all rows and all changes that wait. See ``SyncContext/forcePurge(_:)``.
-    public func forcePurge() async throws { try await context.forcePurge(name) }
+    @discardableResult
+    public func forcePurge() async throws -> Int { try await context.forcePurge(name) }
 
     private var changes: LocalChanges {
         LocalChanges(

@@ -90,7 +90,8 @@ struct TodoTests {
             #expect(try await laptop.texts() == server.texts())
             _ = try await laptop.add("unsent")
             #expect(try await laptop.run(["purge"]).status == 1, "changes wait")
-            try await laptop.json("purge", "--force")
+            let forced = try await laptop.json("purge", "--force")
+            #expect(forced["purged"] as? Int == 5 && forced["givenUp"] as? Int == 1)
             try await laptop.json("pull", "--full")
             #expect(try await laptop.texts() == server.texts())
 

@@ -89,7 +89,7 @@ struct PullTests {
         try await SyncWorld.with(.datasync) { world in
             try await world.shareItem()
             try await world.laptop.table.update(Record(id: "a", ["text": "mine"]))
-            try await world.laptop.table.forcePurge()
+            #expect(try await world.laptop.table.forcePurge() == 1, "one change given up")
             #expect(try await world.laptop.context.operations().isEmpty)
             #expect(try await world.laptop.pull().received == 1)
             #expect(try await world.laptop.text("a") == "milk")

@@ -117,12 +117,12 @@ enum OperationQueue {
     }
 
     /// Removes every operation of a table, declared or not, readable or not, and what the server said about them.
-    static func removeAll(of table: String, _ transaction: inout StoreTransaction) throws {
+    static func removeAll(of table: String, _ transaction: inout StoreTransaction) throws -> Int {
         try keepNumbersUnique(&transaction)
         for row in try transaction.records(query(table).selecting([])) {
             try transaction.delete(Query(errors).filtered(by: Column("operationId") == row.id.fieldValue))
         }
-        try transaction.delete(query(table))
+        return try transaction.delete(query(table))
     }
 
     /// Removes what the server said about an operation.

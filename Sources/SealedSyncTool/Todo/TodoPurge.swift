@@ -20,24 +20,24 @@ struct TodoPurge: ToolCommand {
 
     func perform() async throws {
         let force = force
-        let purged = try await TodoSession.with(options) { session in
+        let answer = try await TodoSession.with(options) { session in
             let name = session.settings.table
-            let count = try await session.store.read { try $0.count(Query(name)) }
-            if force {
-                try await session.table.forcePurge()
-            } else {
-                try await session.table.purge(resettingDeltaTokens: true)
-            }
-            return count
+            let purged = try await session.store.read { try $0.count(Query(name)) }
+            guard !force else { return Answer(purged: purged, givenUp: try await session.table.forcePurge()) }
+            try await session.table.purge(resettingDeltaTokens: true)
+            return Answer(purged: purged, givenUp: 0)
         }
         if json {
-            try Console.write(json: Answer(purged: purged))
+            try Console.write(json: answer)
         } else {
-            Console.write("removed \(countText(purged, "to-do"))")
+            Console.write("removed \(countText(answer.purged, "to-do"))")
+            guard answer.givenUp > 0 else { return }
+            Console.write("gave up \(countText(answer.givenUp, "change")); the server never learns of them")
         }
     }
 
-    private struct Answer: Encodable {
+    private struct Answer: Encodable, Sendable {
         var purged: Int
+        var givenUp: Int
     }
 }
