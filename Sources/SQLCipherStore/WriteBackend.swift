@@ -1,7 +1,7 @@
 import SyncContract
 
 /// A transaction that writes.
-final class WriteBackend: ReadBackend, StoreWriteBackend {
+final class WriteBackend: ReadBackend, ItemWriteBackend {
     /// The tables in which a row was written or deleted.
     private(set) var touchedTables: Set<String> = []
 
@@ -10,11 +10,21 @@ final class WriteBackend: ReadBackend, StoreWriteBackend {
     private var failure: (any Error)?
 
     func upsert(_ records: [Record], into table: String) throws {
+        try writing(to: table) { writer, database, hasWritten in
+            try writer.upsert(records, in: database, hasWritten: &hasWritten)
+        }
+    }
+
+    func upsert<Item: Encodable & Identifiable>(items: [Item], into table: String) throws where Item.ID == String {
+        try writing(to: table) { writer, database, hasWritten in
+            try writer.upsert(items: items, in: database, hasWritten: &hasWritten)
+        }
+    }
+
+    private func writing(to table: String, _ body: (RowWriter, Database, inout Bool) throws -> Void) throws {
         var hasWritten = false
         do {
-            try reportingFailures {
-                try access(to: table).writer.upsert(records, in: database(), hasWritten: &hasWritten)
-            }
+            try reportingFailures { try body(access(to: table).writer, database(), &hasWritten) }
             if hasWritten { touchedTables.insert(table) }
         } catch {
             if hasWritten { touchedTables.insert(table) }
@@ -67,7 +77,8 @@ final class WriteBackend: ReadBackend, StoreWriteBackend {
     }
 
     private static func isRefusal(_ error: any Error) -> Bool {
-        guard let error = error as? StoreError else { return false }
-        return [.invalidRecord, .tableNotFound, .invalidQuery].contains(error.code)
+        // What an item throws is no failure of the store's.
+        guard let error = error as? StoreError else { return true }
+        return [.invalidRecord, .invalidItem, .tableNotFound, .invalidQuery].contains(error.code)
     }
 }

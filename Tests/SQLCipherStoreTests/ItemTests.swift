@@ -1,5 +1,7 @@
 import Foundation
+import ReferenceStore
 import SQLCipherStore
+import SeededNumbers
 import SyncContract
 import Testing
 
@@ -105,6 +107,79 @@ struct ItemTests {
                 #expect(item.text == "text \(index)" && item.int == index)
             }
         }
+        await store.close()
+    }
+
+    /// An item with a property that no column is declared for, nested values, and properties in the column of another
+    /// type.
+    private struct Mixed: Encodable, Identifiable, Sendable {
+        struct Place: Encodable {
+            var name: String
+            var floors: [Int]
+        }
+
+        var id: String
+        var text: String?
+        var double: Int
+        var json: Place?
+        var date: Date?
+        var other: Place?
+        var more: Double?
+    }
+
+    @Test("are the same rows in a store that makes records of them first")
+    func asRecords() async throws {
+        let folder = try TestFolder()
+        let store = try await EncryptedStore.open(in: folder)
+        let memory = MemoryStore(try StoreSchema([.items]))
+        let seed = SeededGenerator.seed()
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<20 {
+            let items = (0..<20)
+                .map { _ in
+                    let place = Mixed.Place(name: "Łódź \(random.next() % 3)", floors: [1, Int(random.next() % 9)])
+                    return Mixed(
+                        id: "\(random.next() % 40)",
+                        text: Bool.random(using: &random) ? "text" : nil,
+                        double: Int(random.next() % 100),
+                        json: Bool.random(using: &random) ? place : nil,
+                        date: Bool.random(using: &random) ? Date(timeIntervalSince1970: 1_767_000_000.123) : nil,
+                        other: Bool.random(using: &random) ? place : nil,
+                        more: Bool.random(using: &random) ? 0.5 : nil
+                    )
+                }
+            try await store.write { try $0.upsert(items, into: "items") }
+            try await memory.write { try $0.upsert(items, into: "items") }
+            let query = Query("items").ordered(by: "id")
+            let (found, expected) = (try await store.read(query).records, try await memory.read(query).records)
+            #expect(found == expected)
+        }
+        await store.close()
+    }
+
+    @Test("with a value that does not fit its column are refused, also when they catch the error; the rest is usable")
+    func unfit() async throws {
+        struct Stubborn: Encodable, Identifiable, Sendable {
+            enum CodingKeys: CodingKey {
+                case id, text
+            }
+
+            var id: String
+
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.container(keyedBy: CodingKeys.self)
+                do { try container.encode(5, forKey: .text) } catch { Issue.record("thrown where it can get lost") }
+            }
+        }
+        let folder = try TestFolder()
+        let store = try await EncryptedStore.open(in: folder)
+        try await store.write { transaction in
+            let error = #expect(throws: StoreError.self) { try transaction.upsert([Stubborn(id: "1")], into: "items") }
+            #expect(error?.code == .invalidRecord)
+            // Nothing was written by then.
+            try transaction.upsert([Record(id: "2", ["text": "x"])], into: "items")
+        }
+        #expect(try await store.read(Query("items")).records.map(\.id) == ["2"])
         await store.close()
     }
 

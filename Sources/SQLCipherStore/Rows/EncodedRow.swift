@@ -27,6 +27,10 @@ struct EncodedRow {
     private(set) var buffer = RowBuffer()
     private(set) var patch = ExtraValuesPatch()
 
+    /// What the patch is made of: values of undeclared keys, and the finer texts of dates by their columns.
+    private var undeclared: [(name: String, value: FieldValue)] = []
+    private var finerTexts: [Int: String] = [:]
+
     /// The names of the record before, and the column of each: nil for undeclared ones.
     private var names: [String] = []
     private var slots: [Int?] = []
@@ -42,23 +46,41 @@ struct EncodedRow {
     ///
     /// - Throws: ``StoreError/Code/invalidRecord`` for an id of the wrong kind or a value that does not fit its column.
     mutating func encode(_ record: Record) throws(StoreError) {
-        buffer.removeAll()
-        try layout.check(record.id)
-        id = buffer.append(record.id)
-        for slot in shape.writesSlot.indices { shape.writesSlot[slot] = false }
-        shape.extra = .none
-        if !patch.isEmpty { patch = ExtraValuesPatch() }
+        try begin(record.id)
         // Records of one table mostly have the same names in the same order.
         if record.slotNames != names { find(record.slotNames) }
         for position in slots.indices {
             guard let value = record.slotValues[position] else { continue }
             if let slot = slots[position] {
-                try encode(value, into: slot)
+                try set(value, slot: slot)
             } else {
-                try encodeUndeclared(value, names[position])
+                try setUndeclared(value, names[position])
             }
         }
-        if shape.extra == .patches { clearFinerTextsOfOthers(record) }
+        finish()
+    }
+
+    /// Begins with a row: values follow, then ``finish()``.
+    mutating func begin(_ id: RecordID) throws(StoreError) {
+        buffer.removeAll()
+        try layout.check(id)
+        self.id = buffer.append(id)
+        for slot in shape.writesSlot.indices { shape.writesSlot[slot] = false }
+        shape.extra = .none
+        if !patch.isEmpty { patch = ExtraValuesPatch() }
+        if !undeclared.isEmpty { undeclared = [] }
+        if !finerTexts.isEmpty { finerTexts = [:] }
+    }
+
+    /// Ends a row.
+    mutating func finish() {
+        guard !undeclared.isEmpty || !finerTexts.isEmpty else { return }
+        shape.extra = .patches
+        // A column of that name, left from an earlier declaration, keeps its value: the new one hides it.
+        for (name, value) in undeclared { patch.set(value, for: name) }
+        for slot in layout.dateSlots where shape.writesSlot[slot] {
+            patch.setFinerText(finerTexts[slot], for: layout.columns[slot].name)
+        }
     }
 
     private mutating func find(_ names: [String]) {
@@ -66,9 +88,11 @@ struct EncodedRow {
         slots = names.map { name in layout.slots[name].flatMap { $0 < layout.declaredCount ? $0 : nil } }
     }
 
-    private mutating func encode(_ value: FieldValue, into slot: Int) throws(StoreError) {
+    /// Takes the value of a declared column.
+    mutating func set(_ value: FieldValue, slot: Int) throws(StoreError) {
         shape.writesSlot[slot] = true
         let type = types[slot]
+        if !finerTexts.isEmpty { finerTexts[slot] = nil }
         switch (type, value) {
         case (_, .null): values[slot] = .null
         case (.bool, .bool(let value)): values[slot] = .int64(value ? 1 : 0)
@@ -80,18 +104,15 @@ struct EncodedRow {
         case (.bytes, .bytes(let value)): values[slot] = buffer.append(bytes: value)
         case (.date, .date(let value)):
             values[slot] = .int64(value.milliseconds)
-            if let text = value.finerText {
-                patch.setFinerText(text, for: layout.columns[slot].name)
-                shape.extra = .patches
-            }
-        default: try encode(converting: value, into: slot)
+            if let text = value.finerText { finerTexts[slot] = text }
+        default: try set(converting: value, slot: slot)
         }
         // Also without a finer text: the one of an earlier value must go.
-        if type == .date, shape.extra == .none { shape.extra = .clearsFinerTexts }
+        if type == .date { shape.extra = .clearsFinerTexts }
     }
 
     /// A value of another type than its column's.
-    private mutating func encode(converting value: FieldValue, into slot: Int) throws(StoreError) {
+    private mutating func set(converting value: FieldValue, slot: Int) throws(StoreError) {
         let column = layout.columns[slot]
         switch column.type.accepting(value) {
         case .double(let value): values[slot] = .double(value)
@@ -105,19 +126,15 @@ struct EncodedRow {
         }
     }
 
-    private mutating func encodeUndeclared(_ value: FieldValue, _ name: String) throws(StoreError) {
+    /// Takes the value of an undeclared key.
+    mutating func setUndeclared(_ value: FieldValue, _ name: String) throws(StoreError) {
         if case .double(let number) = value, number.isNaN {
             throw StoreError(.invalidRecord, "a value of the record is not a number (NaN), which no store takes")
         }
-        // A column of that name, left from an earlier declaration, keeps its value: the new one hides it.
-        patch.set(value, for: name)
-        shape.extra = .patches
-    }
-
-    private mutating func clearFinerTextsOfOthers(_ record: Record) {
-        for slot in layout.dateSlots where shape.writesSlot[slot] {
-            let column = layout.columns[slot].name
-            if record[column]?.dateValue?.finerText == nil { patch.setFinerText(nil, for: column) }
+        if let index = undeclared.firstIndex(where: { $0.name == name }) {
+            undeclared[index].value = value
+        } else {
+            undeclared.append((name, value))
         }
     }
 }

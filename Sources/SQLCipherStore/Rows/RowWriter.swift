@@ -4,6 +4,7 @@ import SyncContract
 ///
 /// UPDATE, then INSERT when nothing changed: `INSERT OR REPLACE` writes a statement journal through the cipher, which
 /// makes it several times slower, and it would clear the columns that a record leaves out.
+@safe
 final class RowWriter {
     /// The two statements that write the records of one shape. A class: it is lent for each row.
     private final class Statements {
@@ -21,37 +22,60 @@ final class RowWriter {
     }
 
     private let layout: TableLayout
-    private var row: EncodedRow
+
+    /// In memory of its own: each use of a property of a class is checked at run time, and a copy would count many
+    /// references.
+    private let row: UnsafeMutablePointer<EncodedRow>
+
     private var statements: Statements?
+    private var items: ItemRow?
 
     init(_ layout: TableLayout) {
         self.layout = layout
-        row = EncodedRow(layout)
+        unsafe row = .allocate(capacity: 1)
+        unsafe row.initialize(to: EncodedRow(layout))
+    }
+
+    deinit {
+        unsafe row.deinitialize(count: 1)
+        unsafe row.deallocate()
     }
 
     /// Writes records in order. `hasWritten` becomes true with the first row that was written, also when a later one
     /// fails.
     func upsert(_ records: [Record], in database: Database, hasWritten: inout Bool) throws {
-        // Worked on as local values: every use of a property of a class is checked at run time.
-        var row = self.row
-        var current = statements
-        defer {
-            self.row = row
-            statements = current
-        }
-        do {
+        try withStatements(database) { statements in
             for record in records {
-                try row.encode(record)
-                let statements: Statements
-                if let current, current.shape == row.shape {
-                    statements = current
-                } else {
-                    statements = try makeStatements(for: row.shape, in: database)
-                    current = statements
-                }
-                try write(row, with: statements, in: database)
+                try unsafe row.pointee.encode(record)
+                try unsafe write(&row.pointee, with: &statements, in: database)
                 hasWritten = true
             }
+        }
+    }
+
+    /// Writes items in the same way.
+    func upsert<Item: Encodable & Identifiable>(
+        items: [Item],
+        in database: Database,
+        hasWritten: inout Bool
+    ) throws where Item.ID == String {
+        let encoded = self.items ?? ItemRow(layout)
+        self.items = encoded
+        try withStatements(database) { statements in
+            for item in items {
+                try encoded.encode(item)
+                try encoded.withRow { row in try write(&row, with: &statements, in: database) }
+                hasWritten = true
+            }
+        }
+    }
+
+    /// Lends the statements of the row before.
+    private func withStatements(_ database: Database, _ body: (inout Statements?) throws -> Void) throws {
+        var current = statements
+        defer { statements = current }
+        do {
+            try body(&current)
         } catch let failure as SQLiteFailure {
             // A statement that failed is not used again.
             current = nil
@@ -59,7 +83,14 @@ final class RowWriter {
         }
     }
 
-    private func write(_ row: EncodedRow, with statements: Statements, in database: Database) throws {
+    private func write(_ row: inout EncodedRow, with current: inout Statements?, in database: Database) throws {
+        let statements: Statements
+        if let current, current.shape == row.shape {
+            statements = current
+        } else {
+            statements = try makeStatements(for: row.shape, in: database)
+            current = statements
+        }
         try bind(row, to: statements.update, statements.slots, patching: true)
         try statements.update.run()
         guard database.changes == 0 else {

@@ -12,7 +12,14 @@ extension StoreTransaction {
         _ items: [Item],
         into table: String
     ) throws where Item.ID == String {
+        if let backend = itemBackend { return try backend.upsert(items: items, into: table) }
         let encoder = RecordEncoder(try definition(of: table))
         try upsert(try items.map(encoder.encode), into: table)
     }
+}
+
+/// A backend that writes items without making records of them.
+package protocol ItemWriteBackend: StoreWriteBackend {
+    /// Writes items as ``StoreTransaction/upsert(_:into:)`` promises it.
+    func upsert<Item: Encodable & Identifiable>(items: [Item], into table: String) throws where Item.ID == String
 }

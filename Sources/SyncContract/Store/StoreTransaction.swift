@@ -7,6 +7,9 @@ public struct StoreTransaction: ~Copyable, StoreReading {
     /// Wraps the backend of one transaction. For authors of stores.
     public init(_ backend: any StoreWriteBackend) { self.backend = backend }
 
+    /// The backend, if it writes items by itself.
+    var itemBackend: (any ItemWriteBackend)? { backend as? any ItemWriteBackend }
+
     /// The declaration of a table or system table.
     public func definition(of table: String) throws -> TableDefinition { try backend.definition(of: table) }
 
