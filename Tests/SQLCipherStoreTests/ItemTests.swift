@@ -183,6 +183,41 @@ struct ItemTests {
         await store.close()
     }
 
+    @Test("behind which one cannot be encoded leave nothing, also when the closure goes on")
+    func halfDone() async throws {
+        struct Throwing: Encodable, Identifiable, Sendable {
+            var id: String
+
+            func encode(to encoder: any Encoder) throws {
+                guard id == "good" else { throw CancellationError() }
+                var container = encoder.container(keyedBy: Key.self)
+                try container.encode("x", forKey: .text)
+            }
+
+            private enum Key: CodingKey {
+                case text
+            }
+        }
+        let folder = try TestFolder()
+        let store = try await EncryptedStore.open(in: folder)
+        await #expect(throws: CancellationError.self) {
+            try await store.write { transaction in
+                #expect(throws: CancellationError.self) {
+                    try transaction.upsert([Throwing(id: "good"), Throwing(id: "bad")], into: "items")
+                }
+                try transaction.upsert([Record(id: "later")], into: "items")
+            }
+        }
+        #expect(try await store.read(Query("items")).records.isEmpty)
+        // With nothing written before, the rest of a transaction is usable.
+        try await store.write { transaction in
+            #expect(throws: CancellationError.self) { try transaction.upsert([Throwing(id: "bad")], into: "items") }
+            try transaction.upsert([Record(id: "later")], into: "items")
+        }
+        #expect(try await store.read(Query("items")).records.map(\.id) == ["later"])
+        await store.close()
+    }
+
     @Test("that do not fit are an error that names the property and not the value")
     func misfit() async throws {
         struct Wrong: Codable, Identifiable, Sendable {

@@ -68,6 +68,7 @@ struct DestructionTests {
         let delay = UInt32(round * 40)
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, delay = delay as UInt32] in
             Thread.detachNewThread {
+                // Not a wait for something: the instant of the kill is what the rounds vary.
                 usleep(delay)
                 kill(getpid(), SIGKILL)
             }

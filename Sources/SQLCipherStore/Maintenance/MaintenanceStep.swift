@@ -1,4 +1,5 @@
-/// The durable steps of work that makes a new database, a first one or a copy, in order. Between any two of them the process may end.
+/// The durable steps of work that makes a new database, a first one or a copy, in order. Between any two of them the
+/// process may end.
 package enum MaintenanceStep: Int, Sendable, CaseIterable {
     /// A store that is being replaced has no log any more.
     case emptiedLog

@@ -28,7 +28,6 @@ final class RowWriter {
     private let row: UnsafeMutablePointer<EncodedRow>
 
     private var statements: Statements?
-    private var items: ItemRow?
 
     init(_ layout: TableLayout) {
         self.layout = layout
@@ -59,8 +58,8 @@ final class RowWriter {
         in database: Database,
         hasWritten: inout Bool
     ) throws where Item.ID == String {
-        let encoded = self.items ?? ItemRow(layout)
-        self.items = encoded
+        // For one call: it remembers the name of every property that it meets, and some items make theirs up.
+        let encoded = ItemRow(layout)
         try withStatements(database) { statements in
             for item in items {
                 try encoded.encode(item)
