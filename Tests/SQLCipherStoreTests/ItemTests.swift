@@ -1,9 +1,10 @@
 import Foundation
 import ReferenceStore
-import SQLCipherStore
 import SeededNumbers
 import SyncContract
 import Testing
+
+@testable import SQLCipherStore
 
 @Suite("Items of Codable types in a store")
 struct ItemTests {
@@ -39,6 +40,35 @@ struct ItemTests {
         #expect(try await store.read { try $0.item("item 3", in: "items", as: Item.self) } == items[3])
         #expect(try await store.read { try $0.item("none", in: "items", as: Item.self) } == nil)
         await store.close()
+    }
+
+    /// An item with one property, of any name.
+    private struct Improvised: Encodable, Identifiable {
+        struct Name: CodingKey {
+            var stringValue: String
+            var intValue: Int? { nil }
+            init(stringValue: String) { self.stringValue = stringValue }
+            init?(intValue: Int) { nil }
+        }
+
+        var id: String
+        var name: String
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Name.self)
+            try container.encode(1, forKey: Name(stringValue: name))
+        }
+    }
+
+    @Test("that make up the names of properties do not fill what the next call would use")
+    func improvisedNames() throws {
+        let row = ItemRow(TableLayout(TableDefinition("items", columns: [.init("text", .string)])))
+        let few = (0..<100).map { Improvised(id: "\($0)", name: "name \($0 % 10)") }
+        try Borrowed.forEach(few) { try row.encode($0) }
+        #expect(row.isWorthKeeping)
+        let many = (0..<100).map { Improvised(id: "\($0)", name: "name \($0)") }
+        try Borrowed.forEach(many) { try row.encode($0) }
+        #expect(!row.isWorthKeeping)
     }
 
     @Test("clear columns whose property is nil, and leave those without a property")

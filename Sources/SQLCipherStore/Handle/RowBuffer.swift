@@ -10,10 +10,8 @@ enum BoundValue {
 }
 
 /// The texts and bytes of one row, one after the other, in memory that is used again for the next row.
-///
-/// A class, so that its memory stays where it is while SQLite reads from it.
 @safe
-final class RowBuffer {
+struct RowBuffer: ~Copyable {
     private var storage: UnsafeMutableRawBufferPointer
     private var count = 0
 
@@ -29,46 +27,60 @@ final class RowBuffer {
         unsafe storage.baseAddress.map { unsafe UnsafeRawPointer($0 + offset) }
     }
 
-    func removeAll() {
+    mutating func removeAll() {
         count = 0
         if unsafe storage.count > Self.keptCapacity { resize(to: Self.keptCapacity) }
     }
 
-    func append(_ id: RecordID) -> BoundValue {
+    mutating func append(_ id: borrowing RecordID) -> BoundValue {
         switch id {
         case .string(let value): append(text: value)
         case .int64(let value): .int64(value)
         }
     }
 
-    func append(text: String) -> BoundValue {
-        let place = unsafe text.utf8.withContiguousStorageIfAvailable { bytes in
-            unsafe BoundValue.text(offset: append(UnsafeRawBufferPointer(bytes)), count: bytes.count)
-        }
-        // A text that is not stored as UTF-8 comes from Foundation.
-        return place ?? append(text: String(decoding: Array(text.utf8), as: UTF8.self))
-    }
-
-    func append(bytes: [UInt8]) -> BoundValue {
-        unsafe bytes.withUnsafeBytes { bytes in unsafe .bytes(offset: append(bytes), count: bytes.count) }
-    }
-
-    private func append(_ bytes: UnsafeRawBufferPointer) -> Int {
+    mutating func append(text: borrowing String) -> BoundValue {
         let offset = count
-        reserve(offset + bytes.count)
-        if let source = bytes.baseAddress, let target = unsafe storage.baseAddress {
-            unsafe (target + offset).copyMemory(from: source, byteCount: bytes.count)
+        let length = text.utf8.count
+        // Before the text is lent: what happens meanwhile is a plain copy, around which no references are counted.
+        reserve(offset + length)
+        let target = unsafe storage.baseAddress.map { unsafe $0 + offset }
+        let isCopied: Void? = unsafe text.utf8.withContiguousStorageIfAvailable { bytes in
+            if let source = bytes.baseAddress, let target = unsafe target {
+                unsafe target.copyMemory(from: source, byteCount: length)
+            }
         }
-        count += bytes.count
-        return offset
+        if isCopied == nil { copy(scattered: text, to: offset) }
+        count += length
+        return .text(offset: offset, count: length)
     }
 
-    private func reserve(_ needed: Int) {
+    /// A text that is not stored as UTF-8 comes from Foundation.
+    @inline(never)
+    private func copy(scattered text: borrowing String, to offset: Int) {
+        for (index, byte) in text.utf8.enumerated() { unsafe storage[offset + index] = byte }
+    }
+
+    mutating func append(bytes: borrowing [UInt8]) -> BoundValue {
+        let offset = count
+        let length = bytes.count
+        reserve(offset + length)
+        let target = unsafe storage.baseAddress.map { unsafe $0 + offset }
+        unsafe bytes.withUnsafeBytes { bytes in
+            if let source = bytes.baseAddress, let target = unsafe target {
+                unsafe target.copyMemory(from: source, byteCount: length)
+            }
+        }
+        count += length
+        return .bytes(offset: offset, count: length)
+    }
+
+    private mutating func reserve(_ needed: Int) {
         let capacity = unsafe storage.count
         if capacity < needed { resize(to: max(needed, 2 * capacity)) }
     }
 
-    private func resize(to capacity: Int) {
+    private mutating func resize(to capacity: Int) {
         let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 1)
         if count > 0 { unsafe larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: storage[..<count])) }
         unsafe storage.deallocate()

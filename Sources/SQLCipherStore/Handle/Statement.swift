@@ -74,7 +74,7 @@ extension Statement {
 
     /// Binds a value whose texts and bytes lie in a buffer. They are not copied: the buffer must stay as it is until the
     /// statement has run.
-    func bind(_ value: BoundValue, in buffer: RowBuffer, at index: Int) throws(SQLiteFailure) {
+    func bind(_ value: BoundValue, in buffer: borrowing RowBuffer, at index: Int) throws(SQLiteFailure) {
         let index = Int32(truncatingIfNeeded: index)
         let code =
             switch value {

@@ -4,9 +4,10 @@ import SyncContract
 ///
 /// Encoding one record after another uses the same memory. SQLite reads texts and bytes from the buffer and makes no
 /// copy: the row must stay as it is until the statements it is bound to have run.
-struct EncodedRow {
+@safe
+struct EncodedRow: ~Copyable {
     /// Which columns a record writes. Records of one shape are written by the same two statements.
-    struct Shape: Equatable {
+    struct Shape {
         var writesSlot: [Bool]
         var extra = Extra.none
     }
@@ -22,51 +23,95 @@ struct EncodedRow {
     private let layout: TableLayout
     private let types: [ColumnType]
     private(set) var id = BoundValue.null
-    private(set) var shape: Shape
-    private(set) var values: [BoundValue]
     private(set) var buffer = RowBuffer()
+    private(set) var extra = Extra.none
     private(set) var patch = ExtraValuesPatch()
+
+    /// The values of the declared columns, and which of them the record writes.
+    private let values: UnsafeMutableBufferPointer<BoundValue>
+    private let writesSlot: UnsafeMutableBufferPointer<Bool>
 
     /// What the patch is made of: values of undeclared keys, and the finer texts of dates by their columns.
     private var undeclared: [(name: String, value: FieldValue)] = []
     private var finerTexts: [Int: String] = [:]
 
-    /// The names of the record before, and the column of each: nil for undeclared ones.
+    /// The names of the record before, and the column of each: -1 for undeclared ones.
     private var names: [String] = []
-    private var slots: [Int?] = []
+    private var slots: [Int] = []
 
     init(_ layout: TableLayout) {
         self.layout = layout
         types = layout.definition.allColumns.map(\.type)
-        shape = Shape(writesSlot: Array(repeating: false, count: layout.declaredCount))
-        values = Array(repeating: .null, count: layout.declaredCount)
+        unsafe values = .allocate(capacity: layout.declaredCount)
+        unsafe values.initialize(repeating: .null)
+        unsafe writesSlot = .allocate(capacity: layout.declaredCount)
+        unsafe writesSlot.initialize(repeating: false)
+    }
+
+    deinit {
+        unsafe values.deallocate()
+        unsafe writesSlot.deallocate()
+    }
+
+    /// Which columns the row writes.
+    var shape: Shape { Shape(writesSlot: unsafe Array(writesSlot), extra: extra) }
+
+    /// Whether the row has a shape.
+    func has(_ shape: borrowing Shape) -> Bool {
+        guard extra == shape.extra else { return false }
+        for slot in unsafe writesSlot.indices where unsafe writesSlot[slot] != shape.writesSlot[slot] { return false }
+        return true
+    }
+
+    /// Binds the values of the columns that the row writes, in order, and returns the number of the next parameter.
+    func bindColumns(to statement: Statement, from first: Int) throws(SQLiteFailure) -> Int {
+        var index = first
+        for slot in unsafe writesSlot.indices where unsafe writesSlot[slot] {
+            try statement.bind(unsafe values[slot], in: buffer, at: index)
+            index += 1
+        }
+        return index
     }
 
     /// Takes over a record.
     ///
     /// - Throws: ``StoreError/Code/invalidRecord`` for an id of the wrong kind or a value that does not fit its column.
-    mutating func encode(_ record: Record) throws(StoreError) {
-        try begin(record.id)
+    mutating func encode(_ record: borrowing Borrowed<Record>) throws(StoreError) {
+        try begin(record.value.id)
         // Records of one table mostly have the same names in the same order.
-        if record.slotNames != names { find(record.slotNames) }
-        for position in slots.indices {
-            guard let value = record.slotValues[position] else { continue }
-            if let slot = slots[position] {
-                try set(value, slot: slot)
-            } else {
-                try setUndeclared(value, names[position])
-            }
+        if record.value.slotNames != names { find(record.value.slotNames) }
+        var position = 0
+        try Borrowed.forEach(record.value.slotValues) { value throws(StoreError) in
+            try set(value, slot: slots[position], position: position)
+            position += 1
         }
         finish()
     }
 
+    private mutating func set(
+        _ value: borrowing Borrowed<FieldValue?>,
+        slot: Int,
+        position: Int
+    ) throws(StoreError) {
+        switch value.value {
+        case nil: break
+        case .some(let value):
+            if slot < 0 { try setUndeclared(copy value, names[position]) } else { try set(value, slot: slot) }
+        }
+    }
+
     /// Begins with a row: values follow, then ``finish()``.
-    mutating func begin(_ id: RecordID) throws(StoreError) {
-        buffer.removeAll()
+    mutating func begin(_ id: borrowing RecordID) throws(StoreError) {
+        removeAll()
         try layout.check(id)
         self.id = buffer.append(id)
-        for slot in shape.writesSlot.indices { shape.writesSlot[slot] = false }
-        shape.extra = .none
+    }
+
+    /// Forgets the row, and gives back the memory of a large one.
+    mutating func removeAll() {
+        buffer.removeAll()
+        unsafe writesSlot.update(repeating: false)
+        extra = .none
         if !patch.isEmpty { patch = ExtraValuesPatch() }
         if !undeclared.isEmpty { undeclared = [] }
         if !finerTexts.isEmpty { finerTexts = [:] }
@@ -75,48 +120,65 @@ struct EncodedRow {
     /// Ends a row.
     mutating func finish() {
         guard !undeclared.isEmpty || !finerTexts.isEmpty else { return }
-        shape.extra = .patches
+        extra = .patches
         // A column of that name, left from an earlier declaration, keeps its value: the new one hides it.
         for (name, value) in undeclared { patch.set(value, for: name) }
-        for slot in layout.dateSlots where shape.writesSlot[slot] {
+        for slot in layout.dateSlots where unsafe writesSlot[slot] {
             patch.setFinerText(finerTexts[slot], for: layout.columns[slot].name)
         }
     }
 
     private mutating func find(_ names: [String]) {
         self.names = names
-        slots = names.map { name in layout.slots[name].flatMap { $0 < layout.declaredCount ? $0 : nil } }
+        slots = names.map { name in layout.slots[name].flatMap { $0 < layout.declaredCount ? $0 : nil } ?? -1 }
     }
 
     /// Takes the value of a declared column.
-    mutating func set(_ value: FieldValue, slot: Int) throws(StoreError) {
-        shape.writesSlot[slot] = true
+    mutating func set(_ value: borrowing FieldValue, slot: Int) throws(StoreError) {
         let type = types[slot]
         if !finerTexts.isEmpty { finerTexts[slot] = nil }
-        switch (type, value) {
-        case (_, .null): values[slot] = .null
-        case (.bool, .bool(let value)): values[slot] = .int64(value ? 1 : 0)
-        case (.int64, .int64(let value)): values[slot] = .int64(value)
-        case (.double, .double(let value)) where !value.isNaN: values[slot] = .double(value)
-        case (.string, .string(let value)): values[slot] = buffer.append(text: value)
-        case (.decimal, .decimal(let value)): values[slot] = buffer.append(text: value.text)
-        case (.json, .json(let value)): values[slot] = buffer.append(text: value.text)
-        case (.bytes, .bytes(let value)): values[slot] = buffer.append(bytes: value)
-        case (.date, .date(let value)):
-            values[slot] = .int64(value.milliseconds)
-            if let text = value.finerText { finerTexts[slot] = text }
-        default: try set(converting: value, slot: slot)
-        }
+        unsafe writesSlot[slot] = true
+        unsafe values[slot] = try bound(value, type, slot)
         // Also without a finer text: the one of an earlier value must go.
-        if type == .date { shape.extra = .clearsFinerTexts }
+        if type == .date { extra = .clearsFinerTexts }
+    }
+
+    /// Takes a text in the same way.
+    mutating func set(text: borrowing String, slot: Int) throws(StoreError) {
+        guard types[slot] == .string else { return try set(.string(copy text), slot: slot) }
+        unsafe writesSlot[slot] = true
+        unsafe values[slot] = buffer.append(text: text)
+    }
+
+    private mutating func bound(
+        _ value: borrowing FieldValue,
+        _ type: ColumnType,
+        _ slot: Int
+    ) throws(StoreError) -> BoundValue {
+        switch value {
+        case .null: return .null
+        case .bool(let value): if type == .bool { return .int64(value ? 1 : 0) }
+        case .int64(let value): if type == .int64 { return .int64(value) }
+        case .double(let value): if type == .double, !value.isNaN { return .double(value) }
+        case .string(let value): if type == .string { return buffer.append(text: value) }
+        case .decimal(let value): if type == .decimal { return buffer.append(text: value.text) }
+        case .json(let value): if type == .json { return buffer.append(text: value.text) }
+        case .bytes(let value): if type == .bytes { return buffer.append(bytes: value) }
+        case .date(let value):
+            if type == .date {
+                if let text = value.finerText { finerTexts[slot] = text }
+                return .int64(value.milliseconds)
+            }
+        }
+        return try converted(copy value, slot)
     }
 
     /// A value of another type than its column's.
-    private mutating func set(converting value: FieldValue, slot: Int) throws(StoreError) {
+    private mutating func converted(_ value: FieldValue, _ slot: Int) throws(StoreError) -> BoundValue {
         let column = layout.columns[slot]
         switch column.type.accepting(value) {
-        case .double(let value): values[slot] = .double(value)
-        case .decimal(let value): values[slot] = buffer.append(text: value.text)
+        case .double(let value): return .double(value)
+        case .decimal(let value): return buffer.append(text: value.text)
         default:
             throw StoreError(
                 .invalidRecord,

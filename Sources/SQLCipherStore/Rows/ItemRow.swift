@@ -15,21 +15,31 @@ final class ItemRow {
     ///
     /// - Throws: ``StoreError/Code/invalidItem``, what the item throws, and ``StoreError/Code/invalidRecord`` for a value
     ///   that does not fit its column.
-    func encode<Item: Encodable & Identifiable>(_ item: Item) throws where Item.ID == String {
-        try sink.begin(.string(item.id))
-        try encoder.encode(item)
+    func encode<Item: Encodable & Identifiable>(_ item: borrowing Borrowed<Item>) throws where Item.ID == String {
+        try sink.begin(.string(item.value.id))
+        try encoder.encode(item.value)
         try sink.finish()
     }
 
-    /// Lends the row. Not as a copy, which would count many references.
-    func withRow(_ body: (inout EncodedRow) throws -> Void) rethrows { try unsafe body(&sink.row.pointee) }
+    /// Forgets the row: an item that kept its encoder writes nowhere any more.
+    func removeAll() { sink.close() }
+
+    /// Whether the next call may use this again. It remembers the name of every property that it meets, and some items
+    /// make theirs up.
+    var isWorthKeeping: Bool { encoder.memorySize <= 2 * sink.declaredCount + 64 }
+
+    /// Lends the row.
+    func withRow(_ body: (borrowing EncodedRow) throws -> Void) rethrows { try unsafe body(sink.row.pointee) }
 
     @safe
     private final class Sink: ItemSink {
         /// In memory of its own, because each use of a property of a class is checked at run time.
         let row: UnsafeMutablePointer<EncodedRow>
 
-        private let declaredCount: Int
+        let declaredCount: Int
+
+        /// Whether values are taken.
+        private var isOpen = false
 
         /// The first value that does not fit. An item could catch what is thrown to it.
         private var failure: StoreError?
@@ -46,20 +56,40 @@ final class ItemRow {
         }
 
         func begin(_ id: RecordID) throws(StoreError) {
+            isOpen = true
             failure = nil
             try unsafe row.pointee.begin(id)
         }
 
-        func set(_ value: consuming FieldValue, slot: Int, name: String) {
+        func set(_ value: borrowing FieldValue, slot: Int, name: String) {
+            guard isOpen else { return }
             do {
                 if slot < declaredCount {
                     try unsafe row.pointee.set(value, slot: slot)
                 } else {
-                    try unsafe row.pointee.setUndeclared(value, name)
+                    try unsafe row.pointee.setUndeclared(copy value, name)
                 }
             } catch {
                 failure = failure ?? error
             }
+        }
+
+        func set(text: borrowing String, slot: Int, name: String) {
+            guard isOpen else { return }
+            do {
+                if slot < declaredCount {
+                    try unsafe row.pointee.set(text: text, slot: slot)
+                } else {
+                    try unsafe row.pointee.setUndeclared(.string(copy text), name)
+                }
+            } catch {
+                failure = failure ?? error
+            }
+        }
+
+        func close() {
+            isOpen = false
+            unsafe row.pointee.removeAll()
         }
 
         func finish() throws(StoreError) {

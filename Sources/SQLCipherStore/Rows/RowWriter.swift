@@ -6,28 +6,46 @@ import SyncContract
 /// makes it several times slower, and it would clear the columns that a record leaves out.
 @safe
 final class RowWriter {
-    /// The two statements that write the records of one shape. A class: it is lent for each row.
-    private final class Statements {
+    /// The two statements that write the records of one shape.
+    private struct Statements: ~Copyable {
         let shape: EncodedRow.Shape
-        let slots: [Int]
         let update: Statement
         let insert: Statement
 
-        init(shape: EncodedRow.Shape, update: Statement, insert: Statement) {
-            self.shape = shape
-            slots = shape.slots
-            self.update = update
-            self.insert = insert
+        func runUpdate(with row: borrowing EncodedRow) throws(SQLiteFailure) {
+            try bind(row, to: update, patching: true)
+            try update.run()
+        }
+
+        func runInsert(of row: borrowing EncodedRow) throws(SQLiteFailure) {
+            try bind(row, to: insert, patching: false)
+            try insert.run()
+        }
+
+        private func bind(
+            _ row: borrowing EncodedRow,
+            to statement: Statement,
+            patching: Bool
+        ) throws(SQLiteFailure) {
+            try statement.bind(row.id, in: row.buffer, at: 1)
+            let index = try row.bindColumns(to: statement, from: 2)
+            // What only clears finer texts is bound already.
+            guard shape.extra == .patches else { return }
+            try statement.bind(row.patch.keptText.map(SQLValue.text) ?? .null, at: index)
+            if patching { try statement.bind(.text(row.patch.text), at: index + 1) }
         }
     }
 
     private let layout: TableLayout
 
-    /// In memory of its own: each use of a property of a class is checked at run time, and a copy would count many
-    /// references.
+    /// In memory of its own: each use of a property of a class is checked at run time.
     private let row: UnsafeMutablePointer<EncodedRow>
 
-    private var statements: Statements?
+    /// What encodes items, kept for the next call.
+    private var itemRow: ItemRow?
+
+    /// The statements of the row before.
+    private var statements: UnsafeMutablePointer<Statements>?
 
     init(_ layout: TableLayout) {
         self.layout = layout
@@ -38,15 +56,17 @@ final class RowWriter {
     deinit {
         unsafe row.deinitialize(count: 1)
         unsafe row.deallocate()
+        dropStatements()
     }
 
     /// Writes records in order. `hasWritten` becomes true with the first row that was written, also when a later one
     /// fails.
     func upsert(_ records: [Record], in database: Database, hasWritten: inout Bool) throws {
-        try withStatements(database) { statements in
-            for record in records {
+        defer { unsafe row.pointee.removeAll() }
+        try explainingFailures(of: database) {
+            try Borrowed.forEach(records) { record in
                 try unsafe row.pointee.encode(record)
-                try unsafe write(&row.pointee, with: &statements, in: database)
+                try unsafe write(row.pointee, in: database)
                 hasWritten = true
             }
         }
@@ -58,64 +78,59 @@ final class RowWriter {
         in database: Database,
         hasWritten: inout Bool
     ) throws where Item.ID == String {
-        // For one call: it remembers the name of every property that it meets, and some items make theirs up.
-        let encoded = ItemRow(layout)
-        try withStatements(database) { statements in
-            for item in items {
+        let encoded = itemRow ?? ItemRow(layout)
+        itemRow = nil
+        defer {
+            encoded.removeAll()
+            itemRow = encoded.isWorthKeeping ? encoded : nil
+        }
+        try explainingFailures(of: database) {
+            try Borrowed.forEach(items) { item in
                 try encoded.encode(item)
-                try encoded.withRow { row in try write(&row, with: &statements, in: database) }
+                try encoded.withRow { row in try write(row, in: database) }
                 hasWritten = true
             }
         }
     }
 
-    /// Lends the statements of the row before.
-    private func withStatements(_ database: Database, _ body: (inout Statements?) throws -> Void) throws {
-        var current = statements
-        defer { statements = current }
+    private func explainingFailures(of database: Database, _ body: () throws -> Void) throws {
         do {
-            try body(&current)
+            try body()
         } catch let failure as SQLiteFailure {
             // A statement that failed is not used again.
-            current = nil
+            dropStatements()
             throw database.explained(failure)
         }
     }
 
-    private func write(_ row: inout EncodedRow, with current: inout Statements?, in database: Database) throws {
-        let statements: Statements
-        if let current, current.shape == row.shape {
-            statements = current
-        } else {
-            statements = try makeStatements(for: row.shape, in: database)
-            current = statements
+    private func write(_ row: borrowing EncodedRow, in database: Database) throws {
+        let statements = unsafe try statements(for: row, in: database)
+        try unsafe statements.pointee.runUpdate(with: row)
+        if database.changes == 0 {
+            try unsafe statements.pointee.runInsert(of: row)
+        } else if layout.foldsIDs {
+            try storeNewestCasing(row, in: database)
         }
-        try bind(row, to: statements.update, statements.slots, patching: true)
-        try statements.update.run()
-        guard database.changes == 0 else {
-            if layout.foldsIDs { try storeNewestCasing(row, in: database) }
-            return
-        }
-        try bind(row, to: statements.insert, statements.slots, patching: false)
-        try statements.insert.run()
     }
 
-    private func bind(
-        _ row: EncodedRow,
-        to statement: Statement,
-        _ slots: [Int],
-        patching: Bool
-    ) throws(SQLiteFailure) {
-        try statement.bind(row.id, in: row.buffer, at: 1)
-        var index = 2
-        for slot in slots {
-            try statement.bind(row.values[slot], in: row.buffer, at: index)
-            index += 1
-        }
-        // What only clears finer texts is bound already.
-        guard row.shape.extra == .patches else { return }
-        try statement.bind(row.patch.keptText.map(SQLValue.text) ?? .null, at: index)
-        if patching { try statement.bind(.text(row.patch.text), at: index + 1) }
+    private func statements(
+        for row: borrowing EncodedRow,
+        in database: Database
+    ) throws(SQLiteFailure) -> UnsafeMutablePointer<Statements> {
+        if let statements = unsafe statements, unsafe row.has(statements.pointee.shape) { return unsafe statements }
+        let made = try makeStatements(for: row.shape, in: database)
+        dropStatements()
+        let kept = UnsafeMutablePointer<Statements>.allocate(capacity: 1)
+        unsafe kept.initialize(to: made)
+        unsafe statements = kept
+        return unsafe kept
+    }
+
+    private func dropStatements() {
+        guard let dropped = unsafe statements else { return }
+        unsafe statements = nil
+        unsafe dropped.deinitialize(count: 1)
+        unsafe dropped.deallocate()
     }
 
     private func makeStatements(
@@ -133,12 +148,12 @@ final class RowWriter {
             for slot in layout.dateSlots where shape.writesSlot[slot] {
                 patch.setFinerText(nil, for: layout.columns[slot].name)
             }
-            try made.update.bind(.text(patch.text), at: made.slots.count + 3)
+            try made.update.bind(.text(patch.text), at: shape.slots.count + 3)
         }
         return made
     }
 
-    private func storeNewestCasing(_ row: EncodedRow, in database: Database) throws {
+    private func storeNewestCasing(_ row: borrowing EncodedRow, in database: Database) throws {
         let statement = try database.prepare(
             "UPDATE \(layout.sqlName) SET \"id\" = ?1 WHERE \"id\" = ?1 AND \"id\" COLLATE BINARY <> ?1"
         )

@@ -10,7 +10,7 @@ final class TableAccess {
 
     private let rowByIDSQL: String
     private var rowByID: Statement?
-    private let buffer = RowBuffer()
+    private var buffer = RowBuffer()
 
     init(_ layout: TableLayout) {
         self.layout = layout

@@ -8,7 +8,10 @@ package protocol ItemSink: AnyObject {
     ///   - value: The value; of two under one name the later counts.
     ///   - slot: The position among the declared columns, or behind them for a name that is none.
     ///   - name: The name.
-    func set(_ value: consuming FieldValue, slot: Int, name: String)
+    func set(_ value: borrowing FieldValue, slot: Int, name: String)
+
+    /// Takes a text in the same way, without making a value of it.
+    func set(text: borrowing String, slot: Int, name: String)
 }
 
 /// Encodes items of one table into a sink: one value per property at the top level.
@@ -21,6 +24,9 @@ package final class ItemEncoder {
 
     /// The names of the declared columns, and of the properties beside them that came so far.
     package var names: [String] { encoder.names }
+
+    /// How many names are remembered.
+    package var memorySize: Int { encoder.memorySize }
 
     /// Hands the properties of an item to the sink, without its id.
     ///
@@ -68,6 +74,7 @@ private final class PropertyEncoder: Encoder {
     }
 
     var names: [String] { unsafe slots.pointee.names }
+    var memorySize: Int { unsafe slots.pointee.memorySize }
 
     func begin() {
         refusal = nil
@@ -78,10 +85,16 @@ private final class PropertyEncoder: Encoder {
         if let refusal { throw StoreError(.invalidItem, refusal) }
     }
 
-    func set(_ value: consuming FieldValue, _ key: some CodingKey) {
+    func set(_ value: borrowing FieldValue, _ key: some CodingKey) {
         let name = key.stringValue
         guard let slot = unsafe slots.pointee.slot(of: name, appending: true) else { return }
         sink.set(value, slot: slot, name: name)
+    }
+
+    func set(text: borrowing String, _ key: some CodingKey) {
+        let name = key.stringValue
+        guard let slot = unsafe slots.pointee.slot(of: name, appending: true) else { return }
+        sink.set(text: text, slot: slot, name: name)
     }
 
     /// Lends the container of the item before again: making one allocates, and looks its type up.
@@ -120,47 +133,50 @@ private struct ItemEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProt
     func encodeNil(forKey key: Key) { encoder.set(.null, key) }
 
     func encode(_ value: Bool, forKey key: Key) { encoder.set(.bool(value), key) }
-    func encode(_ value: String, forKey key: Key) { encoder.set(.string(value), key) }
+    func encode(_ value: String, forKey key: Key) { encoder.set(text: value, key) }
     func encode(_ value: Double, forKey key: Key) { encoder.set(.double(value), key) }
     func encode(_ value: Float, forKey key: Key) { encoder.set(.double(Double(value)), key) }
-    func encode(_ value: Int, forKey key: Key) throws { try set(value, key) }
-    func encode(_ value: Int8, forKey key: Key) throws { try set(value, key) }
-    func encode(_ value: Int16, forKey key: Key) throws { try set(value, key) }
-    func encode(_ value: Int32, forKey key: Key) throws { try set(value, key) }
-    func encode(_ value: Int64, forKey key: Key) throws { try set(value, key) }
-    func encode(_ value: UInt, forKey key: Key) throws { try set(value, key) }
-    func encode(_ value: UInt8, forKey key: Key) throws { try set(value, key) }
-    func encode(_ value: UInt16, forKey key: Key) throws { try set(value, key) }
-    func encode(_ value: UInt32, forKey key: Key) throws { try set(value, key) }
-    func encode(_ value: UInt64, forKey key: Key) throws { try set(value, key) }
-    func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws { encoder.set(try field(value, key), key) }
-
-    // A property that is nil clears its column. The default implementations, one per type, would leave the key out.
-    func encodeIfPresent(_ value: Bool?, forKey key: Key) { encoder.set(value.map(FieldValue.bool) ?? .null, key) }
-    func encodeIfPresent(_ value: String?, forKey key: Key) { encoder.set(value.map(FieldValue.string) ?? .null, key) }
-    func encodeIfPresent(_ value: Double?, forKey key: Key) { encoder.set(value.map(FieldValue.double) ?? .null, key) }
-    func encodeIfPresent(_ value: Float?, forKey key: Key) {
-        encoder.set(value.map { .double(Double($0)) } ?? .null, key)
-    }
-    func encodeIfPresent(_ value: Int?, forKey key: Key) throws { try set(value, key) }
-    func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try set(value, key) }
-    func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try set(value, key) }
-    func encodeIfPresent(_ value: Int32?, forKey key: Key) throws { try set(value, key) }
-    func encodeIfPresent(_ value: Int64?, forKey key: Key) throws { try set(value, key) }
-    func encodeIfPresent(_ value: UInt?, forKey key: Key) throws { try set(value, key) }
-    func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws { try set(value, key) }
-    func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws { try set(value, key) }
-    func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try set(value, key) }
-    func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try set(value, key) }
-    func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
-        encoder.set(try value.map { try field($0, key) } ?? .null, key)
-    }
-
-    private func set(_ value: (some FixedWidthInteger)?, _ key: Key) throws {
-        guard let value else { return encoder.set(.null, key) }
+    func encode(_ value: Int, forKey key: Key) { encoder.set(.int64(Int64(value)), key) }
+    func encode(_ value: Int8, forKey key: Key) { encoder.set(.int64(Int64(value)), key) }
+    func encode(_ value: Int16, forKey key: Key) { encoder.set(.int64(Int64(value)), key) }
+    func encode(_ value: Int32, forKey key: Key) { encoder.set(.int64(Int64(value)), key) }
+    func encode(_ value: Int64, forKey key: Key) { encoder.set(.int64(Int64(value)), key) }
+    func encode(_ value: UInt, forKey key: Key) throws { try encode(UInt64(value), forKey: key) }
+    func encode(_ value: UInt8, forKey key: Key) { encoder.set(.int64(Int64(value)), key) }
+    func encode(_ value: UInt16, forKey key: Key) { encoder.set(.int64(Int64(value)), key) }
+    func encode(_ value: UInt32, forKey key: Key) { encoder.set(.int64(Int64(value)), key) }
+    func encode(_ value: UInt64, forKey key: Key) throws {
         guard let number = Int64(exactly: value) else { throw unfit(key, "it is above 2^63 - 1") }
         encoder.set(.int64(number), key)
     }
+    func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws { encoder.set(try field(value, key), key) }
+
+    // A property that is nil clears its column. The default implementations, one per type, would leave the key out.
+    func encodeIfPresent(_ value: Bool?, forKey key: Key) { set(value.map(FieldValue.bool), key) }
+    func encodeIfPresent(_ value: String?, forKey key: Key) {
+        if let value { encoder.set(text: value, key) } else { encodeNil(forKey: key) }
+    }
+    func encodeIfPresent(_ value: Double?, forKey key: Key) { set(value.map(FieldValue.double), key) }
+    func encodeIfPresent(_ value: Float?, forKey key: Key) { set(value.map { .double(Double($0)) }, key) }
+    func encodeIfPresent(_ value: Int?, forKey key: Key) { set(value.map { .int64(Int64($0)) }, key) }
+    func encodeIfPresent(_ value: Int8?, forKey key: Key) { set(value.map { .int64(Int64($0)) }, key) }
+    func encodeIfPresent(_ value: Int16?, forKey key: Key) { set(value.map { .int64(Int64($0)) }, key) }
+    func encodeIfPresent(_ value: Int32?, forKey key: Key) { set(value.map { .int64(Int64($0)) }, key) }
+    func encodeIfPresent(_ value: Int64?, forKey key: Key) { set(value.map(FieldValue.int64), key) }
+    func encodeIfPresent(_ value: UInt?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { encodeNil(forKey: key) }
+    }
+    func encodeIfPresent(_ value: UInt8?, forKey key: Key) { set(value.map { .int64(Int64($0)) }, key) }
+    func encodeIfPresent(_ value: UInt16?, forKey key: Key) { set(value.map { .int64(Int64($0)) }, key) }
+    func encodeIfPresent(_ value: UInt32?, forKey key: Key) { set(value.map { .int64(Int64($0)) }, key) }
+    func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { encodeNil(forKey: key) }
+    }
+    func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
+        set(try value.map { try field($0, key) }, key)
+    }
+
+    private func set(_ value: FieldValue?, _ key: Key) { encoder.set(value ?? .null, key) }
 
     private func field<Value: Encodable>(_ value: Value, _ key: Key) throws -> FieldValue {
         // The commonest type first, and without a search through its conformances.

@@ -12,6 +12,9 @@ struct PropertySlots {
 
     init(_ names: [String]) { self.names = names }
 
+    /// How many names are remembered, as columns and as questions.
+    var memorySize: Int { names.count + questions.count }
+
     /// Begins with another item.
     mutating func begin() { next = 0 }
 

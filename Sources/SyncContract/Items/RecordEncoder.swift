@@ -19,7 +19,11 @@ package final class RecordEncoder {
 private final class RecordSink: ItemSink {
     var values: [FieldValue?] = []
 
-    func set(_ value: consuming FieldValue, slot: Int, name: String) {
+    func set(_ value: borrowing FieldValue, slot: Int, name: String) { keep(copy value, slot) }
+
+    func set(text: borrowing String, slot: Int, name: String) { keep(.string(copy text), slot) }
+
+    private func keep(_ value: FieldValue, _ slot: Int) {
         // A name that is new is the last one.
         if slot == values.count { values.append(value) } else { values[slot] = value }
     }
