@@ -50,9 +50,10 @@ let package = Package(
             pkgConfig: "sqlcipher",
             providers: [.apt(["libsqlcipher-dev"]), .brew(["sqlcipher"])]
         ),
+        .systemLibrary(name: "CProcessorPause", path: "Sources/CProcessorPause"),
         .target(
             name: "SQLCipherStore",
-            dependencies: ["SyncContract", "SecretMemory", "CSQLCipher", "CLibCrypto"],
+            dependencies: ["SyncContract", "SecretMemory", "CSQLCipher", "CLibCrypto", "CProcessorPause"],
             exclude: ["README.md"]
         ),
         .target(name: "ReferenceStore", dependencies: ["SyncContract"]),

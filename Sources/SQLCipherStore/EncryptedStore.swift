@@ -139,10 +139,11 @@ public final class EncryptedStore: SyncContextDataSource {
         _ body: @escaping @Sendable (inout StoreReader) throws -> Value
     ) async throws -> Value {
         try await pass { session in
-            try await session.readers.withConnection { [gate] connection in
-                try await connection.perform(.reading) { database in
+            let catalog = session.catalog
+            return try await session.readers.withConnection { [gate] connection in
+                try await connection.perform(.reading) { [gate, catalog] database in
                     try gate.refuseLocked()
-                    let backend = ReadBackend(database, session.catalog)
+                    let backend = ReadBackend(database, catalog)
                     defer { backend.finish() }
                     var reader = StoreReader(backend)
                     return try body(&reader)
@@ -156,9 +157,10 @@ public final class EncryptedStore: SyncContextDataSource {
         _ body: @escaping @Sendable (inout StoreTransaction) throws -> Value
     ) async throws -> Value {
         try await pass { session in
-            let (value, touchedTables) = try await session.writer.perform(.writing) { [gate] database in
+            let (value, touchedTables) = try await session.writer.perform(.writing) {
+                [gate, catalog = session.catalog] database in
                 try gate.refuseLocked()
-                let backend = WriteBackend(database, session.catalog)
+                let backend = WriteBackend(database, catalog)
                 defer { backend.finish() }
                 var transaction = StoreTransaction(backend)
                 let value = try body(&transaction)

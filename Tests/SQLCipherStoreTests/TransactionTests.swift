@@ -192,6 +192,62 @@ struct TransactionTests {
         await store.close()
     }
 
+    @TaskLocal private static var label = "none"
+
+    @Test("a closure runs with the values, the priority and the cancellation of the calling task")
+    func callingTask() async throws {
+        let folder = try TestFolder()
+        let store = try await EncryptedStore.open(in: folder)
+        let seen = try await Self.$label.withValue("caller") {
+            try await Task(priority: .high) {
+                [try await store.write { _ in (Self.label, Task.currentPriority) }]
+                    + [try await store.read { _ in (Self.label, Task.currentPriority) }]
+            }
+            .value
+        }
+        for (label, priority) in seen { #expect(label == "caller" && priority == .high) }
+
+        let began = AsyncStream<Void>.makeStream()
+        let writing = Task {
+            try await store.write { transaction in
+                try transaction.upsert([Record(id: "1")], into: "items")
+                began.continuation.yield()
+                let limit = ContinuousClock.now + .seconds(60)
+                while ContinuousClock.now < limit { try Task.checkCancellation() }
+            }
+        }
+        for await _ in began.stream { break }
+        writing.cancel()
+        await #expect(throws: CancellationError.self) { try await writing.value }
+        #expect(try await store.read(Query("items")).records.isEmpty)
+        await store.close()
+    }
+
+    @Test("a transaction ends for its caller before the next one in the queue begins to wait for anything")
+    func endsInTurn() async throws {
+        let folder = try TestFolder()
+        let store = try await EncryptedStore.open(in: folder)
+        let (firstMayEnd, firstHasEnded) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let began = AsyncStream<Void>.makeStream()
+        let first = Task {
+            try await store.write { _ in
+                began.continuation.yield()
+                firstMayEnd.wait()
+            }
+            firstHasEnded.signal()
+        }
+        for await _ in began.stream { break }
+        let second = Task {
+            try await store.write { _ in firstHasEnded.wait(timeout: .now() + 20) == .success }
+        }
+        // Until the second one waits behind the first.
+        for _ in 0..<1_000 { await Task.yield() }
+        firstMayEnd.signal()
+        #expect(try await second.value)
+        try await first.value
+        await store.close()
+    }
+
     @Test("closing waits for the transactions that run and lets no new one in")
     func closingWaits() async throws {
         let folder = try TestFolder()

@@ -1,3 +1,4 @@
+import CProcessorPause
 import Foundation
 import Synchronization
 
@@ -23,12 +24,12 @@ enum BriefWatch {
     /// One thread of the process at a time watches for an end: others have tasks to run.
     private static let isTaken = Atomic(false)
 
-    /// Returns when the number has changed, or soon.
-    static func forEnd(_ number: borrowing Atomic<Int>, beyond seen: Int) {
+    /// Returns when the number is no longer 0, or soon.
+    static func forEnd(_ number: borrowing Atomic<Int>) {
         guard isUseful, isTaken.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged else {
             return
         }
-        watch(number, beyond: seen, for: longestWatch)
+        watch(number, beyond: 0, for: longestWatch)
         isTaken.store(false, ordering: .releasing)
     }
 
@@ -39,6 +40,6 @@ enum BriefWatch {
 
     private static func watch(_ number: borrowing Atomic<Int>, beyond seen: Int, for limit: Duration) {
         let end = ContinuousClock.now + limit
-        while number.load(ordering: .acquiring) == seen, ContinuousClock.now < end {}
+        while number.load(ordering: .acquiring) == seen, ContinuousClock.now < end { processor_pause() }
     }
 }

@@ -1,9 +1,14 @@
 import Dispatch
+import Synchronization
 import SyncContract
 
 /// A connection as an actor on a queue of its own: one closure, one transaction.
 actor Connection {
     private nonisolated let executor: ConnectionExecutor
+    private nonisolated let taskExecutor: ConnectionTaskExecutor
+    /// How many transactions wait or run.
+    private nonisolated let unended = Atomic(0)
+
     private let opener: @Sendable () throws -> Database
     private let files: StoreFiles
     private let isWriter: Bool
@@ -39,6 +44,7 @@ actor Connection {
         opener: @escaping @Sendable () throws -> Database
     ) {
         executor = ConnectionExecutor(label: label)
+        taskExecutor = ConnectionTaskExecutor(executor)
         self.opener = opener
         self.files = files
         self.lock = lock
@@ -49,6 +55,7 @@ actor Connection {
     /// A reader's connection, which opens with its first transaction unless ``open(_:)`` did so before.
     init(label: String, files: StoreFiles, opener: @escaping @Sendable () throws -> Database) {
         executor = ConnectionExecutor(label: label)
+        taskExecutor = ConnectionTaskExecutor(executor)
         self.opener = opener
         self.files = files
         checkpointDelay = nil
@@ -62,19 +69,36 @@ actor Connection {
         return value
     }
 
-    /// Runs a closure as one transaction. A task cancelled before has no effect; one cancelled later neither.
-    func perform<Value: Sendable>(
+    /// Runs a closure as one transaction. When the calling task is cancelled before it began, nothing happens; later, the
+    /// closure sees it, and what it commits all the same is kept and reported so.
+    ///
+    /// The calling task may keep its thread for a moment, to go on at once when the transaction ends soon.
+    nonisolated func perform<Value: Sendable>(
+        _ kind: TransactionKind,
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        try Task.checkCancellation()
+        let isNext = unended.add(1, ordering: .relaxed).oldValue == 0
+        let work = TransactionWork { [self] in
+            defer { unended.subtract(1, ordering: .relaxed) }
+            return assumeIsolated { $0.run(kind, body) }
+        }
+        return try await work.value(on: taskExecutor, watching: isNext && executor.isQuick)
+    }
+
+    private func run<Value: Sendable>(
         _ kind: TransactionKind,
         _ body: @Sendable (Database) throws -> Value
-    ) throws -> Value {
-        try Task.checkCancellation()
+    ) -> Result<Value, any Error> {
         do {
             let database = try openDatabase()
             let value = try database.transaction(kind) { try body(database) }
             noteCommit()
-            return value
+            return .success(value)
         } catch let failure as SQLiteFailure {
-            throw StoreError(failure, at: files.database)
+            return .failure(StoreError(failure, at: files.database))
+        } catch {
+            return .failure(error)
         }
     }
 

@@ -5,41 +5,45 @@ import Synchronization
 ///
 /// Putting a thread to sleep and waking it takes about as long as a small transaction. So two threads watch for a
 /// moment before they sleep (see ``BriefWatch``): the queue's, for the next transaction of a task that makes one after
-/// the other; and the one that brought a transaction, for its end, as the task will want a thread again then.
+/// the other; and the one that brought a transaction, for its end (see ``Completion``).
 final class ConnectionExecutor: SerialExecutor {
+    /// What waits for the queue.
+    enum Job {
+        /// Something on the connection's actor.
+        case actor(UnownedJob)
+        /// Something in a task that runs on the queue, by way of another executor.
+        case task(UnownedJob, ConnectionTaskExecutor)
+    }
+
     private struct State {
-        var jobs: [UnownedJob] = []
+        var jobs: [Job] = []
         /// Whether the queue's thread runs jobs or watches for them.
         var isDraining = false
-        /// Whether it runs jobs.
-        var isRunning = false
     }
 
     private let queue: DispatchQueue
     private let state = Mutex(State())
-    // What is watched: numbers, so that watching takes no lock.
+    /// Watched: a number, so that watching takes no lock.
     private let arrivals = Atomic(0)
-    private let ends = Atomic(0)
     /// How long jobs took lately, in nanoseconds.
     private let recentDuration = Atomic(0)
 
     init(label: String) { queue = DispatchQueue(label: label) }
 
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        let seen = ends.load(ordering: .acquiring)
-        let (mustWake, isNext) = state.withLock { state in
-            let before = state
+    func enqueue(_ job: consuming ExecutorJob) { enqueue(.actor(UnownedJob(job))) }
+
+    func enqueue(_ job: Job) {
+        let mustWake = state.withLock { state in
             state.jobs.append(job)
-            state.isDraining = true
-            return (!before.isDraining, !before.isRunning && before.jobs.isEmpty)
+            defer { state.isDraining = true }
+            return !state.isDraining
         }
         arrivals.add(1, ordering: .releasing)
         if mustWake { queue.async { self.drain() } }
-        if isNext, recentDuration.load(ordering: .relaxed) < BriefWatch.longestJob {
-            BriefWatch.forEnd(ends, beyond: seen)
-        }
     }
+
+    /// Whether jobs ended soon lately.
+    var isQuick: Bool { recentDuration.load(ordering: .relaxed) < BriefWatch.longestJob }
 
     func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
 
@@ -52,24 +56,24 @@ final class ConnectionExecutor: SerialExecutor {
         while let jobs = nextJobs() {
             let seen = arrivals.load(ordering: .acquiring)
             let start = ContinuousClock.now
-            for job in jobs { unsafe job.runSynchronously(on: asUnownedSerialExecutor()) }
-            note(ContinuousClock.now - start, of: jobs.count)
-            let hasMore = state.withLock { state in
-                state.isRunning = false
-                return !state.jobs.isEmpty
+            for job in jobs {
+                switch job {
+                case .actor(let job): unsafe job.runSynchronously(on: asUnownedSerialExecutor())
+                case .task(let job, let executor): unsafe job.runSynchronously(on: executor.asUnownedTaskExecutor())
+                }
             }
-            ends.add(1, ordering: .releasing)
+            note(ContinuousClock.now - start, of: jobs.count)
+            let hasMore = state.withLock { !$0.jobs.isEmpty }
             if !hasMore { BriefWatch.forArrival(arrivals, beyond: seen) }
         }
     }
 
     /// Takes the jobs that wait; nil when there are none, and draining has ended.
-    private func nextJobs() -> [UnownedJob]? {
+    private func nextJobs() -> [Job]? {
         state.withLock { state in
             defer { state.jobs = [] }
-            state.isRunning = !state.jobs.isEmpty
-            state.isDraining = state.isRunning
-            return state.isRunning ? state.jobs : nil
+            state.isDraining = !state.jobs.isEmpty
+            return state.isDraining ? state.jobs : nil
         }
     }
 

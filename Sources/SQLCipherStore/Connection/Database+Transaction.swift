@@ -1,16 +1,19 @@
+import CSQLCipher
+
 /// How a transaction begins.
 enum TransactionKind {
     /// Sees the state of one instant, from its first read on.
     case reading
     /// Takes the write lock at once.
     case writing
+}
 
-    fileprivate var begin: String {
-        switch self {
-        case .reading: "BEGIN"
-        case .writing: "BEGIN IMMEDIATE"
-        }
-    }
+/// The statements around transactions.
+struct TransactionStatements {
+    fileprivate let begin = FrequentStatement("BEGIN")
+    fileprivate let beginWriting = FrequentStatement("BEGIN IMMEDIATE")
+    fileprivate let readAnyPage = FrequentStatement("SELECT 1 FROM sqlite_master LIMIT 1")
+    fileprivate let commit = FrequentStatement("COMMIT")
 }
 
 extension Database {
@@ -18,16 +21,28 @@ extension Database {
     ///
     /// The first error wins: what goes wrong while rolling back after it is a consequence.
     func transaction<Value>(_ kind: TransactionKind, _ body: () throws -> Value) throws -> Value {
-        try run(kind.begin)
+        try (kind == .writing ? statements.beginWriting : statements.begin).run(in: self)
         do {
             let value = try body()
             // The commit of a write makes sure of it by itself: it is refused after a page that failed the check.
             if kind == .reading { try verifyPagesRead() }
-            try run("COMMIT")
+            try statements.commit.run(in: self)
             return value
         } catch {
             rollBack()
             throw error
+        }
+    }
+
+    /// Throws when a page that this transaction read failed the cipher's check.
+    ///
+    /// The library hands such a page out as zeros and reports success; only the *next* page it is asked for fails. A
+    /// value whose last page was damaged would otherwise come back with zeros at its end.
+    func verifyPagesRead() throws {
+        do {
+            try statements.readAnyPage.run(in: self)
+        } catch let failure as SQLiteFailure where failure.primaryCode == SQLITE_ERROR {
+            throw SQLiteFailure(code: SQLITE_CORRUPT)
         }
     }
 

@@ -8,6 +8,9 @@ final class Database {
     private let handle: ConnectionHandle
     private var cache = StatementCache(capacity: 64)
 
+    /// What begins and ends transactions.
+    let statements = TransactionStatements()
+
     /// What is kept ready for the tables that were used, by their names.
     var tableAccess: [String: TableAccess] = [:]
 
@@ -96,18 +99,6 @@ final class Database {
         handle.setBusyTimeout(milliseconds)
         defer { handle.setBusyTimeout(5_000) }
         try handle.checkpoint(mode)
-    }
-
-    /// Throws when a page that this transaction read failed the cipher's check.
-    ///
-    /// The library hands such a page out as zeros and reports success; only the *next* page it is asked for fails. A
-    /// value whose last page was damaged would otherwise come back with zeros at its end.
-    func verifyPagesRead() throws {
-        do {
-            _ = try int64("SELECT 1 FROM sqlite_master LIMIT 1")
-        } catch let failure as SQLiteFailure where failure.primaryCode == SQLITE_ERROR {
-            throw SQLiteFailure(code: SQLITE_CORRUPT)
-        }
     }
 
     private func describingFailure<Value>(_ body: () throws(SQLiteFailure) -> Value) throws -> Value {
