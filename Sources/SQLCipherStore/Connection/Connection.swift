@@ -79,10 +79,8 @@ actor Connection {
     ) async throws -> Value {
         try Task.checkCancellation()
         let isNext = unended.add(1, ordering: .relaxed).oldValue == 0
-        let work = TransactionWork { [self] in
-            defer { unended.subtract(1, ordering: .relaxed) }
-            return assumeIsolated { $0.run(kind, body) }
-        }
+        defer { unended.subtract(1, ordering: .relaxed) }
+        let work = TransactionWork { [self] in assumeIsolated { $0.run(kind, body) } }
         return try await work.value(on: taskExecutor, watching: isNext && executor.isQuick)
     }
 
