@@ -50,6 +50,7 @@ let package = Package(
             pkgConfig: "sqlcipher",
             providers: [.apt(["libsqlcipher-dev"]), .brew(["sqlcipher"])]
         ),
+        // One instruction, for the two loops that watch before their threads sleep.
         .systemLibrary(name: "CProcessorPause", path: "Sources/CProcessorPause"),
         .target(
             name: "SQLCipherStore",

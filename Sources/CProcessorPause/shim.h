@@ -1,5 +1,5 @@
-// Tells the processor that a loop only waits, so that what shares its core, another program thread or another virtual
-// machine, gets more of it. Swift has no public function for this.
+// Tells the processor that a loop only waits, so that another thread on the same core gets more of it. Swift has no
+// public function for this.
 static inline void processor_pause(void) {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
