@@ -11,6 +11,7 @@ let package = Package(
         .library(name: "RemoteContract", targets: ["RemoteContract"]),
         .library(name: "OfflineSync", targets: ["OfflineSync"]),
         .library(name: "DatasyncHTTP", targets: ["DatasyncHTTP"]),
+        .library(name: "HTTPTransport", targets: ["HTTPTransport"]),
         .library(name: "SQLCipherStore", targets: ["SQLCipherStore"]),
         .library(name: "ReferenceStore", targets: ["ReferenceStore"]),
         .library(name: "StoreConformance", targets: ["StoreConformance"]),
@@ -19,14 +20,6 @@ let package = Package(
         .library(name: "DatasyncEmulator", targets: ["DatasyncEmulator"]),
         .executable(name: "sealedsync", targets: ["SealedSyncTool"]),
         .executable(name: "sealedsync-bench", targets: ["SealedSyncBenchmarks"]),
-    ],
-    dependencies: [
-        // The command line of `sealedsync`: parsing, help and exit statuses.
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
-        // Requests and responses as values, so that the adapter's transport can be exchanged.
-        .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
-        // The HTTP server under the emulator: small, no dependencies of its own, builds in seconds.
-        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.26.0"),
     ],
     targets: [
         // Contracts: values and protocols, no I/O.
@@ -42,6 +35,18 @@ let package = Package(
         ),
         .target(name: "SecretMemory", dependencies: ["CLibCrypto"], path: "Keys/SecretMemory"),
         .target(name: "StoreKeys", dependencies: ["SecretMemory", "CLibCrypto"], path: "Keys/StoreKeys"),
+
+        // Requests and answers as values, and what carries them: libcurl on Linux, URLSession on Apple platforms.
+        .systemLibrary(
+            name: "CCurl",
+            path: "Sources/CCurl",
+            pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev"])]
+        ),
+        .target(
+            name: "HTTPTransport",
+            dependencies: [.target(name: "CCurl", condition: .when(platforms: [.linux]))]
+        ),
 
         // Stores.
         .systemLibrary(
@@ -67,20 +72,14 @@ let package = Package(
         .target(name: "QueryGenerator", dependencies: ["SyncContract", "SeededNumbers"]),
         .target(name: "StoreConformance", dependencies: ["ConformanceRunner", "QueryGenerator", "SyncContract"]),
 
-        // Black-box rules for servers. Of the adapter it uses what carries bytes, nothing that knows a protocol.
-        .target(
-            name: "ServerConformance",
-            dependencies: [
-                "ConformanceRunner", "DatasyncHTTP", "RemoteContract",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]
-        ),
+        // Black-box rules for servers. It shares what carries bytes with the adapter, nothing that knows a protocol.
+        .target(name: "ServerConformance", dependencies: ["ConformanceRunner", "HTTPTransport"]),
 
         // The engine and its adapter.
         .target(name: "OfflineSync", dependencies: ["SyncContract", "RemoteContract"]),
         .target(
             name: "DatasyncHTTP",
-            dependencies: ["RemoteContract", "SyncContract", .product(name: "HTTPTypes", package: "swift-http-types")]
+            dependencies: ["RemoteContract", "SyncContract", "HTTPTransport"]
         ),
 
         // What an app imports.
@@ -88,26 +87,28 @@ let package = Package(
             name: "SealedSync",
             dependencies: [
                 "SyncContract", "RemoteContract", "OfflineSync", "DatasyncHTTP", "SQLCipherStore", "StoreKeys",
-                "SecretMemory",
+                "SecretMemory", "HTTPTransport",
             ]
         ),
 
         // A server for tests and demonstrations. It shares no code with the client it judges.
-        .target(
-            name: "DatasyncEmulator",
-            dependencies: [
-                .product(name: "FlyingFox", package: "FlyingFox"),
-                .product(name: "FlyingSocks", package: "FlyingFox"),
-            ]
+        .systemLibrary(
+            name: "CLibSSL",
+            path: "Sources/CLibSSL",
+            pkgConfig: "libssl",
+            providers: [.apt(["libssl-dev"]), .brew(["openssl"])]
         ),
+        .target(name: "DatasyncEmulator", dependencies: ["CLibSSL"]),
+
+        // Options, flags, arguments and subcommands of the two programs.
+        .target(name: "CommandArguments"),
 
         // The command-line tool, product `sealedsync`.
         .executableTarget(
             name: "SealedSyncTool",
             dependencies: [
                 "SealedSync", "DatasyncEmulator", "ConformanceRunner", "StoreConformance", "ServerConformance",
-                "ReferenceStore",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "ReferenceStore", "CommandArguments",
             ]
         ),
 
@@ -117,8 +118,7 @@ let package = Package(
             name: "SealedSyncBenchmarks",
             dependencies: [
                 "SyncContract", "SQLCipherStore", "SecretMemory", "OfflineSync", "RemoteContract", "CBenchmarkTwin",
-                "SeededNumbers",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "SeededNumbers", "CommandArguments",
             ],
             exclude: ["README.md"]
         ),
@@ -131,9 +131,17 @@ var testTargets: [Target] {
     [
         .testTarget(name: "SecretMemoryTests", dependencies: ["SecretMemory"]),
         .testTarget(name: "StoreKeysTests", dependencies: ["StoreKeys", "SecretMemory", "SeededNumbers"]),
+        .testTarget(name: "CommandArgumentsTests", dependencies: ["CommandArguments"]),
+        .testTarget(name: "HTTPTransportTests", dependencies: ["HTTPTransport", "SeededNumbers"]),
+        // Carries requests to an emulator in the same process: for tests that are not about sockets.
+        .target(
+            name: "EmulatorTransport",
+            dependencies: ["HTTPTransport", "DatasyncEmulator"],
+            path: "Tests/EmulatorTransport"
+        ),
         .testTarget(
             name: "DatasyncEmulatorTests",
-            dependencies: ["DatasyncEmulator", "SeededNumbers"],
+            dependencies: ["DatasyncEmulator", "HTTPTransport", "SeededNumbers"],
             resources: [.copy("Fixtures")]
         ),
         .testTarget(name: "SyncContractTests", dependencies: ["SyncContract", "SeededNumbers"]),
@@ -147,8 +155,8 @@ var testTargets: [Target] {
         .testTarget(
             name: "DatasyncHTTPTests",
             dependencies: [
-                "DatasyncHTTP", "RemoteContract", "SyncContract", "DatasyncEmulator", "QueryGenerator", "SeededNumbers",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
+                "DatasyncHTTP", "HTTPTransport", "RemoteContract", "SyncContract", "DatasyncEmulator",
+                "EmulatorTransport", "QueryGenerator", "SeededNumbers",
             ],
             resources: [.copy("Fixtures")]
         ),
@@ -185,12 +193,20 @@ var testTargets: [Target] {
         ),
         .testTarget(
             name: "ServerConformanceTests",
-            dependencies: ["ServerConformance", "ConformanceRunner", "DatasyncEmulator", "SeededNumbers"]
+            dependencies: [
+                "ServerConformance", "ConformanceRunner", "DatasyncEmulator", "HTTPTransport", "SeededNumbers",
+            ]
         ),
-        .testTarget(name: "SealedSyncBenchmarksTests", dependencies: ["SealedSyncBenchmarks"]),
+        .testTarget(
+            name: "SealedSyncBenchmarksTests",
+            dependencies: ["SealedSyncBenchmarks", "CommandArguments"]
+        ),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["SealedSyncTool", "SealedSync", "DatasyncEmulator", "SeededNumbers"]
+            dependencies: [
+                "SealedSyncTool", "SealedSync", "DatasyncEmulator", "HTTPTransport", "CommandArguments",
+                "SeededNumbers",
+            ]
         ),
     ]
 }
