@@ -1,7 +1,7 @@
 import DatasyncEmulator
 import DatasyncHTTP
 import Foundation
-import HTTPTypes
+import HTTPTransport
 import Testing
 
 @Suite("Many requests at the same time", .timeLimit(.minutes(1)))
