@@ -132,7 +132,12 @@ var testTargets: [Target] {
         .testTarget(name: "SecretMemoryTests", dependencies: ["SecretMemory"]),
         .testTarget(name: "StoreKeysTests", dependencies: ["StoreKeys", "SecretMemory", "SeededNumbers"]),
         .testTarget(name: "CommandArgumentsTests", dependencies: ["CommandArguments"]),
-        .testTarget(name: "HTTPTransportTests", dependencies: ["HTTPTransport", "SeededNumbers"]),
+        // A server of sockets that does exactly what a test says.
+        .target(name: "ScriptedServer", path: "Tests/ScriptedServer"),
+        .testTarget(
+            name: "HTTPTransportTests",
+            dependencies: ["HTTPTransport", "ScriptedServer", "DatasyncEmulator", "SeededNumbers"]
+        ),
         // Carries requests to an emulator in the same process: for tests that are not about sockets.
         .target(
             name: "EmulatorTransport",
@@ -156,7 +161,7 @@ var testTargets: [Target] {
             name: "DatasyncHTTPTests",
             dependencies: [
                 "DatasyncHTTP", "HTTPTransport", "RemoteContract", "SyncContract", "DatasyncEmulator",
-                "EmulatorTransport", "QueryGenerator", "SeededNumbers",
+                "EmulatorTransport", "ScriptedServer", "QueryGenerator", "SeededNumbers",
             ],
             resources: [.copy("Fixtures")]
         ),
@@ -164,7 +169,7 @@ var testTargets: [Target] {
             name: "OfflineSyncTests",
             dependencies: [
                 "OfflineSync", "RemoteContract", "SyncContract", "ReferenceStore", "DatasyncHTTP", "DatasyncEmulator",
-                "StoreConformance", "SeededNumbers",
+                "EmulatorTransport", "StoreConformance", "SeededNumbers",
             ]
         ),
         // Correct stores of other make, and stores with one fault each: what the kit is judged by.

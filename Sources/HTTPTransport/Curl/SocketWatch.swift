@@ -7,25 +7,27 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// The time at which the loop last woke up: asked for by what is told of every piece of an answer.
-final class LoopTime {
-    fileprivate(set) var now = ContinuousClock.now
-}
-
 /// The sockets that libcurl wants watched, and the time at which it wants to be called.
 ///
 /// libcurl's own way to wait (`curl_multi_poll`, `curl_multi_perform`) looks at every transfer each time; told which
 /// socket is ready, it looks at one.
 @safe
 final class SocketWatch {
+    @safe
+    private struct Place {
+        var position: Int
+        var owner: OpaquePointer?
+    }
+
     /// One socket, or the thread's own descriptor, which is the first.
     private var entries: [pollfd]
-    /// Where a socket is in the entries.
-    private var positions: [curl_socket_t: Int] = [:]
+    /// Where a socket is in the entries, and the transfer's handle that it works for.
+    private var places: [curl_socket_t: Place] = [:]
     /// When libcurl wants to be called without a socket; nil while it does not.
     private var alarm: ContinuousClock.Instant?
     private var ready: [(socket: curl_socket_t, events: Int32)] = []
-    let time = LoopTime()
+    /// The time at which the loop last woke up.
+    private(set) var now = ContinuousClock.now
 
     init(waking descriptor: Int32) { entries = [pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)] }
 
@@ -34,15 +36,16 @@ final class SocketWatch {
     func attach(to multi: OpaquePointer) -> Bool {
         let code = unsafe ccurl_multi_set_watch(
             multi,
-            { _, socket, what, context, _ in
+            { owner, socket, what, context, _ in
                 guard let context = unsafe context else { return 0 }
-                unsafe Unmanaged<SocketWatch>.fromOpaque(context).takeUnretainedValue().watch(socket, what)
+                let watch = unsafe Unmanaged<SocketWatch>.fromOpaque(context).takeUnretainedValue()
+                unsafe watch.watch(socket, what, for: owner)
                 return 0
             },
             { _, milliseconds, context in
                 guard let context = unsafe context else { return 0 }
                 let watch = unsafe Unmanaged<SocketWatch>.fromOpaque(context).takeUnretainedValue()
-                watch.alarm = milliseconds < 0 ? nil : watch.time.now + .milliseconds(milliseconds)
+                watch.alarm = milliseconds < 0 ? nil : watch.now + .milliseconds(milliseconds)
                 return 0
             },
             Unmanaged.passUnretained(self).toOpaque()
@@ -50,28 +53,33 @@ final class SocketWatch {
         return code == CURLM_OK
     }
 
-    private func watch(_ socket: curl_socket_t, _ what: Int32) {
+    @unsafe
+    private func watch(_ socket: curl_socket_t, _ what: Int32, for owner: OpaquePointer?) {
         guard what != CURL_POLL_REMOVE else { return remove(socket) }
         let events = Int16((what & CURL_POLL_IN != 0 ? POLLIN : 0) | (what & CURL_POLL_OUT != 0 ? POLLOUT : 0))
-        if let position = positions[socket] {
+        if let position = places[socket]?.position {
             entries[position].events = events
+            unsafe places[socket]?.owner = owner
         } else {
-            positions[socket] = entries.count
+            places[socket] = unsafe Place(position: entries.count, owner: owner)
             entries.append(pollfd(fd: socket, events: events, revents: 0))
         }
     }
 
     private func remove(_ socket: curl_socket_t) {
-        guard let position = positions.removeValue(forKey: socket) else { return }
+        guard let position = places.removeValue(forKey: socket)?.position else { return }
         let last = entries.removeLast()
         guard position < entries.count else { return }
         entries[position] = last
-        positions[last.fd] = position
+        places[last.fd]?.position = position
     }
+
+    /// The handle of the transfer that a socket works for; nil when it works for none.
+    func owner(of socket: curl_socket_t) -> OpaquePointer? { unsafe places[socket]?.owner }
 
     /// Whether the time has come at which libcurl wants to be called; it sets a new one when it is.
     func takeAlarm() -> Bool {
-        guard let alarm, alarm <= time.now else { return false }
+        guard let alarm, alarm <= now else { return false }
         self.alarm = nil
         return true
     }
@@ -83,7 +91,7 @@ final class SocketWatch {
         ready.removeAll(keepingCapacity: true)
         let milliseconds = milliseconds(until: alarm, limit)
         let count = unsafe poll(&entries, nfds_t(entries.count), milliseconds)
-        time.now = .now
+        now = .now
         guard count > 0 else { return ready }
         if entries[0].revents != 0 {
             var wakes: eventfd_t = 0
@@ -102,7 +110,7 @@ final class SocketWatch {
     /// The time to the earlier of two instants, rounded up; -1, for ever, when there is neither.
     private func milliseconds(until first: ContinuousClock.Instant?, _ second: ContinuousClock.Instant?) -> Int32 {
         guard let limit = first.map({ min($0, second ?? $0) }) ?? second else { return -1 }
-        let left = limit - time.now
+        let left = limit - now
         guard left > .zero else { return 0 }
         let (seconds, attoseconds) = left.components
         return seconds >= 3_600 ? 3_600_000 : Int32(seconds) * 1_000 + Int32(attoseconds / 1_000_000_000_000_000) + 1

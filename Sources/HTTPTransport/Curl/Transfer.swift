@@ -15,10 +15,8 @@ final class Transfer {
     private var attempts = 0
     /// Why the transfer was ended from here.
     private var refusal: TransportError?
-    private let time: LoopTime
-    /// When something last moved, to the exactness of the loop's time.
+    /// When something last moved.
     private var lastMove: ContinuousClock.Instant
-    private var uploaded = 0
 
     var server: String { order.address.server }
 
@@ -30,14 +28,13 @@ final class Transfer {
         _ options: TransportOptions,
         _ handle: EasyHandle,
         _ trust: TrustStore,
-        _ time: LoopTime
+        _ now: ContinuousClock.Instant
     ) throws(TransportError) {
         self.number = number
         self.order = order
         self.options = options
         self.handle = handle
-        self.time = time
-        lastMove = time.now
+        lastMove = now
         head = AnswerHead(to: order.request.method)
         try handle.prepare(order, options, trust)
     }
@@ -109,7 +106,6 @@ final class Transfer {
     /// Takes a line of the head; false ends the transfer.
     @unsafe
     func receive(line: UnsafeRawBufferPointer) -> Bool {
-        lastMove = time.now
         do {
             try unsafe head.receive(line: line)
         } catch {
@@ -128,7 +124,6 @@ final class Transfer {
     /// Takes a piece of the body; false ends the transfer.
     @unsafe
     func receive(piece: UnsafeRawBufferPointer) -> Bool {
-        lastMove = time.now
         guard piece.count <= options.maximumBodySize - body.count else {
             refusal = .tooLarge(server, body: options.maximumBodySize)
             return false
@@ -139,13 +134,13 @@ final class Transfer {
 
     // MARK: Standing still
 
-    /// When something was last seen to have moved; now, when nothing has to: while it connects, and while the server
-    /// thinks.
-    func lastMovement() -> ContinuousClock.Instant {
-        let sent = handle.amount(CURLINFO_SIZE_UPLOAD_T)
-        let isSending = attempts > 0 && sent < order.request.body?.count ?? 0
-        if sent != uploaded || (head.size == 0 && !isSending) { lastMove = time.now }
-        uploaded = sent
+    /// The connection was ready: something has come, or been taken.
+    func moved(at instant: ContinuousClock.Instant) { lastMove = instant }
+
+    /// When something last moved; now, when nothing has to: while it connects, and while the server thinks.
+    func lastMovement(before now: ContinuousClock.Instant) -> ContinuousClock.Instant {
+        let isSending = attempts > 0 && handle.amount(CURLINFO_SIZE_UPLOAD_T) < order.request.body?.count ?? 0
+        if head.size == 0, !isSending { lastMove = now }
         return lastMove
     }
 }

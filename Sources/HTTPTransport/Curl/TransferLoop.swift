@@ -60,7 +60,12 @@ final class TransferLoop {
             while watch.takeAlarm() { act(on: CURL_SOCKET_TIMEOUT, 0) }
             endStalled()
             guard driver.willWake(waker) else { continue }
-            for (socket, events) in watch.wait(until: nextLook) { act(on: socket, events) }
+            for (socket, events) in watch.wait(until: nextLook) {
+                if let handle = unsafe watch.owner(of: socket) {
+                    unsafe EasyHandle.object(of: handle)?.transfer?.moved(at: watch.now)
+                }
+                act(on: socket, events)
+            }
         }
         for transfer in Array(transfers.values) { end(transfer, .failure(TransportError.closed(fate: transfer.fate))) }
     }
@@ -72,10 +77,10 @@ final class TransferLoop {
         case .start(let number, let request, let continuation):
             do throws(TransportError) {
                 let handle = if let idle = idleHandles.popLast() { idle } else { try EasyHandle(options) }
-                let transfer = try Transfer(number, request, options, handle, trust, watch.time)
+                let transfer = try Transfer(number, request, options, handle, trust, watch.now)
                 try unsafe transfer.begin(on: multi, continuation)
                 transfers[number] = transfer
-                let look = watch.time.now + options.stallTimeout
+                let look = watch.now + options.stallTimeout
                 nextLook = min(nextLook ?? look, look)
             } catch {
                 continuation.resume(throwing: error)
@@ -110,11 +115,11 @@ final class TransferLoop {
 
     /// Ends transfers that have stood still for too long, and notes when to look again.
     private func endStalled() {
-        guard let look = nextLook, look <= watch.time.now else { return }
+        guard let look = nextLook, look <= watch.now else { return }
         nextLook = nil
         for transfer in Array(transfers.values) {
-            let limit = transfer.lastMovement() + options.stallTimeout
-            if limit <= watch.time.now {
+            let limit = transfer.lastMovement(before: watch.now) + options.stallTimeout
+            if limit <= watch.now {
                 let error = TransportError.stalled(transfer.server, for: options.stallTimeout, fate: transfer.fate)
                 end(transfer, .failure(error))
             } else {

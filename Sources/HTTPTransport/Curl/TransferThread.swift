@@ -24,7 +24,12 @@ enum TransferThread {
     static func begin(_ driver: TransferDriver, _ options: TransportOptions) -> Bool {
         let beginning = unsafe Unmanaged.passRetained(Beginning(driver, options))
         var thread = pthread_t()
-        let code = unsafe pthread_create(&thread, nil, { context in unsafe TransferThread.main(context) }, beginning.toOpaque())
+        let code = unsafe pthread_create(
+            &thread,
+            nil,
+            { context in unsafe TransferThread.main(context) },
+            beginning.toOpaque()
+        )
         guard code == 0 else {
             unsafe beginning.release()
             return false

@@ -32,7 +32,9 @@ extension HTTPRequest {
         }
         for field in headerFields {
             guard !Self.framing.contains(field.name) else {
-                throw .invalid("the field \(field.name) of the request to \(authority) is the transport's; leave it out")
+                throw .invalid(
+                    "the field \(field.name) of the request to \(authority) is the transport's; leave it out"
+                )
             }
             guard HTTPField.isValidValue(field.value) else {
                 throw .invalid(
@@ -67,5 +69,7 @@ extension HTTPRequest {
 }
 
 extension TransportError {
-    static func invalid(_ message: String) -> TransportError { TransportError(.invalidRequest, message, fate: .notSent) }
+    static func invalid(_ message: String) -> TransportError {
+        TransportError(.invalidRequest, message, fate: .notSent)
+    }
 }

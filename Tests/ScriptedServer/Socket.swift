@@ -1,12 +1,11 @@
-import Foundation
-import Synchronization
+internal import Foundation
 
 #if canImport(Glibc)
-import Glibc
+internal import Glibc
 #elseif canImport(Musl)
-import Musl
+internal import Musl
 #else
-import Darwin
+internal import Darwin
 #endif
 
 /// A TCP socket with blocking calls, used on threads of its own.
@@ -103,6 +102,18 @@ struct Socket: Sendable {
         return unsafe poll(&entry, 1, milliseconds) > 0
     }
 
+    /// Waits until the client is gone, without reading what it sends.
+    func waitForEnd() {
+        #if canImport(Darwin)
+        let end = Int16(POLLHUP)
+        #else
+        // POLLRDHUP, which the system's module hides.
+        let end: Int16 = 0x2000
+        #endif
+        var entry = pollfd(fd: descriptor, events: end, revents: 0)
+        while unsafe poll(&entry, 1, -1) < 0 {}
+    }
+
     func resetOnClose() {
         var option = linger(l_onoff: 1, l_linger: 0)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
@@ -118,13 +129,16 @@ extension Socket {
         case .flood(let bytes, let total):
             for _ in 0..<total / bytes.count where !write(bytes) { return }
         case .silence: while !read().isEmpty {}
+        case .hold: waitForEnd()
+        case .finish: shutdown(descriptor, Int32(SHUT_WR))
         case .reset: resetOnClose()
         case .perform(let body): body()
+        case .keepOpen: break
         }
     }
 
     /// One request, its body as long as its header says; nil when the client left before.
-    func readRequest() -> ScriptedServer.Request? {
+    func readRequest(withBody: Bool) -> ScriptedServer.Request? {
         var bytes: [UInt8] = []
         let endOfHead = Array("\r\n\r\n".utf8)
         var head: Range<Int>?
@@ -142,7 +156,7 @@ extension Socket {
             fields[parts[0].lowercased()] = parts.count > 1 ? parts[1] : ""
         }
         let length = fields["content-length"].flatMap(Int.init) ?? 0
-        while bytes.count < head!.upperBound + length {
+        while withBody, bytes.count < head!.upperBound + length {
             let more = read()
             guard !more.isEmpty else { return nil }
             bytes += more
@@ -152,7 +166,8 @@ extension Socket {
             method: String(start[0]),
             target: String(start[1]),
             fields: fields,
-            body: body
+            body: body,
+            head: lines
         )
     }
 }
