@@ -131,7 +131,10 @@ var testTargets: [Target] {
     [
         .testTarget(name: "SecretMemoryTests", dependencies: ["SecretMemory"]),
         .testTarget(name: "StoreKeysTests", dependencies: ["StoreKeys", "SecretMemory", "SeededNumbers"]),
-        .testTarget(name: "CommandArgumentsTests", dependencies: ["CommandArguments"]),
+        .testTarget(
+            name: "CommandArgumentsTests",
+            dependencies: ["CommandArguments", "SealedSyncTool", "SealedSyncBenchmarks"]
+        ),
         .testTarget(name: "HTTPTransportTests", dependencies: ["HTTPTransport", "SeededNumbers"]),
         // Carries requests to an emulator in the same process: for tests that are not about sockets.
         .target(

@@ -58,7 +58,7 @@ extension CommandEnding {
         let message = "Error: \(mistake.message)"
         var lines = isRead ? message.lines(ofWidth: columns) : [message]
         for definition in mistake.about {
-            lines += entryLines("Help:  \(definition.label)", definition.helpText, columns: columns)
+            lines += entryLines(definition.label, definition.helpText, columns: columns)
         }
         lines += path.usageLines("Usage:", columns: columns)
         let hint = "See '\(path.name) --help' for more information."

@@ -6,12 +6,12 @@ struct CompletionCandidate: Sendable, Equatable {
     /// The word with which a completion script asks; behind it come the words of the line up to the one being typed.
     static let request = "---complete"
 
-    /// The answer to a completion script: a line for each candidate, with a tab before the note. Nil for every other
+    /// The answer to a completion script: a line for each candidate, with its note behind a tab. Nil for every other
     /// command line.
     static func answer(to arguments: [String], of root: any ParsableCommand.Type) -> String? {
         guard arguments.first == request else { return nil }
         return candidates(for: Array(arguments.dropFirst()), of: root)
-            .map { $0.text + "\t" + $0.note + "\n" }.joined()
+            .map { $0.text + ($0.note.isEmpty ? "" : "\t" + $0.note) + "\n" }.joined()
     }
 
     /// What may stand for the last of the words. None where any word may: a shell offers file names then.
@@ -41,10 +41,10 @@ extension CommandPath {
         let names = commonDefinitions.flatMap(\.candidates)
         guard subcommandNames.isEmpty else {
             guard words.isEmpty else { return [] }
-            let subcommands = configuration.subcommands.map {
+            if typed.hasPrefix("-") { return isHelp ? [] : names }
+            return configuration.subcommands.map {
                 CompletionCandidate(text: $0.configuration.commandName, note: $0.configuration.abstract)
             }
-            return subcommands + (isHelp ? [] : names)
         }
         if isHelp { return [] }
         let definitions = command.init().definitions

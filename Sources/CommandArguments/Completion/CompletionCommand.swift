@@ -37,7 +37,7 @@ package enum CompletionShell: String, CaseIterable, ExpressibleByArgument {
             return """
                 \(function)() {
                     local IFS=$'\\n'
-                    COMPREPLY=($(\(ask) "${COMP_WORDS[@]:1:COMP_CWORD}" | cut -f 1))
+                    COMPREPLY=($(\(ask) "${COMP_WORDS[@]:1:COMP_CWORD}" 2> /dev/null | cut -f 1))
                 }
                 complete -o default -F \(function) \(name)
 
@@ -46,8 +46,9 @@ package enum CompletionShell: String, CaseIterable, ExpressibleByArgument {
             return """
                 #compdef \(name)
                 \(function)() {
-                    local -a found=("${(@f)$(\(ask) "${(@)words[2,CURRENT]}")}")
-                    [[ -n $found ]] && _describe command "found=(${found//$'\\t'/:})" || _files
+                    local -a found=("${(@f)$(\(ask) "${(@)words[2,CURRENT]}" 2> /dev/null)}")
+                    found=("${found[@]//$'\\t'/:}")
+                    [[ -n $found ]] && _describe command found || _files
                 }
                 compdef \(function) \(name)
 
@@ -56,7 +57,7 @@ package enum CompletionShell: String, CaseIterable, ExpressibleByArgument {
             return """
                 function \(function)
                     set -l words (commandline -opc) (commandline -ct)
-                    set -l found (\(ask) $words[2..])
+                    set -l found (\(ask) $words[2..] 2> /dev/null)
                     and test -n "$found"
                     and printf '%s\\n' $found
                     or __fish_complete_path (commandline -ct)
