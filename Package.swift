@@ -131,7 +131,10 @@ var testTargets: [Target] {
     [
         .testTarget(name: "SecretMemoryTests", dependencies: ["SecretMemory"]),
         .testTarget(name: "StoreKeysTests", dependencies: ["StoreKeys", "SecretMemory", "SeededNumbers"]),
-        .testTarget(name: "CommandArgumentsTests", dependencies: ["CommandArguments"]),
+        .testTarget(
+            name: "CommandArgumentsTests",
+            dependencies: ["CommandArguments", "SealedSyncTool", "SealedSyncBenchmarks"]
+        ),
         // A server of sockets that does exactly what a test says.
         .target(name: "ScriptedServer", path: "Tests/ScriptedServer"),
         .testTarget(

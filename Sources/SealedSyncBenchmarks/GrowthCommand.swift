@@ -1,8 +1,8 @@
-internal import ArgumentParser
+internal import CommandArguments
 internal import SQLCipherStore
 
 /// Measures what must not grow with the amount of data.
-struct GrowthCommand: AsyncParsableCommand {
+struct GrowthCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "growth",
         abstract: "Measures what must not grow with the amount of data.",

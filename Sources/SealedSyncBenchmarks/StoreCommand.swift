@@ -1,16 +1,16 @@
-internal import ArgumentParser
+internal import CommandArguments
 internal import Foundation
 internal import SQLCipherStore
 internal import Synchronization
 
 /// Measures the store against its twin in C.
-struct StoreCommand: AsyncParsableCommand {
+struct StoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store",
         abstract: "Measures the store against the same work in C.",
         discussion: """
-            Every round measures the store and its twin, in turns first and second; what is shown of each is the
-            median. The twin runs on the same library, with the same SQL, page size, cache, log and settings for
+            Every round measures the store and its twin, in turns first and second; what is shown of each is the \
+            median. The twin runs on the same library, with the same SQL, page size, cache, log and settings for \
             durability, with prepared statements and nothing else. 'plain' is the twin without a key.
             """
     )

@@ -1,8 +1,8 @@
-internal import ArgumentParser
+internal import CommandArguments
 
 /// The command-line tool `sealedsync`.
 @main
-struct SealedSyncTool: AsyncParsableCommand {
+struct SealedSyncTool: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sealedsync",
         abstract: "Encrypted offline-first data: a demonstration, a to-do list, and a server to try them with.",
@@ -12,7 +12,13 @@ struct SealedSyncTool: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             DemoCommand.self, EmulatorCommand.self, TodoCommand.self, StoreCommand.self, KeysCommand.self,
-            ConformCommand.self,
+            ConformCommand.self, CompletionCommand<SealedSyncTool>.self,
         ]
     )
+
+    /// Wrong usage is told to programs in the form of every failure.
+    static func reportUsageError(_ message: String, arguments: [String]) throws {
+        guard arguments.prefix(while: { $0 != "--" }).contains("--json") else { return }
+        try Failure(ToolError("usage", message)).writeAnswer()
+    }
 }

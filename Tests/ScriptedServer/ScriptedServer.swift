@@ -76,7 +76,10 @@ package final class ScriptedServer: Sendable {
 
     /// Starts to listen; the script is asked for every request, on a thread of its connection's own.
     ///
-    /// - Parameter readsBodies: Whether a request is read to its end before the script is asked.
+    /// - Parameters:
+    ///   - readsBodies: Whether a request is read to its end before the script is asked.
+    ///   - script: What to do on each request.
+    /// - Throws: When the system has no port left.
     package init(readsBodies: Bool = true, _ script: @escaping Script) throws {
         listener = try Socket.listening()
         port = listener.port

@@ -1,8 +1,8 @@
-internal import ArgumentParser
+internal import CommandArguments
 internal import StoreConformance
 
 /// Judges a store by the rules of the store contract.
-struct ConformCommand: AsyncParsableCommand {
+struct ConformCommand: ParsableCommand {
     enum StoreName: String, ExpressibleByArgument, CaseIterable {
         case encrypted
         case memory

@@ -1,4 +1,4 @@
-internal import ArgumentParser
+internal import CommandArguments
 internal import Foundation
 
 /// `sealedsync demo`: the whole story on this machine, with everything real.

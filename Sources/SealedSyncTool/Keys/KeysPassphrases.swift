@@ -1,4 +1,4 @@
-internal import ArgumentParser
+internal import CommandArguments
 internal import SealedSync
 
 /// What an action that made a slot answers.

@@ -1,4 +1,4 @@
-internal import ArgumentParser
+internal import CommandArguments
 internal import Foundation
 internal import SealedSync
 

@@ -1,4 +1,4 @@
-internal import ArgumentParser
+internal import CommandArguments
 internal import SealedSync
 
 /// `sealedsync store`: looks after a store as a whole.

@@ -1,4 +1,4 @@
-internal import ArgumentParser
+internal import CommandArguments
 internal import Foundation
 internal import SealedSync
 
@@ -26,12 +26,13 @@ struct StoreExport: ToolCommand {
     func validate() throws {
         guard !target.isEmpty else { throw ValidationError("Name the file that the export goes into.") }
         guard plaintextIsUnderstood else {
-            let reason = """
+            throw ValidationError(
+                """
                 The exported file is not encrypted: whoever gets it reads everything, and deleting it later does not \
                 take it off the disk for certain. If that is wanted, give --plaintext-i-understand. For a copy that \
                 stays encrypted use 'sealedsync store backup'.
                 """
-            throw ValidationError(Terminal.lines(reason, width: 70).joined(separator: "\n"))
+            )
         }
     }
 

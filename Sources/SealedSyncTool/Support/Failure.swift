@@ -4,10 +4,6 @@ internal import Foundation
 internal import SealedSync
 internal import ServerConformance
 
-#if canImport(FoundationNetworking)
-internal import FoundationNetworking
-#endif
-
 /// An error in the words of the tool: what went wrong, why, and what to do next.
 struct Failure: Encodable {
     let code: String
@@ -64,7 +60,6 @@ struct Failure: Encodable {
             case let cause as KeyError: joined(cause.message, cause.cause)
             // Foundation's own description is a dump of dictionaries.
             case let cause as CocoaError: cause.localizedDescription
-            case let cause as URLError: "code \(cause.code.rawValue) of the system's loading"
             default: "\(cause)"
             }
         return (message.hasSuffix(".") ? String(message.dropLast()) : message) + ": " + inner

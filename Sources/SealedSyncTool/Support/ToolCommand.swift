@@ -1,8 +1,8 @@
-internal import ArgumentParser
+internal import CommandArguments
 internal import Foundation
 
 /// A command that reports its failures in one place: on standard error for people, as one object for programs.
-protocol ToolCommand: AsyncParsableCommand {
+protocol ToolCommand: ParsableCommand {
     /// Whether the answer is to be one JSON object on standard output.
     var json: Bool { get }
 
@@ -30,9 +30,12 @@ extension Failure {
     /// - Returns: The status to end with.
     func reported(json: Bool, status: ExitCode = .failure) throws -> ExitCode {
         Console.writeError(sentence: "sealedsync: \(text)")
-        if json { try Console.write(json: FailureAnswer(error: self)) }
+        if json { try writeAnswer() }
         return status
     }
+
+    /// Prints the failure as one object.
+    func writeAnswer() throws { try Console.write(json: FailureAnswer(error: self)) }
 }
 
 private struct FailureAnswer: Encodable {

@@ -1,4 +1,4 @@
-internal import ArgumentParser
+internal import CommandArguments
 internal import SealedSync
 
 /// The answer of an action on one to-do.

@@ -1,4 +1,4 @@
-internal import ArgumentParser
+internal import CommandArguments
 
 /// `sealedsync todo`: the quickstart of the original tutorials as a program, one process per call.
 struct TodoCommand: ParsableCommand {

@@ -1,4 +1,4 @@
-internal import ArgumentParser
+internal import CommandArguments
 
 /// The options of every action on a to-do list.
 struct TodoOptions: ParsableArguments {

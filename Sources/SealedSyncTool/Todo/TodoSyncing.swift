@@ -1,4 +1,4 @@
-internal import ArgumentParser
+internal import CommandArguments
 internal import SealedSync
 
 /// What a push, a pull or both did, as the tool prints it.
