@@ -8,20 +8,21 @@ BREW_PKGCONFIG := $(shell command -v brew >/dev/null 2>&1 && \
 	printf '%s/lib/pkgconfig:%s/lib/pkgconfig' "$$(brew --prefix openssl)" "$$(brew --prefix sqlcipher)")
 export PKG_CONFIG_PATH := $(BREW_PKGCONFIG)$(if $(PKG_CONFIG_PATH),:$(PKG_CONFIG_PATH))
 
-.PHONY: demo test bench test-sqlcipher4 test-memory-release sqlcipher4 build lint format clean prerequisites swift-version libraries
+.PHONY: demo test bench test-sqlcipher4 test-memory-release test-dependency sqlcipher4 docs build lint format clean \
+	prerequisites swift-version libraries openssl install
 
 demo: prerequisites
 	@$(SWIFT) build --product sealedsync
 	@"$$($(SWIFT) build --show-bin-path)/sealedsync" demo
 
 # One test after the other: many block a thread or wait for real processes, and two cores have a pool of two threads.
-test: prerequisites
+test: prerequisites openssl
 	@$(SWIFT) build --build-tests
 	@$(SWIFT) test --skip-build --no-parallel
 
 # The same tests, the same binaries, on SQLCipher 4: the library is found at run time. What only both generations
 # together can show, such as a file that one writes and the other reads, is tested here as well.
-test-sqlcipher4: prerequisites sqlcipher4
+test-sqlcipher4: prerequisites openssl sqlcipher4
 	@$(SWIFT) build --build-tests
 	@SEALEDSYNC_SQLCIPHER4="$(CURDIR)/.sqlcipher4/lib" LD_LIBRARY_PATH="$(CURDIR)/.sqlcipher4/lib" \
 		$(SWIFT) test --skip-build --no-parallel
@@ -43,9 +44,7 @@ sqlcipher4:
 		command -v $$tool >/dev/null 2>&1 && continue; \
 		if ! command -v apt-get >/dev/null 2>&1; then \
 			echo "SQLCipher 4 is built from Debian's source package: this needs Debian or Ubuntu." >&2; exit 1; fi; \
-		if [ "$$(id -u)" = 0 ]; then sudo=; else sudo=sudo; fi; \
-		$$sudo apt-get update -qq && \
-		$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq dpkg-dev gcc make tcl || exit 1; \
+		$(MAKE) --no-print-directory install PACKAGES="dpkg-dev gcc make tcl" || exit 1; \
 	done; \
 	Scripts/build-sqlcipher4
 
@@ -54,6 +53,15 @@ bench: prerequisites
 	@$(SWIFT) build -c release --product sealedsync-bench
 	@"$$($(SWIFT) build -c release --show-bin-path)/sealedsync-bench" store
 	@"$$($(SWIFT) build -c release --show-bin-path)/sealedsync-bench" growth
+
+# An app in a folder of its own that depends on the package: which libraries it needs, and whether it syncs.
+test-dependency: prerequisites
+	@$(SWIFT) build --product sealedsync
+	@SWIFT="$(SWIFT)" Scripts/try-as-dependency
+
+# One static site of all public modules, in .build/documentation.
+docs: prerequisites
+	@SWIFT="$(SWIFT)" Scripts/build-documentation
 
 build: prerequisites
 	@$(SWIFT) build
@@ -77,21 +85,35 @@ swift-version:
 		echo "Swift $$found is too old: install Swift $(SWIFT_MINIMUM) or later from https://www.swift.org/install" >&2; \
 		exit 1; }
 
+# What the package links, as pkg-config names it, and what brings it. libcurl is the client on Linux only.
+LIBRARIES := sqlcipher libcrypto libssl $(if $(filter Darwin,$(shell uname -s)),,libcurl)
+DEBIAN_PACKAGES := libsqlcipher-dev libssl-dev libcurl4-openssl-dev pkg-config ca-certificates
+
 libraries:
-	@if command -v pkg-config >/dev/null 2>&1 && pkg-config --exists sqlcipher libcrypto; then exit 0; fi; \
+	@if command -v pkg-config >/dev/null 2>&1 && pkg-config --exists $(LIBRARIES) && \
+		{ ! command -v apt-get >/dev/null 2>&1 || [ -e /etc/ssl/certs/ca-certificates.crt ]; }; then exit 0; fi; \
 	if command -v apt-get >/dev/null 2>&1; then \
-		if [ "$$(id -u)" = 0 ]; then sudo=; else sudo=sudo; fi; \
-		if [ -n "$$sudo" ] && ! command -v sudo >/dev/null 2>&1; then \
-			echo "As root, install libsqlcipher-dev, libssl-dev and pkg-config; then run make again." >&2; exit 1; fi; \
-		echo "Installing libsqlcipher-dev, libssl-dev and pkg-config"; \
-		$$sudo apt-get update -qq && \
-		$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq libsqlcipher-dev libssl-dev pkg-config || { \
-			echo "The packages could not be installed: install libsqlcipher-dev, libssl-dev and pkg-config by hand." >&2; \
-			exit 1; }; \
+		$(MAKE) --no-print-directory install PACKAGES="$(DEBIAN_PACKAGES)"; \
 	elif command -v brew >/dev/null 2>&1; then \
 		brew install sqlcipher openssl pkgconf; \
 	else \
-		echo "Install the development files of SQLCipher and of OpenSSL 3 (libcrypto), and pkg-config." >&2; \
-		echo "On Debian and Ubuntu the packages are libsqlcipher-dev, libssl-dev and pkg-config." >&2; \
+		echo "Install pkg-config, the system's trusted certificates, and the development files of SQLCipher, of" >&2; \
+		echo "OpenSSL 3 and of libcurl. On Debian and Ubuntu the packages are $(DEBIAN_PACKAGES)." >&2; \
 		exit 1; \
 	fi
+
+# The tests make certificates with the `openssl` program.
+openssl:
+	@command -v openssl >/dev/null 2>&1 && exit 0; \
+	if command -v apt-get >/dev/null 2>&1; then $(MAKE) --no-print-directory install PACKAGES=openssl; \
+	else echo "Install the openssl program: the tests make certificates with it." >&2; exit 1; fi
+
+# Installs $(PACKAGES) where apt is.
+install:
+	@if [ "$$(id -u)" = 0 ]; then sudo=; else sudo=sudo; fi; \
+	if [ -n "$$sudo" ] && ! command -v sudo >/dev/null 2>&1; then \
+		echo "As root, install $(PACKAGES); then run make again." >&2; exit 1; fi; \
+	echo "Installing $(PACKAGES)"; \
+	$$sudo apt-get update -qq && \
+	$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(PACKAGES) || { \
+		echo "The packages could not be installed: install $(PACKAGES) by hand." >&2; exit 1; }

@@ -2,7 +2,7 @@ public import SQLCipherStore
 public import StoreKeys
 
 extension StoreFolder {
-    /// Opens a store again that was locked with ``EncryptedStore/lock()``, also under a data key that was rotated
+    /// Opens a store again that was locked with ``/SQLCipherStore/EncryptedStore/lock()``, also under a data key that was rotated
     /// meanwhile.
     ///
     /// Unlocking a store that is not locked does nothing but check the secret.

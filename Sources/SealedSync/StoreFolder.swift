@@ -109,7 +109,7 @@ public struct StoreFolder: Sendable {
     }
 
     /// Opens the store with the tables that it remembers, for tools that know nothing of its app: see
-    /// ``EncryptedStore/openAsItIs(at:key:options:)``.
+    /// ``/SQLCipherStore/EncryptedStore/openAsItIs(at:key:options:)``.
     ///
     /// - Throws: As ``open(_:unlocker:options:)``.
     public func openAsItIs(

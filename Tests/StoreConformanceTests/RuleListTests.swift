@@ -53,7 +53,7 @@ struct RuleListTests {
 
     @Test("is the page of the documentation")
     func page() throws {
-        let page = sources.appendingPathComponent("StoreConformance/StoreConformance.docc/StoreRules.md")
+        let page = sources.appendingPathComponent("StoreConformance/StoreConformance.docc/RulesForStores.md")
         let generated = try StoreRules.suite.list(.markdown)
         if ProcessInfo.processInfo.environment["SEALEDSYNC_WRITE_PAGES"] != nil {
             try generated.write(to: page, atomically: true, encoding: .utf8)
@@ -61,7 +61,7 @@ struct RuleListTests {
         let committed = try String(contentsOf: page, encoding: .utf8)
         #expect(
             committed == generated,
-            "write it again: sealedsync conform --list --markdown > Sources/StoreConformance/…/StoreRules.md"
+            "write it again: sealedsync conform --list --markdown > Sources/StoreConformance/…/RulesForStores.md"
         )
     }
 }

@@ -4,9 +4,9 @@ public import SyncContract
 
 /// How the kit gets at a store: the three functions that its author writes, and two more for what some stores offer.
 ///
-/// What a store can do is read from ``SyncContextDataSource/capabilities`` of the stores that are made. A function that
-/// is not written makes the rules that need it not applicable, with that reason; but a store that declares a capability
-/// which cannot be checked without the function breaks those rules.
+/// What a store can do is read from ``/SyncContract/SyncContextDataSource/capabilities`` of the stores that are made. A
+/// function that is not written makes the rules that need it not applicable, with that reason; but a store that declares
+/// a capability which cannot be checked without the function breaks those rules.
 public protocol StoreHarness: Sendable {
     /// The type of the store.
     associatedtype Store: SyncContextDataSource
