@@ -135,7 +135,12 @@ var testTargets: [Target] {
             name: "CommandArgumentsTests",
             dependencies: ["CommandArguments", "SealedSyncTool", "SealedSyncBenchmarks"]
         ),
-        .testTarget(name: "HTTPTransportTests", dependencies: ["HTTPTransport", "SeededNumbers"]),
+        // A server of sockets that does exactly what a test says.
+        .target(name: "ScriptedServer", path: "Tests/ScriptedServer"),
+        .testTarget(
+            name: "HTTPTransportTests",
+            dependencies: ["HTTPTransport", "ScriptedServer", "DatasyncEmulator", "SeededNumbers"]
+        ),
         // Carries requests to an emulator in the same process: for tests that are not about sockets.
         .target(
             name: "EmulatorTransport",
@@ -159,7 +164,7 @@ var testTargets: [Target] {
             name: "DatasyncHTTPTests",
             dependencies: [
                 "DatasyncHTTP", "HTTPTransport", "RemoteContract", "SyncContract", "DatasyncEmulator",
-                "EmulatorTransport", "QueryGenerator", "SeededNumbers",
+                "EmulatorTransport", "ScriptedServer", "QueryGenerator", "SeededNumbers",
             ],
             resources: [.copy("Fixtures")]
         ),
@@ -167,7 +172,7 @@ var testTargets: [Target] {
             name: "OfflineSyncTests",
             dependencies: [
                 "OfflineSync", "RemoteContract", "SyncContract", "ReferenceStore", "DatasyncHTTP", "DatasyncEmulator",
-                "StoreConformance", "SeededNumbers",
+                "EmulatorTransport", "StoreConformance", "SeededNumbers",
             ]
         ),
         // Correct stores of other make, and stores with one fault each: what the kit is judged by.

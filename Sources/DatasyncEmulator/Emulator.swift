@@ -38,11 +38,26 @@ public final class Emulator: Sendable {
 
     /// Answers a request, unless a fault was scripted for it; either way it is logged.
     ///
+    /// Faults that slow an answer down are met by waiting before this returns.
+    ///
     /// - Throws: `EmulatorError` with code `connectionDropped`, and nothing else, when a fault asks for the connection
-    ///   to be closed without an answer.
+    ///   to be closed without an answer or within one.
     public func handle(_ request: EmulatorRequest) async throws -> EmulatorResponse {
+        var response = try await deliver(request)
+        guard let pause = response.delivery.pause(forByteCount: response.body.count) else {
+            throw EmulatorError(code: .connectionDropped, message: "a scripted fault ends the connection in the answer")
+        }
+        // A cancelled wait ends at once, as it does in a server that stops.
+        try? await Task.sleep(for: pause)
+        response.delivery = .whole
+        return response
+    }
+
+    /// As `handle`, but leaves what a fault does to the bytes of the answer to the caller.
+    package func deliver(_ request: EmulatorRequest) async throws -> EmulatorResponse {
         let response = await faultyResponse(to: request)
-        state.withLock { $0.log.append(request, status: response?.status) }
+        let arrives = response?.delivery.isComplete == true
+        state.withLock { $0.log.append(request, status: arrives ? response?.status : nil) }
         guard let response else {
             throw EmulatorError(code: .connectionDropped, message: "a scripted fault dropped the connection")
         }
@@ -65,13 +80,31 @@ public final class Emulator: Sendable {
             // Being cancelled while waiting means the server stops: the request is then served without further ado.
             try? await Task.sleep(for: duration)
             return respond(to: request)
+        case .applyThenDeliver(let delivery):
+            var response = respond(to: request)
+            response.delivery = delivery
+            return response
+        }
+    }
+
+    /// What is answered to bytes that are no request, or none that can be read to its end. Nothing is logged.
+    ///
+    /// - Parameters:
+    ///   - status: The status.
+    ///   - reason: What is wrong, for people; a Datasync server keeps it to itself.
+    /// - Returns: The answer, in the form in which the dialect refuses requests.
+    func refusal(_ status: Int, _ reason: String) -> EmulatorResponse {
+        switch configuration.dialect {
+        case .datasync: EmulatorResponse(status)
+        case .azureMobileApps:
+            Protocol2Handler(configuration: configuration, request: EmulatorRequest("", "")).error(status, reason)
         }
     }
 
     private func respond(to request: EmulatorRequest) -> EmulatorResponse {
         switch configuration.dialect {
         case .datasync:
-            guard request.body.count <= configuration.maximumBodySize else { return EmulatorResponse(413) }
+            guard configuration.accepts(request) else { return EmulatorResponse(413) }
             guard let segments = request.segments else { return EmulatorResponse(400) }
             return state.withLock { state in
                 guard let (index, id) = route(segments, in: &state) else { return EmulatorResponse(404) }

@@ -54,4 +54,8 @@ public struct EmulatorConfiguration: Sendable {
     var maximumBodySize: Int {
         dialect == .datasync ? 1_048_576 : 102_400
     }
+
+    func accepts(_ request: EmulatorRequest) -> Bool {
+        !request.isBodyTooLarge && request.body.count <= maximumBodySize
+    }
 }

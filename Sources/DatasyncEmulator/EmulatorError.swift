@@ -9,10 +9,12 @@ public struct EmulatorError: Error, Sendable, CustomStringConvertible {
             self.description = description
         }
 
-        /// A scripted fault asked for the connection to be closed without an answer.
+        /// A scripted fault asked for the connection to be closed without an answer, or within one.
         public static let connectionDropped = Code("connectionDropped")
         /// The address cannot be listened on.
         public static let cannotListen = Code("cannotListen")
+        /// The certificate or its key cannot be read, or they do not belong together.
+        public static let invalidCertificate = Code("invalidCertificate")
         /// The server or proxy runs already.
         public static let alreadyRunning = Code("alreadyRunning")
         /// The table was not configured.

@@ -1,5 +1,6 @@
 // One import is enough for an app: everything it needs comes with this module.
 @_exported public import DatasyncHTTP
+@_exported public import HTTPTransport
 @_exported public import OfflineSync
 @_exported public import RemoteContract
 @_exported public import SQLCipherStore

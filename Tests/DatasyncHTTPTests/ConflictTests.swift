@@ -1,6 +1,7 @@
 import DatasyncHTTP
 import Foundation
 import RemoteContract
+import ScriptedServer
 import SyncContract
 import Testing
 

@@ -1,6 +1,6 @@
 import DatasyncHTTP
 import Foundation
-import HTTPTypes
+import HTTPTransport
 import RemoteContract
 import SyncContract
 import Testing

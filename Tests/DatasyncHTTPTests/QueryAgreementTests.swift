@@ -1,5 +1,6 @@
 import DatasyncEmulator
 import DatasyncHTTP
+import EmulatorTransport
 import QueryGenerator
 import RemoteContract
 import SeededNumbers
@@ -28,20 +29,18 @@ struct QueryAgreementTests {
         let seed = SeededGenerator.seed()
         let isDatasync = dialect == .datasync
         var random = RandomQueries(Self.table, .wire(wholeNumbers: isDatasync), seed: seed)
-        let server = EmulatorServer(
+        let emulator = Emulator(
             EmulatorConfiguration(
                 dialect: isDatasync ? .datasync : .azureMobileApps,
                 tables: [.init("things", columns: Self.columns)]
             )
         )
-        let remote = try DatasyncRemote(baseURL: try await server.start(), dialect: dialect)
-        do {
-            try await compare(remote, seed: seed, &random)
-        } catch {
-            await server.stop()
-            throw error
-        }
-        await server.stop()
+        let remote = try DatasyncRemote(
+            baseURL: EmulatorTransport.url,
+            dialect: dialect,
+            transport: EmulatorTransport(emulator)
+        )
+        try await compare(remote, seed: seed, &random)
     }
 
     private func compare(_ remote: DatasyncRemote, seed: UInt64, _ random: inout RandomQueries) async throws {

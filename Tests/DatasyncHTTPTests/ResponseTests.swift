@@ -1,4 +1,4 @@
-import HTTPTypes
+import HTTPTransport
 import RemoteContract
 import SyncContract
 import Testing

@@ -1,7 +1,7 @@
 import DatasyncEmulator
 import DatasyncHTTP
 import Foundation
-import HTTPTypes
+import HTTPTransport
 import Testing
 
 @Suite("Many requests at the same time", .timeLimit(.minutes(1)))
@@ -25,9 +25,10 @@ struct SimultaneousRequestTests {
                         method: .get,
                         scheme: "http",
                         authority: authority,
-                        path: "/tables/todoitem"
+                        path: "/tables/todoitem",
+                        timeout: .seconds(8)
                     )
-                    return try await transport.send(request, body: nil, timeout: .seconds(8)).response.status.code
+                    return try await transport.send(request).status.code
                 }
             }
             return try await group.reduce(into: []) { $0.append($1) }

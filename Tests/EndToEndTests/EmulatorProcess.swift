@@ -1,10 +1,8 @@
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 import Foundation
+import HTTPTransport
 import Testing
 
-/// `sealedsync emulator` as a process, with a plain HTTP client beside it that shares nothing with the adapter.
+/// `sealedsync emulator` as a process, with a plain HTTP client beside it that knows nothing of the adapter.
 final class EmulatorProcess: Sendable {
     struct Answer {
         var status: Int
@@ -25,6 +23,7 @@ final class EmulatorProcess: Sendable {
     let url: String
     let protocolNumber: Int
     private let process: Process
+    private let transport = DefaultTransport()
 
     private init(_ process: Process, url: String, protocolNumber: Int) {
         self.process = process
@@ -71,17 +70,25 @@ final class EmulatorProcess: Sendable {
         _ body: String? = nil,
         headers: [String: String] = [:]
     ) async throws -> Answer {
-        var request = URLRequest(url: try #require(URL(string: url + path)))
-        request.httpMethod = method
-        request.httpBody = body.map { Data($0.utf8) }
-        request.setValue(protocolNumber == 3 ? "3.0.0" : "2.0.0", forHTTPHeaderField: "ZUMO-API-VERSION")
-        if body != nil { request.setValue("application/json", forHTTPHeaderField: "Content-Type") }
-        for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
-        let (data, response) = try await URLSession.shared.data(for: request)
-        let http = try #require(response as? HTTPURLResponse)
-        var fields: [String: String] = [:]
-        for (name, value) in http.allHeaderFields { fields["\(name)".lowercased()] = "\(value)" }
-        return Answer(status: http.statusCode, headers: fields, body: data)
+        var request = HTTPRequest(
+            method: try #require(HTTPRequest.Method(method)),
+            scheme: "http",
+            authority: String(url.dropFirst("http://".count)),
+            path: path,
+            body: body.map { Array($0.utf8) }
+        )
+        var sent = ["ZUMO-API-VERSION": protocolNumber == 3 ? "3.0.0" : "2.0.0"]
+        if body != nil { sent["Content-Type"] = "application/json" }
+        for (name, value) in sent.merging(headers, uniquingKeysWith: { $1 }) {
+            request.headerFields[try #require(HTTPField.Name(name))] = value
+        }
+        let response = try await transport.send(request)
+        let fields = response.headerFields.map { ($0.name.canonicalName, $0.value) }
+        return Answer(
+            status: response.status.code,
+            headers: Dictionary(fields, uniquingKeysWith: { $0 + ", " + $1 }),
+            body: Data(response.body)
+        )
     }
 
     /// The rows of the table that are not deleted: text by id, as the server tells them.

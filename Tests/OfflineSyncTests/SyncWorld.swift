@@ -1,13 +1,13 @@
 import DatasyncEmulator
 import DatasyncHTTP
-import Foundation
+import EmulatorTransport
 import OfflineSync
 import ReferenceStore
 import RemoteContract
 import SyncContract
 import Testing
 
-/// Two devices and a real server on a loopback socket.
+/// Two devices and an emulator. What happens on the way between them is for the tests of the adapter.
 struct SyncWorld {
     struct Device {
         let store: MemoryStore
@@ -39,7 +39,7 @@ struct SyncWorld {
     let phone: Device
     let laptop: Device
 
-    /// Starts a world, lends it, and stops its server whatever happens.
+    /// Makes a world and lends it.
     static func with(
         _ dialect: DatasyncDialect,
         pageSize: Int? = nil,
@@ -50,37 +50,33 @@ struct SyncWorld {
             tables: ["TodoItem"]
         )
         configuration.pageSize = pageSize
-        let server = EmulatorServer(configuration)
-        let url = try await server.start()
-        let result: Result<Void, any Error>
-        do {
-            let world = SyncWorld(
-                emulator: server.emulator,
-                dialect: dialect,
-                phone: try device(url, dialect),
-                laptop: try device(url, dialect)
-            )
-            try await body(world)
-            for device in [world.phone, world.laptop] {
-                let findings = try await device.store.verifyQueue()
-                #expect(findings.isEmpty, "whatever was done, the queue is sound afterwards")
-            }
-            result = .success(())
-        } catch {
-            result = .failure(error)
+        let emulator = Emulator(configuration)
+        let world = SyncWorld(
+            emulator: emulator,
+            dialect: dialect,
+            phone: try device(emulator, dialect),
+            laptop: try device(emulator, dialect)
+        )
+        try await body(world)
+        for device in [world.phone, world.laptop] {
+            let findings = try await device.store.verifyQueue()
+            #expect(findings.isEmpty, "whatever was done, the queue is sound afterwards")
         }
-        await server.stop()
-        try result.get()
     }
 
-    private static func device(_ url: URL, _ dialect: DatasyncDialect) throws -> Device {
+    private static func device(_ emulator: Emulator, _ dialect: DatasyncDialect) throws -> Device {
         let definition = TableDefinition(
             "TodoItem",
             columns: todoTable.columns,
             idComparison: dialect == .datasync ? .exact : .asciiCaseInsensitive
         )
         let store = try makeStore(definition)
-        let server = InterceptedServer(try DatasyncRemote(baseURL: url, dialect: dialect))
+        let remote = try DatasyncRemote(
+            baseURL: EmulatorTransport.url,
+            dialect: dialect,
+            transport: EmulatorTransport(emulator)
+        )
+        let server = InterceptedServer(remote)
         let context = SyncContext(store: store, remote: server)
         return Device(store: store, server: server, context: context, table: try context.table("TodoItem"))
     }

@@ -2,16 +2,20 @@ public import Foundation
 
 /// One HTTP request, as the emulator's core takes it.
 public struct EmulatorRequest: Sendable {
-    /// The method, in upper case.
+    /// The method, in upper case: the genuine servers' routes ignore its case.
     public var method: String
     /// The path as sent, percent-encoded.
     public var path: String
     /// The query as sent, percent-encoded, without the question mark; empty when there is none.
     public var query: String
-    /// The header fields; of a name that occurs twice a server behind FlyingFox sees the last one only.
+    /// The header fields, repeated ones as often as they were sent.
     public var headers: HTTPHeaderFields
     /// The body; empty when there is none.
     public var body: Data
+    /// How the request came, `http` or `https`: for the URLs that answers contain.
+    var scheme = "http"
+    /// Whether the body is larger than what is accepted; a server then stops reading and leaves it out.
+    var isBodyTooLarge = false
 
     /// Makes a request.
     ///

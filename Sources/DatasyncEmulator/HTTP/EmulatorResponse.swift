@@ -1,6 +1,8 @@
 public import Foundation
 
-/// One HTTP answer, as the emulator's core gives it. Length and connection headers are left to the server.
+/// One HTTP answer, as the emulator's core gives it.
+///
+/// `Content-Length`, `Transfer-Encoding` and `Connection` are left to the server, which ignores those that are here.
 public struct EmulatorResponse: Sendable {
     /// The status code.
     public var status: Int
@@ -8,6 +10,8 @@ public struct EmulatorResponse: Sendable {
     public var headers: HTTPHeaderFields
     /// The body; empty when there is none.
     public var body: Data
+    /// How a server hands the answer over: other than whole where a fault says so.
+    var delivery = Delivery.whole
 
     /// Makes an answer.
     public init(_ status: Int, headers: HTTPHeaderFields = [:], body: Data = Data()) {

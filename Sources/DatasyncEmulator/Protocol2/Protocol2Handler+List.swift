@@ -55,7 +55,7 @@ extension Protocol2Handler {
                 "\(PercentEncoding.encode(name, also: "!'()*"))=\(PercentEncoding.encode(value, also: "!'()*"))"
             }
             .joined(separator: "&")
-        return "http://\(name.isEmpty ? host : name)/?\(query); rel=next"
+        return "\(request.scheme)://\(name.isEmpty ? host : name)/?\(query); rel=next"
     }
 
     // MARK: Options and names, whose case counts

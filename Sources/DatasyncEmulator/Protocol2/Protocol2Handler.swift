@@ -15,7 +15,7 @@ struct Protocol2Handler {
         if let token = request.headers["X-ZUMO-AUTH"], token.split(separator: ".").count != 3 {
             return answer(401, ["name": "JsonWebTokenError", "message": "jwt malformed"])
         }
-        return request.body.count > configuration.maximumBodySize ? error(400, "request entity too large") : nil
+        return configuration.accepts(request) ? nil : error(400, "request entity too large")
     }
 
     private static func isSupported(_ version: String) -> Bool {

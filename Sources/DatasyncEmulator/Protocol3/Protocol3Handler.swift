@@ -30,7 +30,7 @@ struct Protocol3Handler {
         let row = stored(item, as: id, in: &table)
         var response = entity(201, row, in: table)
         let host = request.headers["Host"] ?? "localhost"
-        response.headers["Location"] = "http://\(host)\(request.path)/\(PercentEncoding.encode(id.text))"
+        response.headers["Location"] = "\(request.scheme)://\(host)\(request.path)/\(PercentEncoding.encode(id.text))"
         return response
     }
 

@@ -1,4 +1,3 @@
-import FlyingSocks
 public import Foundation
 import Synchronization
 
@@ -45,10 +44,7 @@ public final class LossyProxy: Sendable {
 
     private struct State {
         var script = Script()
-        var listener: Socket?
-        /// Open sockets, so that stopping can wake the threads that wait on them.
-        var open: Set<Socket> = []
-        var isStopped = false
+        var threads: ConnectionThreads?
     }
 
     private let upstream: UInt16
@@ -99,20 +95,18 @@ public final class LossyProxy: Sendable {
     @discardableResult
     public func start(port: UInt16 = 0) throws -> URL {
         try state.withLock { state in
-            guard state.listener == nil, !state.isStopped else {
+            guard state.threads == nil else {
                 throw EmulatorError(code: .alreadyRunning, message: "make a new proxy instead of starting one twice")
             }
             do {
-                let listener = try Socket(domain: AF_INET)
-                try listener.setValue(true, for: .localAddressReuse)
-                try listener.bind(to: .inet(ip4: "127.0.0.1", port: port))
-                try listener.listen()
-                guard case .ip4(let host, let port) = try listener.sockname(),
-                    let url = URL(string: "http://\(host):\(port)")
-                else { throw EmulatorError(code: .cannotListen, message: "the listening socket has no address") }
-                state.listener = listener
-                state.open.insert(listener)
-                Thread.detachNewThread { self.accept(on: listener) }
+                let listener = try ListeningSocket(host: "127.0.0.1", port: port)
+                guard let url = listener.url(scheme: "http") else {
+                    throw SystemFailure(call: "getsockname", code: EINVAL)
+                }
+                let limit = ServerSettings().maximumConnections
+                state.threads = try ConnectionThreads(listener, limit: limit, grace: .zero) { connection, _ in
+                    self.serve(connection)
+                }
                 return url
             } catch {
                 throw EmulatorError(code: .cannotListen, message: "cannot listen on port \(port)", cause: error)
@@ -122,100 +116,106 @@ public final class LossyProxy: Sendable {
 
     /// Closes everything, held connections included. The threads end soon after.
     public func stop() {
-        state.withLock { state in
-            state.isStopped = true
-            for socket in state.open {
-                _ = shutdown(socket.file.rawValue, Int32(SHUT_RDWR))
-            }
+        state.withLock { $0.threads }?.stop()
+    }
+
+    // MARK: Connections
+
+    private func serve(_ connection: Connection) {
+        // One side that is gone or makes no sense is a reason to close the other, and that is all a proxy can do.
+        guard let server = try? Socket(connectingTo: upstream) else { return }
+        connection.withStopHandler { _ in
+            server.endBoth()
+        } _: {
+            try? forwardRequests(from: connection.socket, to: server)
         }
     }
 
-    // MARK: Threads
-
-    private func accept(on listener: Socket) {
-        defer { close(listener) }
+    private func forwardRequests(from client: Socket, to server: Socket) throws {
+        let limits = RequestLimits(requestLine: 65_536, fields: 65_536, body: 1 << 30)
+        var requests = RequestReader(limits)
+        var answers = ProxiedAnswers(server)
+        var unsent: [UInt8] = []
         while true {
-            do {
-                let client = Socket(file: try listener.accept().file)
-                guard open(client) else { return }
-                Thread.detachNewThread { self.serve(client) }
-            } catch {
-                // Stopping shuts the listener down, which ends the wait in this way.
-                return
+            switch requests.next() {
+            case .request(let request):
+                let bytes = unsent.prefix(request.byteCount)
+                guard try forward(request.head.line, bytes, from: client, to: server, &answers) else { return }
+                unsent.removeFirst(request.byteCount)
+            // The request goes on as a whole, so nobody else can say it.
+            case .continueIsExpected: try client.send(AnswerBytes.continue[...], limit: .unlimited)
+            case .refusal: return
+            case nil:
+                let bytes = try client.receive(until: .now + .unlimited)
+                guard !bytes.isEmpty else { return }
+                requests.append(bytes)
+                unsent.append(contentsOf: bytes)
             }
-        }
-    }
-
-    private func serve(_ client: Socket) {
-        defer { close(client) }
-        do {
-            let server = try Socket(domain: AF_INET)
-            guard open(server) else { return }
-            defer { close(server) }
-            try server.connect(to: .inet(ip4: "127.0.0.1", port: upstream))
-            for socket in [client, server] {
-                try socket.setValue(true, for: BoolSocketOption(level: Int32(IPPROTO_TCP), name: TCP_NODELAY))
-            }
-            var requests = HTTPMessageReader(client)
-            var answers = HTTPMessageReader(server)
-            while let request = try requests.next(), try forward(request, from: client, to: server, &answers) {}
-        } catch {
-            // One side is gone; closing the other is all a proxy can do.
-            return
         }
     }
 
     /// Handles one request; false when the connection is to be closed.
     private func forward(
-        _ request: HTTPMessageReader.Message,
+        _ line: RequestLine,
+        _ bytes: ArraySlice<UInt8>,
         from client: Socket,
         to server: Socket,
-        _ answers: inout HTTPMessageReader
+        _ answers: inout ProxiedAnswers
     ) throws -> Bool {
-        let behaviour = state.withLock { $0.script.take(for: request.firstLine) }
+        let behaviour = state.withLock { $0.script.take(for: line.text) }
         switch behaviour {
         case .dropRequest: return false
         case .hold:
             // Ends when the client gives up or the proxy stops.
-            while true { _ = try client.read(atMost: 4_096) }
+            while try !client.receive(until: .now + .unlimited).isEmpty {}
+            return false
         case .pass, .dropAnswer, .cutAnswer:
-            try server.writeAll(request.bytes)
-            guard let answer = try answers.next(isAnswerTo: request.firstLine), behaviour != .dropAnswer else {
+            try server.send(bytes, limit: .unlimited)
+            guard let answer = try answers.next(isToHead: line.method == "HEAD"), behaviour != .dropAnswer else {
                 return false
             }
             let isCut = behaviour == .cutAnswer
-            try client.writeAll(isCut ? answer.bytes.prefix(answer.bytes.count / 2) : answer.bytes)
+            try client.send(isCut ? answer.prefix(answer.count / 2) : answer[...], limit: .unlimited)
             return !isCut
-        }
-    }
-
-    // MARK: Sockets
-
-    /// Notes an open socket; closes it and says no when the proxy has stopped.
-    private func open(_ socket: Socket) -> Bool {
-        let isStopped = state.withLock { state in
-            if !state.isStopped { state.open.insert(socket) }
-            return state.isStopped
-        }
-        if isStopped { close(socket) }
-        return !isStopped
-    }
-
-    /// Closes under the lock, so that `stop` never touches a number that already means another socket.
-    private func close(_ socket: Socket) {
-        state.withLock { state in
-            state.open.remove(socket)
-            // A socket that cannot be closed was closed already; there is nothing to do about it.
-            try? socket.close()
         }
     }
 }
 
-extension Socket {
-    fileprivate func writeAll(_ bytes: Data) throws {
-        var index = bytes.startIndex
-        while index < bytes.endIndex {
-            index = try write(bytes, from: index)
+/// The answers of the server behind a proxy, byte by byte as they came.
+private struct ProxiedAnswers {
+    private let server: Socket
+    private var reader = AnswerReader()
+    private var bytes: [UInt8] = []
+
+    init(_ server: Socket) {
+        self.server = server
+    }
+
+    /// The next answer; nil when the server closed the connection instead. Interim answers are left out.
+    mutating func next(isToHead: Bool) throws -> [UInt8]? {
+        while true {
+            switch try reader.next(isToHead: isToHead) {
+            case .answer(let count): return take(count)
+            case .interim(let count): _ = take(count)
+            case nil:
+                let more = try server.receive(until: .now + .unlimited)
+                guard !more.isEmpty else {
+                    guard case .answer(let count) = reader.end() else { return nil }
+                    return take(count)
+                }
+                reader.append(more)
+                bytes.append(contentsOf: more)
+            }
         }
     }
+
+    private mutating func take(_ count: Int) -> [UInt8] {
+        defer { bytes.removeFirst(count) }
+        return Array(bytes.prefix(count))
+    }
+}
+
+extension Duration {
+    /// A proxy waits as long as those on both sides of it do.
+    fileprivate static let unlimited = Duration.seconds(1_000_000_000)
 }

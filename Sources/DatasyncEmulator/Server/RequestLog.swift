@@ -4,7 +4,7 @@ public struct LoggedRequest: Sendable {
     public let number: Int
     /// The request as it came.
     public let request: EmulatorRequest
-    /// The status answered; nil when the connection was dropped instead.
+    /// The status answered; nil when the connection was dropped instead, or within the answer.
     public let status: Int?
 }
 

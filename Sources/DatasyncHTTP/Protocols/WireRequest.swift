@@ -1,4 +1,4 @@
-internal import HTTPTypes
+internal import HTTPTransport
 
 /// A request as a protocol words it, before it has an address.
 struct WireRequest: Sendable, Hashable {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPTypes
+internal import HTTPTransport
 internal import RemoteContract
 
 /// Where tables are found: turns what a protocol wants to say into an HTTP request.

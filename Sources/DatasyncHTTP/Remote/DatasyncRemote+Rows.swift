@@ -1,4 +1,4 @@
-internal import HTTPTypes
+internal import HTTPTransport
 public import RemoteContract
 public import SyncContract
 

@@ -1,18 +1,21 @@
 public import Foundation
+public import HTTPTransport
 public import RemoteContract
-internal import HTTPTypes
 internal import Synchronization
 
 /// A Datasync or Azure Mobile Apps service as the sync engine sees it.
 ///
 /// Every call is one request; three need more: bringing a row back in protocol 2, a conflict whose answer lacks the
-/// server's row, and a row found deleted. Nothing is retried and nothing is cached. Redirects are not followed.
+/// server's row, and a row found deleted. Nothing is cached. Redirects are not followed.
+///
+/// When the connection breaks, a request that only reads, or that is known not to have been sent, is sent once more at
+/// once. Nothing else is sent twice: whether a change is to be repeated is for the engine to decide.
 public final class DatasyncRemote: SyncRemote {
     let endpoint: DatasyncEndpoint
     let wire: any WireProtocol
     private let requestTimeout: Duration
     private let authentication: (any RequestAuthentication)?
-    private let transport: any HTTPTransport
+    private let transport: any ClientTransport
     private let counter = Atomic<Int>(0)
 
     /// Describes a service; nothing is sent yet.
@@ -31,7 +34,7 @@ public final class DatasyncRemote: SyncRemote {
         dialect: DatasyncDialect,
         options: DatasyncOptions = DatasyncOptions(),
         authentication: (any RequestAuthentication)? = nil,
-        transport: any HTTPTransport = DefaultTransport()
+        transport: any ClientTransport = DefaultTransport()
     ) throws(RemoteError) {
         endpoint = try DatasyncEndpoint(baseURL, options: options)
         wire = dialect.wireProtocol
@@ -50,20 +53,18 @@ public final class DatasyncRemote: SyncRemote {
     func exchange(_ request: WireRequest) async throws -> ServerAnswer {
         var http = try endpoint.httpRequest(request, version: wire.version)
         if let field = try await authenticationField() { http.headerFields.append(field) }
-        try Task.checkCancellation()
-        counter.add(1, ordering: .relaxed)
+        http.body = request.body.map { Array($0.utf8) }
+        http.timeout = requestTimeout
         do {
-            let (response, body) = try await transport.send(
-                http,
-                body: request.body.map { Array($0.utf8) },
-                timeout: requestTimeout
-            )
+            let response = try await send(http)
             return ServerAnswer(
                 status: response.status.code,
                 fields: response.headerFields,
-                body: body,
+                body: response.body,
                 server: endpoint.authority
             )
+        } catch let error as TransportError {
+            throw RemoteError(error)
         } catch let error as RemoteError {
             throw error
         } catch let error as CancellationError {
@@ -75,6 +76,24 @@ public final class DatasyncRemote: SyncRemote {
                 cause: error
             )
         }
+    }
+
+    /// Sends a request, and once more when that can do nothing twice.
+    private func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let start = ContinuousClock.now
+        do {
+            return try await sendOnce(request)
+        } catch let error as TransportError where error.allowsRepetition(of: request.method) {
+            var again = request
+            again.timeout = requestTimeout - (.now - start)
+            return try await sendOnce(again)
+        }
+    }
+
+    private func sendOnce(_ request: HTTPRequest) async throws -> HTTPResponse {
+        try Task.checkCancellation()
+        counter.add(1, ordering: .relaxed)
+        return try await transport.send(request)
     }
 
     private func authenticationField() async throws -> HTTPField? {

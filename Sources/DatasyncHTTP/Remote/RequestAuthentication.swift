@@ -1,4 +1,4 @@
-public import HTTPTypes
+public import HTTPTransport
 
 /// Supplies what proves to the server who is asking. What it returns is sent and never kept, logged or put in an error.
 public protocol RequestAuthentication: Sendable {

@@ -1,4 +1,4 @@
-internal import HTTPTypes
+internal import HTTPTransport
 internal import RemoteContract
 internal import SyncContract
 

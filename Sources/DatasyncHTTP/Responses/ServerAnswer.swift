@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPTypes
+internal import HTTPTransport
 internal import RemoteContract
 internal import SyncContract
 

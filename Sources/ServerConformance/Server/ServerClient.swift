@@ -1,7 +1,5 @@
-internal import DatasyncHTTP
 internal import Foundation
-internal import HTTPTypes
-internal import RemoteContract
+internal import HTTPTransport
 internal import Synchronization
 
 /// Sends requests to one table of one server.
@@ -11,12 +9,11 @@ final class ServerClient: Sendable {
     private let scheme: String
     private let authority: String
     private let tablePath: String
-    private let timeout: Duration
-    private let transport: any HTTPTransport
+    private let transport: any ClientTransport
 
     private struct State {
         var isStopped = false
-        var running: [Int: Task<(response: HTTPResponse, body: [UInt8]), any Error>] = [:]
+        var running: [Int: Task<HTTPResponse, any Error>] = [:]
         var nextNumber = 0
     }
 
@@ -25,7 +22,6 @@ final class ServerClient: Sendable {
     init(url: URL, table: String, _ serverProtocol: ServerProtocol, timeout: Duration) {
         self.serverProtocol = serverProtocol
         self.table = table
-        self.timeout = timeout
         scheme = url.scheme?.lowercased() ?? "http"
         let host = url.host(percentEncoded: true) ?? ""
         let bracketed = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
@@ -33,15 +29,13 @@ final class ServerClient: Sendable {
         let base = url.path(percentEncoded: true)
         tablePath =
             (base.hasSuffix("/") ? String(base.dropLast()) : base) + "/tables/" + ServerRequest.encoded(table)
+        var options = TransportOptions()
+        options.timeout = timeout
         // A server that sends without end must not fill the memory.
-        #if os(Linux)
-        transport =
-            scheme == "http"
-            ? SocketTransport(maximumBodySize: Self.maximumBodySize)
-            : URLSessionTransport(maximumBodySize: Self.maximumBodySize)
-        #else
-        transport = URLSessionTransport(maximumBodySize: Self.maximumBodySize)
-        #endif
+        options.maximumBodySize = Self.maximumBodySize
+        // A server may close a kept connection whenever it likes: a request that met that would look like its fault.
+        options.keepsConnections = false
+        transport = DefaultTransport(options)
     }
 
     private static let maximumBodySize = 16 * 1_024 * 1_024
@@ -82,18 +76,20 @@ final class ServerClient: Sendable {
             scheme: scheme,
             authority: authority,
             path: path ?? (tablePath + request.suffix + (query.isEmpty ? "" : "?" + query)),
-            headerFields: fields(of: request)
+            headerFields: fields(of: request),
+            body: request.body
         )
         do {
-            let answer = try await exchange(http, request.body, evenWhenStopped: evenWhenStopped)
+            let answer = try await exchange(http, evenWhenStopped: evenWhenStopped)
             return ServerAnswer(
                 request: text,
-                status: answer.response.status.code,
-                headers: answer.response.headerFields,
+                status: answer.status.code,
+                headers: answer.headerFields,
                 body: answer.body
             )
-        } catch let error as RemoteError {
-            throw NoAnswer(request: text, reason: error.message, isUnreachable: error.code == .unreachable)
+        } catch let error as TransportError {
+            let isReached = [.invalidRequest, .tooLarge, .invalidResponse].contains(error.code)
+            throw NoAnswer(request: text, reason: error.message, isUnreachable: !isReached)
         }
     }
 
@@ -121,14 +117,13 @@ final class ServerClient: Sendable {
 
     private func exchange(
         _ request: HTTPRequest,
-        _ body: [UInt8]?,
         evenWhenStopped: Bool
-    ) async throws -> (response: HTTPResponse, body: [UInt8]) {
-        let (transport, timeout) = (transport, timeout)
+    ) async throws -> HTTPResponse {
+        let transport = transport
         let (number, task) = try state.withLock { state in
             if state.isStopped, !evenWhenStopped { throw CancellationError() }
             // Not a child of the caller's task: a rule whose time is up is still to delete its rows.
-            let task = Task.detached { try await transport.send(request, body: body, timeout: timeout) }
+            let task = Task.detached { try await transport.send(request) }
             state.nextNumber += 1
             state.running[state.nextNumber] = task
             return (state.nextNumber, task)

@@ -1,5 +1,5 @@
 internal import ConformanceRunner
-internal import HTTPTypes
+internal import HTTPTransport
 
 /// One request, as a rule wants it sent.
 struct ServerRequest: Sendable {

@@ -1,34 +1,30 @@
 import DatasyncHTTP
 import Foundation
-import HTTPTypes
+import HTTPTransport
 import RemoteContract
 import SyncContract
 import Synchronization
 
 /// Writes down requests and gives the same answer to all. For tests of what is sent, not of what comes of it.
-final class RecordingTransport: HTTPTransport {
-    private let sent = Mutex<[(request: HTTPRequest, body: [UInt8]?, timeout: Duration)]>([])
+final class RecordingTransport: ClientTransport {
+    private let sent = Mutex<[HTTPRequest]>([])
     private let answer: String
 
     init(answer: String = #"{"id":"a1","version":"V9"}"#) { self.answer = answer }
 
-    func send(
-        _ request: HTTPRequest,
-        body: [UInt8]?,
-        timeout: Duration
-    ) async throws -> (response: HTTPResponse, body: [UInt8]) {
-        sent.withLock { $0.append((request, body, timeout)) }
-        return (HTTPResponse(status: .ok), Array(answer.utf8))
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        sent.withLock { $0.append(request) }
+        return HTTPResponse(status: .ok, body: Array(answer.utf8))
     }
 
     /// Method, path and body of every request, a line each, and the condition if there is one.
     var lines: [String] {
         sent.withLock { sent in
-            sent.map { entry in
+            sent.map { request in
                 [
-                    entry.request.method.rawValue, entry.request.path ?? "",
-                    entry.request.headerFields[.ifMatch].map { "If-Match: " + $0 },
-                    entry.body.map { String(decoding: $0, as: UTF8.self) },
+                    request.method.rawValue, request.path ?? "",
+                    request.headerFields[.ifMatch].map { "If-Match: " + $0 },
+                    request.body.map { String(decoding: $0, as: UTF8.self) },
                 ]
                 .compactMap { $0 }.joined(separator: " ")
             }
@@ -39,13 +35,13 @@ final class RecordingTransport: HTTPTransport {
     var fields: [String: String] {
         sent.withLock { sent in
             Dictionary(
-                (sent.last?.request.headerFields ?? [:]).map { ($0.name.rawName, $0.value) },
+                (sent.last?.headerFields ?? [:]).map { ($0.name.rawName, $0.value) },
                 uniquingKeysWith: { $0 + " and " + $1 }
             )
         }
     }
 
-    var lastRequest: HTTPRequest? { sent.withLock { $0.last?.request } }
+    var lastRequest: HTTPRequest? { sent.withLock { $0.last } }
     var lastTimeout: Duration? { sent.withLock { $0.last?.timeout } }
 }
 

@@ -1,0 +1,25 @@
+internal import HTTPTransport
+internal import RemoteContract
+
+extension RemoteError {
+    /// What a failure of the transport means to the engine.
+    init(_ error: TransportError) {
+        let code: Code =
+            switch error.code {
+            case .invalidRequest: .invalidRequest
+            case .tooLarge, .invalidResponse: .invalidResponse
+            default: .unreachable
+            }
+        self.init(code, error.message, cause: error.cause)
+    }
+}
+
+extension TransportError {
+    /// Whether sending the request again at once does no harm and may help.
+    ///
+    /// What took its time and came to nothing, or failed for a reason that stays, is for the engine to try again later.
+    func allowsRepetition(of method: HTTPRequest.Method) -> Bool {
+        guard code == .connectionLost || code == .cannotConnect else { return false }
+        return fate == .notSent || method.isSafe
+    }
+}

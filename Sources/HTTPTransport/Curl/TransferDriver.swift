@@ -1,0 +1,109 @@
+#if !canImport(Darwin)
+internal import CCurl
+internal import Synchronization
+
+/// What stands between the tasks that want something and the thread that does it: orders, under a lock.
+final class TransferDriver: Sendable {
+    typealias Continuation = CheckedContinuation<HTTPResponse, any Error>
+
+    /// What the thread is asked to do.
+    enum Order: Sendable {
+        case start(Int, TransferRequest, Continuation)
+        case cancel(Int)
+    }
+
+    private struct State {
+        var orders: [Order] = []
+        var hasThread = false
+        var isClosed = false
+        /// Set while the thread waits or is about to; whoever brings an order takes it out and wakes the thread.
+        var waker: Waker?
+
+        mutating func wake() {
+            waker?.wake()
+            waker = nil
+        }
+    }
+
+    private let state = Mutex(State())
+    private let numbers = Atomic<Int>(0)
+    private let options: TransportOptions
+
+    init(_ options: TransportOptions) { self.options = options }
+
+    /// A number for a transfer, which no other one of this driver has.
+    func nextNumber() -> Int { numbers.add(1, ordering: .relaxed).newValue }
+
+    // MARK: For tasks
+
+    /// Starts a transfer; the continuation is resumed exactly once, from here or from the thread.
+    func start(_ number: Int, _ transfer: TransferRequest, _ continuation: Continuation) {
+        // Asked inside the lock: a cancellation that comes later finds the order, one that came before is seen here.
+        let refusal: (any Error)? = state.withLock { state in
+            if Task.isCancelled { return CancellationError() }
+            if state.isClosed { return TransportError.closed(fate: .notSent) }
+            guard state.hasThread || TransferThread.begin(self, options) else {
+                return TransportError(
+                    .cannotConnect,
+                    "the system gives no thread for the network; close what is not needed and try again",
+                    fate: .notSent
+                )
+            }
+            state.hasThread = true
+            state.orders.append(.start(number, transfer, continuation))
+            state.wake()
+            return nil
+        }
+        if let refusal { continuation.resume(throwing: refusal) }
+    }
+
+    /// Ends a transfer that has not ended yet.
+    func cancel(_ number: Int) {
+        state.withLock { state in
+            guard state.hasThread else { return }
+            state.orders.append(.cancel(number))
+            state.wake()
+        }
+    }
+
+    func close() {
+        state.withLock { state in
+            state.isClosed = true
+            state.wake()
+        }
+    }
+
+    // MARK: For the thread
+
+    /// The orders since the last call, in the order they came, and whether these are the last.
+    func take() -> (orders: [Order], isClosed: Bool) {
+        state.withLock { state in
+            state.waker = nil
+            defer { state.orders.removeAll(keepingCapacity: true) }
+            return (state.orders, state.isClosed)
+        }
+    }
+
+    /// Promises to wake the thread at the next order; false when there is one already.
+    func willWake(_ waker: Waker) -> Bool {
+        state.withLock { state in
+            guard state.orders.isEmpty, !state.isClosed else { return false }
+            state.waker = waker
+            return true
+        }
+    }
+}
+
+/// Wakes the thread that waits on a descriptor.
+///
+/// Used only under the driver's lock while the thread lives: the thread takes it back under that lock before it goes on,
+/// and so before it closes the descriptor.
+struct Waker: Sendable {
+    let descriptor: Int32
+
+    fileprivate func wake() {
+        // It fails only when the count is at its end, and then the thread is being woken already.
+        _ = eventfd_write(descriptor, 1)
+    }
+}
+#endif

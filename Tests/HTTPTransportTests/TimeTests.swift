@@ -1,0 +1,127 @@
+import HTTPTransport
+import ScriptedServer
+import Testing
+
+@Suite("Time limits and cancellation", .timeLimit(.minutes(1)))
+struct TimeTests {
+    @Test("silence ends at the request's time limit, and the message names it and the server")
+    func silence() async throws {
+        let server = try ScriptedServer { _ in [.silence] }
+        let error = try await CurlTransport().failure(of: .to(server, .post, timeout: .milliseconds(200)))
+        #expect(error.code == .timedOut)
+        #expect(error.fate == .mayHaveBeenProcessed)
+        #expect(error.message.contains(server.authority) && error.message.contains("0.2 seconds"))
+    }
+
+    @Test("an answer that drips runs out of time as well")
+    func drip() async throws {
+        let bytes = Array(response("200 OK", "slow").utf8)
+        let server = try ScriptedServer { _ in [.drip(bytes, milliseconds: 50)] }
+        let error = try await CurlTransport().failure(of: .to(server, timeout: .milliseconds(300)))
+        #expect(error.code == .timedOut)
+    }
+
+    @Test("an answer that stops in the middle is given up after the pause that is allowed")
+    func stall() async throws {
+        let transport = CurlTransport.with { $0.stallTimeout = .milliseconds(200) }
+        for text in ["HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab"] {
+            let server = try ScriptedServer { _ in [.send(Array(text.utf8)), .silence] }
+            let error = try await transport.failure(of: .to(server))
+            #expect(error.code == .timedOut)
+            #expect(error.message.contains("stood still"))
+            #expect(error.fate == .mayHaveBeenProcessed)
+        }
+    }
+
+    @Test("a server that takes nothing of a body is given up after the pause that is allowed")
+    func stallWhileSending() async throws {
+        let transport = CurlTransport.with { $0.stallTimeout = .milliseconds(200) }
+        let server = try ScriptedServer(readsBodies: false) { _ in [.hold] }
+        let error = try await transport.failure(of: .to(server, .post, body: String(repeating: "x", count: 30_000_000)))
+        #expect(error.code == .timedOut && error.message.contains("stood still"), "\(error)")
+    }
+
+    @Test("a server that thinks, and one that keeps sending, do not stand still")
+    func noStall() async throws {
+        let transport = CurlTransport.with { $0.stallTimeout = .milliseconds(150) }
+        let late = Array(response("200 OK", "late").utf8)
+        // Each drip is far below the pause that is allowed, all of them far above.
+        let server = try ScriptedServer { request in
+            request.target == "/thinks"
+                ? [.drip([late[0]], milliseconds: 500), .send(Array(late.dropFirst()))]
+                : [.drip(late, milliseconds: 10)]
+        }
+        for path in ["/thinks", "/drips"] { #expect(try await transport.send(.to(server, .get, path)).text == "late") }
+    }
+
+    @Test("a refused connection and a port that nobody answers on were not sent")
+    func refused() async throws {
+        let port = try ScriptedServer { _ in [] }.port
+        let request = HTTPRequest(method: .post, scheme: "http", authority: "localhost:\(port)", path: "/secret")
+        let error = try await CurlTransport().failure(of: request)
+        #expect(error.code == .cannotConnect)
+        #expect(error.fate == .notSent)
+        #expect(error.message.contains("localhost:\(port)"))
+        #expect(!error.description.contains("secret"))
+    }
+
+    @Test("a name that does not exist was not sent")
+    func unknownHost() async throws {
+        let request = HTTPRequest(method: .post, scheme: "https", authority: "nowhere.invalid", path: "/")
+        let error = try await CurlTransport().failure(of: request)
+        #expect(error.code == .unknownHost)
+        #expect(error.fate == .notSent)
+    }
+
+    @Test("cancelling ends a request that waits for an answer, and its connection")
+    func cancellation() async throws {
+        let (arrivals, arrived) = AsyncStream<Void>.makeStream()
+        let server = try ScriptedServer { _ in
+            arrived.yield()
+            return [.silence]
+        }
+        let transport = CurlTransport()
+        let task = Task { try await transport.send(.to(server)) }
+        for await _ in arrivals { break }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        await server.allConnectionsClosed()
+    }
+
+    @Test("a task that is cancelled already sends nothing")
+    func cancelledBefore() async throws {
+        let server = try ScriptedServer(answering: response("200 OK"))
+        let transport = CurlTransport()
+        let task = Task {
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+            return try await transport.send(.to(server))
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(server.connectionCount == 0)
+    }
+
+    @Test("closing ends what is under way, and refuses what comes")
+    func closing() async throws {
+        let (arrivals, arrived) = AsyncStream<Void>.makeStream()
+        let server = try ScriptedServer { _ in
+            arrived.yield()
+            return [.silence]
+        }
+        let transport = CurlTransport()
+        let tasks = (0..<20).map { _ in Task { try await transport.failure(of: .to(server, .post)) } }
+        var count = 0
+        for await _ in arrivals {
+            count += 1
+            if count == tasks.count { break }
+        }
+        transport.close()
+        for task in tasks {
+            let error = try await task.value
+            #expect(error.code == .closed && error.fate == .mayHaveBeenProcessed)
+        }
+        await server.allConnectionsClosed()
+        let error = try await transport.failure(of: .to(server))
+        #expect(error.code == .closed && error.fate == .notSent)
+        transport.close()
+    }
+}
