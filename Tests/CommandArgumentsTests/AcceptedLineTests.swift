@@ -36,6 +36,8 @@ struct AcceptedLineTests {
             (["Ada", "3", "--store", "d", "--note", "two words"], ["note": "two words"]),
             // The last one counts, but where all do.
             (["Ada", "3", "--store", "c", "--store", "d"], [:]),
+            (["Ada", "3", "--store", "d", "--port", "1", "--port", "2"], ["port": "2"]),
+            (["Ada", "3", "--store", "d", "--seed", "1", "--seed", "2"], ["seed": "2"]),
             (["Ada", "3", "--store", "d", "--flag", "red", "--flag=blue"], ["flags": "red blue"]),
             // Negative numbers, and what only looks like an option.
             (["Ada", "-3", "--store", "d"], ["berth": "-3"]),

@@ -22,6 +22,7 @@ struct CompletionTests {
             (["help", "crane", ""], ["lift", "status"]),
             (["crane", "help", "l"], ["lift"]),
             (["help", "moor", ""], []),
+            (["help", "moor", "-"], []),
             (["nonsense", ""], []),
             // Words that may be anything are left to the shell.
             (["moor", ""], []),

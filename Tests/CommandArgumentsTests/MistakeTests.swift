@@ -31,6 +31,7 @@ struct MistakeTests {
             (["crane", "lift", "--to-ship", "--to-quay"], "'--to-ship' and '--to-quay' exclude each other."),
             // Values
             (moor + ["--port"], "Missing value for '--port <port>'."),
+            (moor + ["--note", "--json"], "Missing value for '--note <text>'."),
             (
                 moor + ["--note", "-x"],
                 "Missing value for '--note <text>'. A value that begins with a hyphen is given as '--note=-x'."

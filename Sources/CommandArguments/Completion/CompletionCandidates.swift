@@ -66,7 +66,7 @@ extension CommandPath {
             let option = definitions.first { $0.names.contains(String(name)) }
             return option?.values(behind: name + "=") ?? []
         }
-        guard typed.isEmpty || !typed.hasPrefix("-"), let next = positionals.first else {
+        guard !typed.hasPrefix("-"), let next = positionals.first else {
             let open = definitions.filter { $0.presence == .repeating || !$0.names.contains(where: words.contains) }
             return open.flatMap(\.candidates) + names
         }

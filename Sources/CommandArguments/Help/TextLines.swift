@@ -4,9 +4,10 @@ extension String {
 
     /// The text in lines of a width: broken at spaces, words that are wider where they can be read on.
     ///
-    /// Line ends in the text stay.
+    /// Line ends in the text stay. A width below one counts as one.
     func lines(ofWidth width: Int) -> [String] {
-        split(separator: "\n", omittingEmptySubsequences: false)
+        let width = Swift.max(width, 1)
+        return split(separator: "\n", omittingEmptySubsequences: false)
             .flatMap { paragraph in
                 var lines = [""]
                 for word in paragraph.split(separator: " ").flatMap({ $0.pieces(ofWidth: width) }) {
@@ -31,7 +32,7 @@ extension Substring {
         var pieces: [String] = []
         var rest = self
         while rest.count > width {
-            let most = rest.prefix(Swift.max(width, 1))
+            let most = rest.prefix(width)
             let end = most.lastIndex { $0 == "\u{A0}" || $0 == "|" || $0 == "/" }.map { rest.index(after: $0) }
             let piece = rest[..<(end ?? most.endIndex)]
             pieces.append(String(piece.last == "\u{A0}" ? piece.dropLast() : piece))

@@ -7,9 +7,8 @@ extension CommandPath {
         var words = arguments[...]
         descend(&words)
         let options = words.prefix { $0 != "--" }
-        for definition in commonDefinitions where options.contains(where: definition.names.contains) {
-            throw definition.names == ["--version"] ? VersionRequest() as any Error : HelpRequest()
-        }
+        if options.contains("-h") || options.contains("--help") { throw HelpRequest() }
+        if options.contains("--version"), !root.configuration.version.isEmpty { throw VersionRequest() }
         if !subcommandNames.isEmpty, let word = words.first {
             guard word == "help" else { throw UsageMistake.noSubcommand(word, of: self) }
             words = words.drop { $0 == "help" }
@@ -29,13 +28,14 @@ extension CommandPath {
 /// Finds what each word behind a command's name means.
 private struct CommandLineParser {
     private let definitions: [ArgumentDefinition]
-    private let common: [ArgumentDefinition]
+    /// The definitions, and those that all commands have in common.
+    private let known: [ArgumentDefinition]
     /// What was given for each definition: values, or the names of flags.
     private var given: [[String]]
 
     init(_ definitions: [ArgumentDefinition], common: [ArgumentDefinition]) {
         self.definitions = definitions
-        self.common = common
+        known = definitions + common
         given = definitions.map { _ in [] }
     }
 
@@ -64,7 +64,7 @@ private struct CommandLineParser {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let (name, attached) = (parts[0], parts.count > 1 ? parts[1] : nil)
         guard let index = definitions.firstIndex(where: { $0.names.contains(name) }) else {
-            throw .unknownOption(name, definitions + common)
+            throw .unknownOption(name, known)
         }
         let definition = definitions[index]
         switch (definition.kind, attached) {
@@ -77,7 +77,8 @@ private struct CommandLineParser {
             given[index].append(value)
         case (_, nil):
             guard let value = rest.first, value.isArgumentValue else {
-                throw .missingValue(definition, next: rest.first)
+                let isMeant = rest.first.map { word in !known.contains { $0.names.contains(word) } } ?? false
+                throw .missingValue(definition, meant: isMeant ? rest.first : nil)
             }
             given[index].append(value)
             rest.removeFirst()

@@ -25,9 +25,9 @@ struct UsageMistake: Error {
         return UsageMistake(message: "Unknown option '\(name.quotable)'.\(remedy)")
     }
 
-    static func missingValue(_ definition: ArgumentDefinition, next: String?) -> UsageMistake {
+    static func missingValue(_ definition: ArgumentDefinition, meant: String?) -> UsageMistake {
         let name = definition.names[0]
-        let remedy = next.map { " A value that begins with a hyphen is given as '\(name)=\($0.quotable)'." } ?? ""
+        let remedy = meant.map { " A value that begins with a hyphen is given as '\(name)=\($0.quotable)'." } ?? ""
         return UsageMistake(message: "Missing value for '\(definition.label)'.\(remedy)", about: [definition])
     }
 

@@ -53,7 +53,8 @@ extension ArgumentSource {
 }
 
 extension ParsableArguments {
-    /// The wrappers of the stored properties, in order, with the names that the properties have in the source.
+    /// The wrappers of the stored properties, in order, with the names that the properties have in the source. A build
+    /// without reflection metadata has none.
     var argumentSources: [(property: String, source: any ArgumentSource)] {
         Mirror(reflecting: self).children
             .compactMap { child in

@@ -23,8 +23,7 @@ package struct Flag<Value: Sendable>: ArgumentSource {
         let place = ParsedValue<Value>(nil)
         self.place = place
         definition = ArgumentDefinition(kind: .flag, help: help, presence: .required) { given in
-            guard let value = Value.allCases.first(where: { given.contains($0.flagName) }) else { return given.first }
-            place.set(value)
+            if let value = Value.allCases.first(where: { given.contains($0.flagName) }) { place.set(value) }
             return nil
         }
         names = { _ in Value.allCases.map(\.flagName) }
