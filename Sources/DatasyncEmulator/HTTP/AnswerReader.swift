@@ -19,6 +19,8 @@ struct AnswerReader {
 
     private var buffer = MessageBuffer()
     private var state = State.statusLine
+    /// Whether the latest answer says that the connection ends with it.
+    private(set) var isLast = false
 
     mutating func append(_ bytes: [UInt8]) {
         buffer.append(bytes)
@@ -69,11 +71,13 @@ struct AnswerReader {
     /// What the end of the connection means: the end of an answer that has neither length nor chunks, or nothing.
     mutating func end() -> Event? {
         guard case .untilEnd = state else { return nil }
+        isLast = true
         return .answer(byteCount: finish())
     }
 
     /// RFC 9112 6.3.
     private mutating func beginBody(_ status: Int, _ fields: HTTPHeaderFields) throws(RequestRefusal) {
+        isLast = fields.list("Connection").contains("close")
         if status == 204 || status == 304 {
             state = .sized(missing: 0)
         } else if fields.list("Transfer-Encoding").last == "chunked" {

@@ -108,7 +108,8 @@ public actor EmulatorServer {
         }
     }
 
-    private func run(on listener: ListeningSocket, _ context: SecureContext?) throws(SystemFailure) -> ConnectionThreads {
+    private func run(on listener: ListeningSocket, _ context: SecureContext?) throws(SystemFailure) -> ConnectionThreads
+    {
         let (emulator, settings, respond) = (emulator, settings, respond)
         let limit = settings.maximumConnections
         return try ConnectionThreads(listener, limit: limit, grace: settings.stopGrace) { connection, stopSignal in

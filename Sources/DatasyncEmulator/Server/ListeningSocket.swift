@@ -25,7 +25,10 @@ final class ListeningSocket: Sendable {
         guard let pipe = SocketCalls.makePipe() else { throw SystemFailure(call: "pipe", code: errno) }
         (wakeReading, wakeWriting) = pipe
         do throws(SystemFailure) {
-            descriptor = try unsafe NumericAddress.withSocket(host: host, port: port, "bind") { descriptor, address, length in
+            descriptor = try unsafe NumericAddress.withSocket(host: host, port: port, "bind") {
+                descriptor,
+                address,
+                length in
                 SocketCalls.setOption(descriptor, SOL_SOCKET, SO_REUSEADDR, Int32(1))
                 return unsafe bind(descriptor, address, length) == 0 ? listen(descriptor, SOMAXCONN) : -1
             }

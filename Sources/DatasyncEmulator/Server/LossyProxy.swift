@@ -176,7 +176,7 @@ public final class LossyProxy: Sendable {
             }
             let isCut = behaviour == .cutAnswer
             try client.send(isCut ? answer.prefix(answer.count / 2) : answer[...], limit: .unlimited)
-            return !isCut
+            return !isCut && !answers.isLast
         }
     }
 }
@@ -185,6 +185,7 @@ public final class LossyProxy: Sendable {
 private struct ProxiedAnswers {
     private let server: Socket
     private var reader = AnswerReader()
+    var isLast: Bool { reader.isLast }
     private var bytes: [UInt8] = []
 
     init(_ server: Socket) {

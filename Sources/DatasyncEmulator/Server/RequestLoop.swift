@@ -104,7 +104,8 @@ struct RequestLoop {
     /// What the handler answers; nil when the connection is to end without an answer.
     private func response(to request: EmulatorRequest) -> EmulatorResponse? {
         do {
-            return try HandlerWait.answer(on: connection) { [respond, emulator] in try await respond(request, emulator) }
+            return try HandlerWait.answer(on: connection) { [respond, emulator] in try await respond(request, emulator)
+            }
         } catch is CancellationError {
             return nil
         } catch let error as EmulatorError where error.code == .connectionDropped {

@@ -31,7 +31,10 @@ final class Socket: Sendable {
     /// Connects to a port of this machine.
     convenience init(connectingTo port: UInt16) throws(SystemFailure) {
         self.init(
-            try unsafe NumericAddress.withSocket(host: "127.0.0.1", port: port, "connect") { descriptor, address, length in
+            try unsafe NumericAddress.withSocket(host: "127.0.0.1", port: port, "connect") {
+                descriptor,
+                address,
+                length in
                 unsafe connect(descriptor, address, length)
             }
         )
