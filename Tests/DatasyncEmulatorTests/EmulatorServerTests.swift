@@ -172,7 +172,8 @@ struct EmulatorServerTests {
     @Test("a handler that fails is answered with 500, in the emulator's form")
     func failingHandler() async throws {
         struct Failure: Error {}
-        try await withServer(.azureMobileApps, respond: { _, _ in throw Failure() }) { _, url in
+        let respond: EmulatorServer.Responder = { _, _ in throw Failure() }
+        try await withServer(.azureMobileApps, respond: respond) { _, url in
             let client = try RawClient(url)
             for _ in 0..<2 {
                 let answer = try await client.ask("GET", "/")

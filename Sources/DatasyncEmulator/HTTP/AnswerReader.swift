@@ -26,10 +26,7 @@ struct AnswerReader {
         buffer.append(bytes)
     }
 
-    /// The next event; nil when more bytes are needed for one.
-    ///
-    /// - Parameter isToHead: Whether the answer is one to HEAD, which has no body whatever it says.
-    /// - Throws: `RequestRefusal` when this is no answer.
+    /// The next event; nil when more bytes are needed for one. An answer to HEAD has no body, whatever it says.
     mutating func next(isToHead: Bool) throws -> Event? {
         while true {
             switch state {

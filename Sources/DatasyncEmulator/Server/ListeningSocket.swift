@@ -26,11 +26,8 @@ final class ListeningSocket: Sendable {
         (wakeReading, wakeWriting) = pipe
         do throws(SystemFailure) {
             descriptor = try unsafe NumericAddress.withSocket(host: host, port: port, "bind") {
-                descriptor,
-                address,
-                length in
-                SocketCalls.setOption(descriptor, SOL_SOCKET, SO_REUSEADDR, Int32(1))
-                return unsafe bind(descriptor, address, length) == 0 ? listen(descriptor, SOMAXCONN) : -1
+                SocketCalls.setOption($0, SOL_SOCKET, SO_REUSEADDR, Int32(1))
+                return unsafe bind($0, $1, $2) == 0 ? listen($0, SOMAXCONN) : -1
             }
         } catch {
             for end in [pipe.reading, pipe.writing] { _ = SocketCalls.close(end) }

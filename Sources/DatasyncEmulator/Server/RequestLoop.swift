@@ -13,6 +13,10 @@ struct RequestLoop {
     func run() {
         do throws(TransferFailure) {
             try stream.begin(until: .now + settings.headLimit)
+        } catch {
+            return end(announced: false)
+        }
+        do throws(TransferFailure) {
             try answerRequests()
         } catch {
             // The client is gone or does nothing, and nobody is left to be told so.
