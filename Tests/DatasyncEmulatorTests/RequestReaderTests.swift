@@ -172,14 +172,17 @@ struct RequestReaderTests {
         ("0\r\nX\r\n", 400), ("0\r\nX: \(String(repeating: "x", count: 140))\r\n", 431),
     ]
 
+    /// Each text is enough to be refused, and what follows it does not count.
     private func expectRefusals(_ table: [(String, Int)], after start: String) {
         for (text, status) in table {
             for pieces in [Int.max, 1, 2, 3, 7] {
-                let events = Self.events(start + text + "GET / HTTP/1.1\r\nHost: a\r\n\r\n", pieces: pieces)
-                #expect(
-                    events.count == 1 && events[0].hasPrefix("\(status) "),
-                    "in pieces of \(pieces): \(text.debugDescription): \(events)"
-                )
+                for rest in ["", "GET / HTTP/1.1\r\nHost: a\r\n\r\n"] {
+                    let events = Self.events(start + text + rest, pieces: pieces)
+                    #expect(
+                        events.count == 1 && events[0].hasPrefix("\(status) "),
+                        "in pieces of \(pieces): \(text.debugDescription): \(events)"
+                    )
+                }
             }
         }
     }
