@@ -26,12 +26,12 @@ struct RequestLoop {
     private func answerRequests() throws(TransferFailure) {
         var reader = RequestReader(RequestLimits(body: emulator.configuration.maximumBodySize))
         var phase = RequestReader.Phase.idle
-        var deadline = ContinuousClock.now + settings.idleLimit
+        var deadline = ContinuousClock.now + limit(of: .idle)
         while true {
             switch reader.next() {
             case .request(let request):
                 guard try answer(request) else { return }
-                (phase, deadline) = (.idle, .now + settings.idleLimit)
+                (phase, deadline) = (.idle, .now + limit(of: .idle))
             case .continueIsExpected: try stream.send(AnswerBytes.continue[...], limit: settings.sendLimit)
             case .refusal(let refusal, let head): return try refuse(refusal, head)
             case nil:
