@@ -4,6 +4,7 @@ import Testing
 @testable import DatasyncEmulator
 
 /// The server over TLS, asked by the `openssl` program.
+@Suite(.timeLimit(.minutes(1)))
 struct SecureServerTests {
     private static let request = "GET /tables/todoitem HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 
@@ -101,7 +102,9 @@ struct SecureServerTests {
             #expect(try await plain.readToEnd().text.contains("HTTP") == false)
             #expect(try await RawClient(url).readToEnd().bytes == [])
         }
-        try await withServer(certificate: certificate) { server, url in
+        settings.headLimit = .seconds(3_600)
+        settings.stopGrace = .seconds(3_600)
+        try await withServer(certificate: certificate, settings: settings) { server, url in
             let client = try RawClient(url)
             try await client.send([0x16, 3, 1])
             await server.stop()

@@ -5,6 +5,7 @@ import Testing
 @testable import DatasyncEmulator
 
 /// How connections begin, go on and end.
+@Suite(.timeLimit(.minutes(1)))
 struct ServerConnectionTests {
     private let get = "GET /tables/todoitem/a HTTP/1.1\r\nHost: a\r\n\r\n"
 
@@ -107,9 +108,16 @@ struct ServerConnectionTests {
 
     // MARK: The end of the server
 
+    /// With these, nothing but being told to ends what is in progress.
+    private var patient: ServerSettings {
+        var settings = ServerSettings()
+        settings.stopGrace = .seconds(3_600)
+        return settings
+    }
+
     @Test("a request in progress is answered before the server stops")
     func stopWhileBusy() async throws {
-        try await withServer { server, url in
+        try await withServer(settings: patient) { server, url in
             server.emulator.inject(.delay(.seconds(600)))
             let client = try RawClient(url)
             try await client.send(get)
@@ -123,7 +131,7 @@ struct ServerConnectionTests {
 
     @Test("stopping ends connections that wait, whatever for, and frees the port")
     func stopWhileWaiting() async throws {
-        try await withServer { server, url in
+        try await withServer(settings: patient) { server, url in
             let port = try #require(url.port.flatMap { UInt16(exactly: $0) })
             let beginnings = [
                 "", "GET", "GET / HTTP/1.1\r\nHost: a\r\n", "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc",
@@ -176,6 +184,7 @@ struct ServerConnectionTests {
     func stopWhileSending() async throws {
         let (started, beginning) = AsyncStream.makeStream(of: Void.self)
         var settings = ServerSettings()
+        settings.sendLimit = .seconds(3_600)
         settings.stopGrace = .milliseconds(1)
         let respond: EmulatorServer.Responder = { _, _ in
             beginning.yield()
