@@ -149,7 +149,7 @@ var testTargets: [Target] {
         ),
         .testTarget(
             name: "DatasyncEmulatorTests",
-            dependencies: ["DatasyncEmulator", "HTTPTransport", "SeededNumbers"],
+            dependencies: ["DatasyncEmulator", "SeededNumbers"],
             resources: [.copy("Fixtures")]
         ),
         .testTarget(name: "SyncContractTests", dependencies: ["SyncContract", "SeededNumbers"]),

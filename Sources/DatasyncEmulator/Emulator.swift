@@ -48,7 +48,7 @@ public final class Emulator: Sendable {
             throw EmulatorError(code: .connectionDropped, message: "a scripted fault ends the connection in the answer")
         }
         // A cancelled wait ends at once, as it does in a server that stops.
-        try? await Task.sleep(for: pause)
+        if pause > .zero { try? await Task.sleep(for: pause) }
         response.delivery = .whole
         return response
     }

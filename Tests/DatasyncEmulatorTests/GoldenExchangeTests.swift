@@ -1,10 +1,7 @@
-import DatasyncEmulator
 import Foundation
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
+@testable import DatasyncEmulator
 
 /// The golden exchange of protocol 3, step by step, through a real socket.
 struct GoldenExchangeTests {
@@ -20,13 +17,13 @@ struct GoldenExchangeTests {
         }
     }
 
-    private let base: URL
+    private let client: RawClient
     private let server: EmulatorServer
 
     init() async throws {
         let table = EmulatedTableDefinition("todoitem", strictColumns: ["title"])
         server = EmulatorServer(EmulatorConfiguration(tables: [table]))
-        base = try await server.start()
+        client = try RawClient(try await server.start())
     }
 
     private func send(
@@ -36,23 +33,16 @@ struct GoldenExchangeTests {
         body: String? = nil,
         contentType: String = "application/json"
     ) async throws -> Answer {
-        let url = try #require(URL(string: base.absoluteString + target))
-        var request = URLRequest(url: url)
-        request.httpMethod = method
-        request.setValue("3.0.0", forHTTPHeaderField: "ZUMO-API-VERSION")
-        if let ifMatch { request.setValue(ifMatch, forHTTPHeaderField: "If-Match") }
-        if let body {
-            request.httpBody = Data(body.utf8)
-            request.setValue(contentType, forHTTPHeaderField: "Content-Type")
-        }
-        let (data, response) = try await URLSession.shared.data(for: request)
-        let http = try #require(response as? HTTPURLResponse)
+        var fields = ["ZUMO-API-VERSION": "3.0.0"]
+        fields["If-Match"] = ifMatch
+        if body != nil { fields["Content-Type"] = contentType }
+        let answer = try await client.ask(method, target, fields, body: body)
         return Answer(
-            status: http.statusCode,
-            etag: http.value(forHTTPHeaderField: "ETag"),
-            contentType: http.value(forHTTPHeaderField: "Content-Type"),
-            lastModified: http.value(forHTTPHeaderField: "Last-Modified"),
-            data: data
+            status: answer.status,
+            etag: answer.fields["etag"],
+            contentType: answer.fields["content-type"],
+            lastModified: answer.fields["last-modified"],
+            data: Data(answer.body)
         )
     }
 

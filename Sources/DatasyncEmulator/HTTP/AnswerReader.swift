@@ -19,15 +19,14 @@ struct AnswerReader {
 
     private var buffer = MessageBuffer()
     private var state = State.statusLine
+    /// Whether the latest answer says that the connection ends with it.
+    private(set) var isLast = false
 
     mutating func append(_ bytes: [UInt8]) {
         buffer.append(bytes)
     }
 
-    /// The next event; nil when more bytes are needed for one.
-    ///
-    /// - Parameter isToHead: Whether the answer is one to HEAD, which has no body whatever it says.
-    /// - Throws: `RequestRefusal` when this is no answer.
+    /// The next event; nil when more bytes are needed for one. An answer to HEAD has no body, whatever it says.
     mutating func next(isToHead: Bool) throws -> Event? {
         while true {
             switch state {
@@ -69,11 +68,13 @@ struct AnswerReader {
     /// What the end of the connection means: the end of an answer that has neither length nor chunks, or nothing.
     mutating func end() -> Event? {
         guard case .untilEnd = state else { return nil }
+        isLast = true
         return .answer(byteCount: finish())
     }
 
     /// RFC 9112 6.3.
     private mutating func beginBody(_ status: Int, _ fields: HTTPHeaderFields) throws(RequestRefusal) {
+        isLast = fields.list("Connection").contains("close")
         if status == 204 || status == 304 {
             state = .sized(missing: 0)
         } else if fields.list("Transfer-Encoding").last == "chunked" {

@@ -36,11 +36,9 @@ struct ChunkedBody {
                 }
                 state = .endOfData
             case .endOfData:
-                // Whatever else is there is not the line break, and the two bytes that it has are enough to tell.
-                guard let end = try Self.line(of: &buffer, limit: 2, else: .malformed("a chunk does not end")) else {
-                    return false
-                }
-                guard end.isEmpty else { throw .malformed("a chunk is longer than its size") }
+                // Two bytes are enough to tell, and the only line that they can be is an empty one.
+                let tooLong = RequestRefusal.malformed("a chunk is longer than its size")
+                guard try Self.line(of: &buffer, limit: 2, else: tooLong) != nil else { return false }
                 state = .size
             case .trailer(let room):
                 guard let line = try Self.line(of: &buffer, limit: room, else: .fieldsTooLarge) else { return false }

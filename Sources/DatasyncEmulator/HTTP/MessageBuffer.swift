@@ -29,8 +29,8 @@ struct MessageBuffer {
 
     /// Takes a line without its line break; nil when its end is not there yet.
     ///
-    /// - Parameter limit: How long the line may be with its line break. It is too long as soon as that many bytes are
-    ///   there without an end, whatever they are, so that the verdict does not depend on how they arrived.
+    /// The limit is for the line with its line break. It is too long as soon as that many bytes are there without an
+    /// end, whatever they are, so that the verdict does not depend on how they arrived.
     mutating func line(limit: Int) throws(LineFault) -> ArraySlice<UInt8>? {
         let end = min(bytes.count, position + limit)
         guard let lineFeed = bytes[max(position, min(searched, end))..<end].firstIndex(of: ByteClasses.lineFeed) else {

@@ -28,6 +28,7 @@ final class ConnectionThreads: Sendable {
     ///   - limit: How many connections there may be. One more is closed as soon as it was accepted.
     ///   - grace: How long what is in progress may take to end when everything is stopped.
     ///   - serve: What to do with a connection, on a thread of its own. Closing it is not part of it.
+    /// - Throws: `SystemFailure` when there is no thread.
     init(
         _ listener: ListeningSocket,
         limit: Int,

@@ -32,7 +32,7 @@ public actor EmulatorServer {
     ///   - emulator: The emulator that answers.
     ///   - certificate: What to speak TLS with, so that clients can be tried over it; plain HTTP without it.
     public init(_ emulator: Emulator, certificate: ServerCertificate? = nil) {
-        self.init(emulator, certificate: certificate, settings: ServerSettings()) { try await $1.deliver($0) }
+        self.init(emulator, certificate: certificate, settings: ServerSettings())
     }
 
     /// Makes a server, and an emulator for it, that does not listen yet.
@@ -108,7 +108,8 @@ public actor EmulatorServer {
         }
     }
 
-    private func run(on listener: ListeningSocket, _ context: SecureContext?) throws(SystemFailure) -> ConnectionThreads {
+    private func run(on listener: ListeningSocket, _ context: SecureContext?) throws(SystemFailure) -> ConnectionThreads
+    {
         let (emulator, settings, respond) = (emulator, settings, respond)
         let limit = settings.maximumConnections
         return try ConnectionThreads(listener, limit: limit, grace: settings.stopGrace) { connection, stopSignal in

@@ -25,9 +25,9 @@ final class ListeningSocket: Sendable {
         guard let pipe = SocketCalls.makePipe() else { throw SystemFailure(call: "pipe", code: errno) }
         (wakeReading, wakeWriting) = pipe
         do throws(SystemFailure) {
-            descriptor = try unsafe NumericAddress.withSocket(host: host, port: port, "bind") { descriptor, address, length in
-                SocketCalls.setOption(descriptor, SOL_SOCKET, SO_REUSEADDR, Int32(1))
-                return unsafe bind(descriptor, address, length) == 0 ? listen(descriptor, SOMAXCONN) : -1
+            descriptor = try unsafe NumericAddress.withSocket(host: host, port: port, "bind") {
+                SocketCalls.setOption($0, SOL_SOCKET, SO_REUSEADDR, Int32(1))
+                return unsafe bind($0, $1, $2) == 0 ? listen($0, SOMAXCONN) : -1
             }
         } catch {
             for end in [pipe.reading, pipe.writing] { _ = SocketCalls.close(end) }

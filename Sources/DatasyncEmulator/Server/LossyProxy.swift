@@ -44,7 +44,9 @@ public final class LossyProxy: Sendable {
 
     private struct State {
         var script = Script()
+        /// Kept while the proxy runs, for they in turn keep the proxy.
         var threads: ConnectionThreads?
+        var wasStarted = false
     }
 
     private let upstream: UInt16
@@ -95,7 +97,7 @@ public final class LossyProxy: Sendable {
     @discardableResult
     public func start(port: UInt16 = 0) throws -> URL {
         try state.withLock { state in
-            guard state.threads == nil else {
+            guard !state.wasStarted else {
                 throw EmulatorError(code: .alreadyRunning, message: "make a new proxy instead of starting one twice")
             }
             do {
@@ -107,6 +109,7 @@ public final class LossyProxy: Sendable {
                 state.threads = try ConnectionThreads(listener, limit: limit, grace: .zero) { connection, _ in
                     self.serve(connection)
                 }
+                state.wasStarted = true
                 return url
             } catch {
                 throw EmulatorError(code: .cannotListen, message: "cannot listen on port \(port)", cause: error)
@@ -116,7 +119,11 @@ public final class LossyProxy: Sendable {
 
     /// Closes everything, held connections included. The threads end soon after.
     public func stop() {
-        state.withLock { $0.threads }?.stop()
+        let threads = state.withLock { state in
+            defer { state.threads = nil }
+            return state.threads
+        }
+        threads?.stop()
     }
 
     // MARK: Connections
@@ -176,46 +183,7 @@ public final class LossyProxy: Sendable {
             }
             let isCut = behaviour == .cutAnswer
             try client.send(isCut ? answer.prefix(answer.count / 2) : answer[...], limit: .unlimited)
-            return !isCut
+            return !isCut && !answers.isLast
         }
     }
-}
-
-/// The answers of the server behind a proxy, byte by byte as they came.
-private struct ProxiedAnswers {
-    private let server: Socket
-    private var reader = AnswerReader()
-    private var bytes: [UInt8] = []
-
-    init(_ server: Socket) {
-        self.server = server
-    }
-
-    /// The next answer; nil when the server closed the connection instead. Interim answers are left out.
-    mutating func next(isToHead: Bool) throws -> [UInt8]? {
-        while true {
-            switch try reader.next(isToHead: isToHead) {
-            case .answer(let count): return take(count)
-            case .interim(let count): _ = take(count)
-            case nil:
-                let more = try server.receive(until: .now + .unlimited)
-                guard !more.isEmpty else {
-                    guard case .answer(let count) = reader.end() else { return nil }
-                    return take(count)
-                }
-                reader.append(more)
-                bytes.append(contentsOf: more)
-            }
-        }
-    }
-
-    private mutating func take(_ count: Int) -> [UInt8] {
-        defer { bytes.removeFirst(count) }
-        return Array(bytes.prefix(count))
-    }
-}
-
-extension Duration {
-    /// A proxy waits as long as those on both sides of it do.
-    fileprivate static let unlimited = Duration.seconds(1_000_000_000)
 }

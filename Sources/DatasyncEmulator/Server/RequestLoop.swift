@@ -13,6 +13,10 @@ struct RequestLoop {
     func run() {
         do throws(TransferFailure) {
             try stream.begin(until: .now + settings.headLimit)
+        } catch {
+            return end(announced: false)
+        }
+        do throws(TransferFailure) {
             try answerRequests()
         } catch {
             // The client is gone or does nothing, and nobody is left to be told so.
@@ -22,12 +26,12 @@ struct RequestLoop {
     private func answerRequests() throws(TransferFailure) {
         var reader = RequestReader(RequestLimits(body: emulator.configuration.maximumBodySize))
         var phase = RequestReader.Phase.idle
-        var deadline = ContinuousClock.now + settings.idleLimit
+        var deadline = ContinuousClock.now + limit(of: .idle)
         while true {
             switch reader.next() {
             case .request(let request):
                 guard try answer(request) else { return }
-                (phase, deadline) = (.idle, .now + settings.idleLimit)
+                (phase, deadline) = (.idle, .now + limit(of: .idle))
             case .continueIsExpected: try stream.send(AnswerBytes.continue[...], limit: settings.sendLimit)
             case .refusal(let refusal, let head): return try refuse(refusal, head)
             case nil:
@@ -104,7 +108,8 @@ struct RequestLoop {
     /// What the handler answers; nil when the connection is to end without an answer.
     private func response(to request: EmulatorRequest) -> EmulatorResponse? {
         do {
-            return try HandlerWait.answer(on: connection) { [respond, emulator] in try await respond(request, emulator) }
+            return try HandlerWait.answer(on: connection) { [respond, emulator] in try await respond(request, emulator)
+            }
         } catch is CancellationError {
             return nil
         } catch let error as EmulatorError where error.code == .connectionDropped {

@@ -6,6 +6,9 @@ import Foundation
 /// Sendable because nothing of it changes after its initializer, and making connections from one `SSL_CTX` in several
 /// threads is what the library counts its references for (`SSL_CTX_new(3)`, `openssl-threads(7)`).
 @safe final class SecureContext: @unchecked Sendable {
+    /// `SSL_OP_NO_TICKET`, a macro that Swift does not see; it is for TLS 1.2.
+    private static let noTickets = UInt64(1) << 14
+
     let handle: OpaquePointer
 
     init(_ certificate: ServerCertificate) throws {
@@ -38,7 +41,7 @@ import Foundation
         if certificate.versions.lowerBound < .v1_2 { unsafe SSL_CTX_set_security_level(handle, 0) }
         // Every connection is a new one: what a server remembers of clients would only make trials depend on another.
         unsafe SSL_CTX_ctrl(handle, SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_OFF), nil)
-        unsafe SSL_CTX_set_options(handle, UInt64(1) << 14)
+        unsafe SSL_CTX_set_options(handle, Self.noTickets)
         unsafe SSL_CTX_set_num_tickets(handle, 0)
         if certificate.demandsClientCertificate {
             unsafe SSL_CTX_set_verify(handle, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)

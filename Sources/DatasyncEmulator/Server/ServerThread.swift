@@ -24,7 +24,12 @@ enum ServerThread {
         let result = unsafe pthread_create(&thread, nil, { unsafe ServerThread.main($0) }, argument)
         #else
         var thread = pthread_t()
-        let result = unsafe pthread_create(&thread, nil, { unsafe $0.flatMap { unsafe ServerThread.main($0) } }, argument)
+        let result = unsafe pthread_create(
+            &thread,
+            nil,
+            { unsafe $0.flatMap { unsafe ServerThread.main($0) } },
+            argument
+        )
         #endif
         if result != 0 { unsafe Unmanaged<Work>.fromOpaque(argument).release() }
         return result == 0

@@ -31,8 +31,8 @@ final class Socket: Sendable {
     /// Connects to a port of this machine.
     convenience init(connectingTo port: UInt16) throws(SystemFailure) {
         self.init(
-            try unsafe NumericAddress.withSocket(host: "127.0.0.1", port: port, "connect") { descriptor, address, length in
-                unsafe connect(descriptor, address, length)
+            try unsafe NumericAddress.withSocket(host: "127.0.0.1", port: port, "connect") {
+                unsafe connect($0, $1, $2)
             }
         )
     }
@@ -59,11 +59,8 @@ final class Socket: Sendable {
         }
     }
 
-    /// Writes bytes. They have not necessarily arrived when this returns.
-    ///
-    /// - Parameters:
-    ///   - bytes: The bytes, passed to the system in one call if it takes them.
-    ///   - limit: How long the other side may take nothing.
+    /// Writes bytes, in one call of the system if it takes them, and fails when the other side takes nothing for as
+    /// long as the limit says. They have not necessarily arrived when this returns.
     func send(_ bytes: ArraySlice<UInt8>, limit: Duration) throws(TransferFailure) {
         var rest = bytes
         while !rest.isEmpty {

@@ -33,6 +33,17 @@ struct EmulatorCommand: ToolCommand {
     )
     var column: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "A file with a certificate in PEM, followed by those between it and its authority: speak TLS.",
+            valueName: "file"
+        )
+    )
+    var tlsCertificate: String?
+
+    @Option(help: ArgumentHelp("A file with the certificate's private key in PEM.", valueName: "file"))
+    var tlsKey: String?
+
     @Flag(help: "Remove deleted rows instead of marking them.")
     var hardDelete = false
 
@@ -46,7 +57,15 @@ struct EmulatorCommand: ToolCommand {
         guard pageSize.map({ (1...128_000).contains($0) }) ?? true else {
             throw ValidationError("--page-size is 1 to 128000.")
         }
+        guard (tlsCertificate == nil) == (tlsKey == nil) else {
+            throw ValidationError("--tls-certificate and --tls-key are given together or not at all.")
+        }
         _ = try columns
+    }
+
+    private var certificate: ServerCertificate? {
+        guard let tlsCertificate, let tlsKey else { return nil }
+        return ServerCertificate(certificate: URL(filePath: tlsCertificate), key: URL(filePath: tlsKey))
     }
 
     private var columns: [String: EmulatedTableDefinition.ColumnType] {
@@ -74,7 +93,8 @@ struct EmulatorCommand: ToolCommand {
                 columns: try columns,
                 softDelete: !hardDelete,
                 pageSize: pageSize
-            )
+            ),
+            certificate: certificate
         )
         let signals = await TerminationSignals.takenOver()
         let url = try await server.start(port: port)
