@@ -137,9 +137,11 @@ var testTargets: [Target] {
         ),
         // A server of sockets that does exactly what a test says.
         .target(name: "ScriptedServer", path: "Tests/ScriptedServer"),
+        // Certificates for tests over TLS.
+        .target(name: "TestCertificates", dependencies: ["DatasyncEmulator"], path: "Tests/TestCertificates"),
         .testTarget(
             name: "HTTPTransportTests",
-            dependencies: ["HTTPTransport", "ScriptedServer", "DatasyncEmulator", "SeededNumbers"]
+            dependencies: ["HTTPTransport", "ScriptedServer", "TestCertificates", "DatasyncEmulator", "SeededNumbers"]
         ),
         // Carries requests to an emulator in the same process: for tests that are not about sockets.
         .target(
@@ -149,7 +151,7 @@ var testTargets: [Target] {
         ),
         .testTarget(
             name: "DatasyncEmulatorTests",
-            dependencies: ["DatasyncEmulator", "SeededNumbers"],
+            dependencies: ["DatasyncEmulator", "TestCertificates", "SeededNumbers"],
             resources: [.copy("Fixtures")]
         ),
         .testTarget(name: "SyncContractTests", dependencies: ["SyncContract", "SeededNumbers"]),

@@ -8,8 +8,6 @@ struct CurlFailure {
     let text: String
     /// What the check of the server's certificate came to, a number of OpenSSL's.
     let verification: Int
-    /// Whether the TCP connection stood.
-    let isConnected: Bool
     /// How often the request was, or was about to be, written.
     let attempts: Int
     let hasHead: Bool
@@ -21,9 +19,6 @@ struct CurlFailure {
     private var fate: TransportError.Fate { attempts == 0 ? .notSent : .mayHaveBeenProcessed }
 
     private var cause: LibraryFailure { LibraryFailure(code: Int(code.rawValue), text: text) }
-
-    /// A handshake is over before the request is written, but for a client certificate, which TLS 1.3 asks for later.
-    private var isInHandshake: Bool { attempts == 0 && isConnected && order.address.isSecure }
 
     var error: TransportError {
         switch code {
@@ -66,7 +61,7 @@ struct CurlFailure {
     // MARK: Time
 
     private var timeout: TransportError {
-        if isInHandshake {
+        if text.contains("SSL") {
             return error(
                 .timedOut,
                 "\(server) took the connection but began no secure one in time; check that its port speaks TLS (or use"

@@ -83,7 +83,6 @@ final class Transfer {
             code: code,
             text: handle.text(of: code),
             verification: handle.number(CURLINFO_SSL_VERIFYRESULT),
-            isConnected: handle.amount(CURLINFO_CONNECT_TIME_T) > 0,
             attempts: attempts,
             hasHead: head.isComplete,
             order: order,

@@ -1,17 +1,16 @@
-import Foundation
-
-@testable import DatasyncEmulator
+package import DatasyncEmulator
+package import Foundation
 
 /// Certificates made for a test with the `openssl` program, in a folder that goes away with this.
-final class CertificateFolder: Sendable {
-    struct ProgramFailure: Error {
-        var arguments: [String]
-        var errors: String
+package final class CertificateFolder: Sendable {
+    package struct ProgramFailure: Error {
+        package var arguments: [String]
+        package var errors: String
     }
 
-    let url: URL
+    package let url: URL
 
-    init() throws {
+    package init() throws {
         url = FileManager.default.temporaryDirectory.appending(path: "sealedsync-tls-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
@@ -21,10 +20,10 @@ final class CertificateFolder: Sendable {
         try? FileManager.default.removeItem(at: url)
     }
 
-    func file(_ name: String) -> URL { url.appending(path: name) }
+    package func file(_ name: String) -> URL { url.appending(path: name) }
 
     /// Makes a certificate that signs itself, for 127.0.0.1.
-    func makeSelfSigned(_ name: String) async throws -> ServerCertificate {
+    package func makeSelfSigned(_ name: String) async throws -> ServerCertificate {
         let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
         try await openSSL(
             ["req", "-x509"] + key
@@ -35,7 +34,7 @@ final class CertificateFolder: Sendable {
     }
 
     /// Makes a certificate of an authority that another one, `root.pem`, vouches for; the file has both, its own first.
-    func makeChain() async throws -> ServerCertificate {
+    package func makeChain() async throws -> ServerCertificate {
         _ = try await makeSelfSigned("root")
         let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
         for (name, issuer, extensions) in [
@@ -55,13 +54,36 @@ final class CertificateFolder: Sendable {
         return ServerCertificate(certificate: file("chain.pem"), key: file("leaf.key"))
     }
 
-    func openSSL(_ arguments: [String]) async throws {
+    /// Makes a certificate that another one of this folder signs.
+    ///
+    /// - Parameters:
+    ///   - names: The hosts it is for, such as `DNS:localhost` or `IP:127.0.0.1`.
+    ///   - days: How long it is valid; with a negative number it is valid no more.
+    package func makeSigned(
+        _ name: String,
+        by issuer: String,
+        for names: String = "IP:127.0.0.1",
+        days: Int = 2
+    ) async throws -> ServerCertificate {
+        try Data("subjectAltName=\(names)".utf8).write(to: file("\(name).extensions"))
+        try await openSSL(
+            ["req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "\(name).key"]
+                + ["-out", "\(name).csr", "-subj", "/CN=\(name)"]
+        )
+        try await openSSL(
+            ["x509", "-req", "-in", "\(name).csr", "-CA", "\(issuer).pem", "-CAkey", "\(issuer).key"]
+                + ["-CAcreateserial", "-days", "\(days)", "-extfile", "\(name).extensions", "-out", "\(name).pem"]
+        )
+        return ServerCertificate(certificate: file("\(name).pem"), key: file("\(name).key"))
+    }
+
+    package func openSSL(_ arguments: [String]) async throws {
         let result = try await run(arguments, input: "")
         guard result.status == 0 else { throw ProgramFailure(arguments: arguments, errors: result.errors) }
     }
 
     /// Sends a request over TLS with `openssl s_client`, which trusts a file of this folder, and returns what it got.
-    func ask(
+    package func ask(
         _ url: URL,
         trusting authority: String,
         _ request: String,
@@ -76,7 +98,7 @@ final class CertificateFolder: Sendable {
         _ arguments: [String],
         input: String
     ) async throws -> (status: Int32, output: Data, errors: String) {
-        try await onThread { [url] in
+        try await Self.onThread { [url] in
             let process = Process()
             process.executableURL = URL(filePath: "/usr/bin/env")
             process.arguments = ["openssl"] + arguments
@@ -93,6 +115,13 @@ final class CertificateFolder: Sendable {
             let output = try stdout.fileHandleForReading.readToEnd() ?? Data()
             process.waitUntilExit()
             return (process.terminationStatus, output, String(decoding: try Data(contentsOf: errors), as: UTF8.self))
+        }
+    }
+
+    /// Does something that blocks on a thread of its own, so that no thread of the pool waits.
+    private static func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
         }
     }
 }
