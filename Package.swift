@@ -215,7 +215,7 @@ var testTargets: [Target] {
             name: "EndToEndTests",
             dependencies: [
                 "SealedSyncTool", "SealedSync", "DatasyncEmulator", "HTTPTransport", "CommandArguments",
-                "SeededNumbers",
+                "TestCertificates", "SeededNumbers",
             ]
         ),
     ]

@@ -52,7 +52,8 @@ final class EmulatorProcess: Sendable {
         )
         let line = await firstLine(of: output)
         let prefix = "listening on "
-        try #require(line.hasPrefix(prefix + "http://127.0.0.1:"), "got: \(line)")
+        let scheme = arguments.contains("--tls-certificate") ? "https" : "http"
+        try #require(line.hasPrefix(prefix + scheme + "://127.0.0.1:"), "got: \(line)")
         return EmulatorProcess(process, url: String(line.dropFirst(prefix.count)), protocolNumber: protocolNumber)
     }
 

@@ -57,8 +57,12 @@ package final class CertificateFolder: Sendable {
     /// Makes a certificate that another one of this folder signs.
     ///
     /// - Parameters:
+    ///   - name: What its files are called.
+    ///   - issuer: The name of the one that signs it.
     ///   - names: The hosts it is for, such as `DNS:localhost` or `IP:127.0.0.1`.
     ///   - days: How long it is valid; with a negative number it is valid no more.
+    /// - Returns: The files of certificate and key.
+    /// - Throws: What the program said, when it failed.
     package func makeSigned(
         _ name: String,
         by issuer: String,
@@ -119,7 +123,8 @@ package final class CertificateFolder: Sendable {
     }
 
     /// Does something that blocks on a thread of its own, so that no thread of the pool waits.
-    private static func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    private static func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value
+    {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
         }

@@ -33,6 +33,8 @@ struct ServerOptions: ParsableArguments {
     @Flag(help: "Allow plain HTTP to another machine. Everyone on the way can read and change what is sent.")
     var allowInsecureHTTP = false
 
+    @OptionGroup var certificates: CertificateOption
+
     /// Whether this is about servers at all.
     var isUsed: Bool { server != nil || protocolNumber != nil }
 
@@ -98,13 +100,15 @@ struct ServerJudgement {
             protocolNumber: serverProtocol.rawValue,
             allowsInsecureHTTP: server.allowInsecureHTTP,
             timeout: 10,
+            certificateFile: server.certificates.certificateFile,
             allowing: "add --allow-insecure-http"
         )
         let subject = ServerSubject(
             url: checked.url,
             table: server.table,
             serverProtocol,
-            columns: try server.columns
+            columns: try server.columns,
+            additionalCertificateFile: server.certificates.certificateFile
         )
         Console.writeError(
             sentence: "sealedsync: writes rows of its own into \(subject.name) and deletes them afterwards; their ids"

@@ -15,6 +15,7 @@ struct ServerAddress {
         protocolNumber: Int,
         allowsInsecureHTTP: Bool,
         timeout: Int,
+        certificateFile: String?,
         allowing advice: String
     ) throws {
         guard let url = URL(string: address), let dialect = DatasyncDialect(rawValue: protocolNumber) else {
@@ -26,8 +27,15 @@ struct ServerAddress {
         var options = DatasyncOptions()
         options.allowsInsecureHTTP = allowsInsecureHTTP
         options.requestTimeout = .seconds(timeout)
+        var transport = TransportOptions()
+        transport.additionalCertificateFile = certificateFile
         do throws(RemoteError) {
-            remote = try DatasyncRemote(baseURL: url, dialect: dialect, options: options)
+            remote = try DatasyncRemote(
+                baseURL: url,
+                dialect: dialect,
+                options: options,
+                transport: DefaultTransport(transport)
+            )
         } catch {
             guard error.code == .invalidAddress, url.scheme?.lowercased() == "http", url.host != nil else {
                 throw error

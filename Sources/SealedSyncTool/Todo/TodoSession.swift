@@ -21,7 +21,7 @@ struct TodoSession: Sendable {
             switch network {
             case .unused:
                 UnavailableRemote(RemoteError(.invalidRequest, "this action does not use the network"))
-            case .used(let timeout): try settings.remote(server: options.server, timeout: timeout)
+            case .used(let network): try settings.remote(server: options.server, network)
             }
         return try await withOpen(try await folder.open(settings.schema, keyring: keyring)) { store in
             let context = SyncContext(store: store, remote: remote)
@@ -79,8 +79,8 @@ struct TodoSession: Sendable {
     }
 }
 
-/// Whether an action talks to the server, and how many seconds it waits for an answer.
+/// Whether an action talks to the server, and how.
 enum TodoNetwork {
     case unused
-    case used(timeout: Int)
+    case used(NetworkOptions)
 }

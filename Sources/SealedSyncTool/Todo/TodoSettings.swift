@@ -32,13 +32,14 @@ struct TodoSettings: Codable, Identifiable, Sendable {
     var schema: StoreSchema { get throws { try StoreSchema([Self.table, todoTable]) } }
 
     /// The adapter for the server, or for another one on this call.
-    func remote(server override: String?, timeout: Int? = nil) throws -> DatasyncRemote {
+    func remote(server override: String?, _ network: NetworkOptions? = nil) throws -> DatasyncRemote {
         try ServerAddress(
             override ?? server,
             protocolNumber: protocolNumber,
             allowsInsecureHTTP: allowsInsecureHTTP,
             // Someone is waiting at a terminal.
-            timeout: timeout ?? 20,
+            timeout: network?.timeout ?? 20,
+            certificateFile: network?.certificates.certificateFile,
             allowing: "make the store with --allow-insecure-http"
         )
         .remote

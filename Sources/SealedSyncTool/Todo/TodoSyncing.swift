@@ -23,10 +23,10 @@ private struct SyncAnswer: Encodable, Sendable {
     /// Runs a push or a pull and adds up what it did; conflicts and refusals are those there are afterwards.
     static func running(
         _ options: TodoOptions,
-        _ timeout: TimeoutOption,
+        _ network: NetworkOptions,
         _ body: (TodoSession) async throws -> (push: PushReport?, pull: PullReport?)
     ) async throws -> SyncAnswer {
-        try await TodoSession.with(options, network: .used(timeout: timeout.timeout)) { session in
+        try await TodoSession.with(options, network: .used(network)) { session in
             let (push, pull) = try await body(session)
             let errors = try await session.context.operationErrors()
             return SyncAnswer(
@@ -68,16 +68,6 @@ private struct SyncAnswer: Encodable, Sendable {
     }
 }
 
-/// How long an action waits for the server.
-struct TimeoutOption: ParsableArguments {
-    @Option(help: ArgumentHelp("How long to wait for an answer.", valueName: "seconds"))
-    var timeout = 20
-
-    func validate() throws {
-        guard (1...3_600).contains(timeout) else { throw ValidationError("--timeout is 1 to 3600 seconds.") }
-    }
-}
-
 /// `todo push`
 struct TodoPush: ToolCommand {
     static let configuration = CommandConfiguration(
@@ -86,12 +76,12 @@ struct TodoPush: ToolCommand {
         discussion: "Exit status 1 when the server cannot be reached or refuses a change; conflicts are no failure."
     )
 
-    @OptionGroup var timeout: TimeoutOption
+    @OptionGroup var network: NetworkOptions
     @OptionGroup var options: TodoOptions
     var json: Bool { options.json }
 
     func perform() async throws {
-        try await SyncAnswer.running(options, timeout) { (try await $0.context.push(), nil) }.report(options)
+        try await SyncAnswer.running(options, network) { (try await $0.context.push(), nil) }.report(options)
     }
 }
 
@@ -108,14 +98,14 @@ struct TodoPull: ToolCommand {
     @Flag(help: "Fetch everything, changed or not.")
     var full = false
 
-    @OptionGroup var timeout: TimeoutOption
+    @OptionGroup var network: NetworkOptions
     @OptionGroup var options: TodoOptions
     var json: Bool { options.json }
 
     static let defaultQueryID = "todos"
 
     func perform() async throws {
-        try await SyncAnswer.running(options, timeout) { session in
+        try await SyncAnswer.running(options, network) { session in
             let query = session.table.query
             let report =
                 full
@@ -134,12 +124,12 @@ struct TodoSync: ToolCommand {
         discussion: "Exit status 1 when the server cannot be reached or refuses a change; conflicts are no failure."
     )
 
-    @OptionGroup var timeout: TimeoutOption
+    @OptionGroup var network: NetworkOptions
     @OptionGroup var options: TodoOptions
     var json: Bool { options.json }
 
     func perform() async throws {
-        try await SyncAnswer.running(options, timeout) { session in
+        try await SyncAnswer.running(options, network) { session in
             // A pull pushes what waits first.
             let report = try await session.context.pull(session.table.query, queryID: TodoPull.defaultQueryID)
             return (report.push, report)

@@ -19,7 +19,7 @@ final class ServerClient: Sendable {
 
     private let state = Mutex(State())
 
-    init(url: URL, table: String, _ serverProtocol: ServerProtocol, timeout: Duration) {
+    init(url: URL, table: String, _ serverProtocol: ServerProtocol, _ options: TransportOptions) {
         self.serverProtocol = serverProtocol
         self.table = table
         scheme = url.scheme?.lowercased() ?? "http"
@@ -29,8 +29,7 @@ final class ServerClient: Sendable {
         let base = url.path(percentEncoded: true)
         tablePath =
             (base.hasSuffix("/") ? String(base.dropLast()) : base) + "/tables/" + ServerRequest.encoded(table)
-        var options = TransportOptions()
-        options.timeout = timeout
+        var options = options
         // A server that sends without end must not fill the memory.
         options.maximumBodySize = Self.maximumBodySize
         // A server may close a kept connection whenever it likes: a request that met that would look like its fault.

@@ -1,5 +1,6 @@
 public import ConformanceRunner
 public import Foundation
+internal import HTTPTransport
 internal import Synchronization
 
 /// A table of a server as the rules see it.
@@ -27,14 +28,19 @@ public final class ServerSubject: ConformanceSubject {
     ///   - serverProtocol: What the server speaks.
     ///   - columns: The names of columns that are called otherwise than usual.
     ///   - timeout: The longest time one request may take.
+    ///   - additionalCertificateFile: A file of certificates that are trusted beside the system's, in PEM.
     public init(
         url: URL,
         table: String,
         _ serverProtocol: ServerProtocol,
         columns: [ColumnKind: String] = [:],
-        timeout: Duration = .seconds(10)
+        timeout: Duration = .seconds(10),
+        additionalCertificateFile: String? = nil
     ) {
-        client = ServerClient(url: url, table: table, serverProtocol, timeout: timeout)
+        var options = TransportOptions()
+        options.timeout = timeout
+        options.additionalCertificateFile = additionalCertificateFile
+        client = ServerClient(url: url, table: table, serverProtocol, options)
         name = client.address
         columnNames = columns
     }
