@@ -10,7 +10,8 @@ public struct TransportOptions: Sendable, Hashable {
 
     /// The longest pause between two pieces of an answer that has begun, or while the server takes nothing of a body.
     ///
-    /// A server that thinks before it answers does not pause: for that there is ``timeout``.
+    /// A server that thinks before it answers does not pause: for that there is ``timeout``. On Apple platforms there is
+    /// that only.
     public var stallTimeout: Duration = .seconds(30)
 
     /// The largest head of an answer that is taken, in bytes, interim answers included. A larger one ends the exchange
