@@ -22,11 +22,15 @@ public struct TransportOptions: Sendable, Hashable {
     /// while it arrives.
     public var maximumBodySize = 64 * 1_024 * 1_024
 
-    /// Whether a connection is used for later requests, too.
+    /// How long a connection is kept for a later request after the last one, in whole seconds; zero keeps none.
     ///
     /// A server may close a kept connection at any time, also while a request is on its way to it; that request then
-    /// fails, and whether it was processed is not known.
-    public var keepsConnections = true
+    /// fails, and whether it was processed is not known. So this is shorter than servers usually wait (Node 5 seconds,
+    /// nginx 75, Kestrel 130). On Apple platforms the system decides, unless it is zero.
+    public var maximumIdleTime: Duration = .seconds(4)
+
+    /// Whether connections are used for more than one request.
+    var keepsConnections: Bool { maximumIdleTime >= .seconds(1) }
 
     /// A file of certificates in PEM format that are trusted beside the system's: a private authority, or a server's own
     /// certificate. Nil trusts the system's only.

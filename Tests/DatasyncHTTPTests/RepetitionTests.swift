@@ -15,6 +15,13 @@ struct RepetitionTests {
         Array(response("200 OK", #"{"id":"a1","text":"milk"}"#, keepsOpen: true).utf8)
     )
 
+    /// A remote that keeps connections however slow the machine is.
+    private func remote(at server: ScriptedServer) throws -> DatasyncRemote {
+        var options = TransportOptions()
+        options.maximumIdleTime = .seconds(600)
+        return try DatasyncRemote(baseURL: server.url, dialect: .datasync, transport: DefaultTransport(options))
+    }
+
     /// A server whose connections answer one request and die under the next one.
     private func dyingServer() throws -> ScriptedServer {
         try ScriptedServer { $0.number == 0 ? [Self.answer, .keepOpen] : [] }
@@ -23,7 +30,7 @@ struct RepetitionTests {
     @Test("is a read whose connection died")
     func read() async throws {
         let server = try dyingServer()
-        let remote = try DatasyncRemote(baseURL: server.url, dialect: .datasync)
+        let remote = try remote(at: server)
         for _ in 0..<2 { #expect(try await remote.record("a1", in: Self.table)?["text"] == "milk") }
         #expect(server.requests.count == 3)
         #expect(remote.requestCount == 3)
@@ -38,7 +45,7 @@ struct RepetitionTests {
         ]
         for change in changes {
             let server = try dyingServer()
-            let remote = try DatasyncRemote(baseURL: server.url, dialect: .datasync)
+            let remote = try remote(at: server)
             _ = try await remote.record("a1", in: Self.table)
             let error = await #expect(throws: RemoteError.self) { try await change(remote) }
             #expect(error?.code == .unreachable)
@@ -49,7 +56,7 @@ struct RepetitionTests {
     @Test("is sent once more and no oftener")
     func once() async throws {
         let server = try ScriptedServer { _ in [] }
-        let remote = try DatasyncRemote(baseURL: server.url, dialect: .datasync)
+        let remote = try remote(at: server)
         let error = await #expect(throws: RemoteError.self) { try await remote.record("a1", in: Self.table) }
         #expect(error?.code == .unreachable)
         #expect(server.requests.count == 2)

@@ -8,10 +8,13 @@ import Testing
 struct ConnectionTests {
     private static let answer = ScriptedServer.Step.send(Array(response("200 OK", "done", keepsOpen: true).utf8))
 
+    /// A transport that keeps connections however slow the machine is.
+    private static func keeping() -> CurlTransport { .with { $0.maximumIdleTime = .seconds(600) } }
+
     @Test("are kept for one request after the other")
     func kept() async throws {
         let server = try ScriptedServer { _ in [Self.answer, .keepOpen] }
-        let transport = CurlTransport()
+        let transport = Self.keeping()
         for _ in 0..<50 { _ = try await transport.send(.to(server, .patch, body: "{}")) }
         #expect(server.connectionCount == 1)
     }
@@ -19,7 +22,7 @@ struct ConnectionTests {
     @Test("are at most as many as requests at the same time, and used again")
     func parallel() async throws {
         let server = try ScriptedServer { _ in [Self.answer, .keepOpen] }
-        let transport = CurlTransport()
+        let transport = Self.keeping()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
                 group.addTask { for _ in 0..<100 { _ = try await transport.send(.to(server, .patch, body: "{}")) } }
@@ -33,7 +36,7 @@ struct ConnectionTests {
     @Test("are not kept when that is asked for, and the server is told")
     func notKept() async throws {
         let server = try ScriptedServer { _ in [Self.answer, .keepOpen] }
-        let transport = CurlTransport.with { $0.keepsConnections = false }
+        let transport = CurlTransport.with { $0.maximumIdleTime = .zero }
         for _ in 0..<3 { _ = try await transport.send(.to(server)) }
         #expect(server.connectionCount == 3)
         #expect(server.requests.allSatisfy { $0.fields["connection"] == "close" })
@@ -47,7 +50,7 @@ struct ConnectionTests {
     func closedInBetween(_ method: HTTPRequest.Method) async throws {
         // It says that the connection stays, and closes it.
         let server = try ScriptedServer { _ in [Self.answer] }
-        let transport = CurlTransport()
+        let transport = Self.keeping()
         for _ in 0..<20 {
             #expect(try await transport.send(.to(server, method, body: method == .post ? "{}" : nil)).text == "done")
             await server.allConnectionsClosed()
@@ -65,7 +68,7 @@ struct ConnectionTests {
         let server = try ScriptedServer { request in
             request.number == 0 ? [Self.answer, .keepOpen] : resets ? [.reset] : []
         }
-        let transport = CurlTransport()
+        let transport = Self.keeping()
         _ = try await transport.send(.to(server))
         let error = try await transport.failure(of: .to(server, method, "/once", body: method == .get ? nil : "{}"))
         #expect(error.code == .connectionLost, "\(error)")
@@ -77,7 +80,7 @@ struct ConnectionTests {
     func dropped() async throws {
         let server = try ScriptedServer { _ in [Self.answer, .keepOpen] }
         do {
-            let transport = CurlTransport()
+            let transport = Self.keeping()
             _ = try await transport.send(.to(server))
         }
         await server.allConnectionsClosed()
@@ -92,7 +95,7 @@ struct ConnectionTests {
         }
         var answered = 0
         do {
-            let transport = CurlTransport()
+            let transport = Self.keeping()
             for round in 0..<100 {
                 let waits = (0..<10).map { _ in Int.random(in: 0..<600, using: &random) }
                 answered += try await withThrowingTaskGroup(of: Bool.self) { group in

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Requests on the wire", .timeLimit(.minutes(1)))
 struct RequestTests {
-    private let transport = CurlTransport()
+    private let transport = CurlTransport.with { $0.maximumIdleTime = .seconds(600) }
 
     private func echo() throws -> ScriptedServer {
         try ScriptedServer { _ in [.send(Array(response("200 OK", "done", keepsOpen: true).utf8)), .keepOpen] }

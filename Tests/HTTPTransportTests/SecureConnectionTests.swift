@@ -43,7 +43,10 @@ struct SecureConnectionTests {
     }
 
     private func transport(trusting name: String? = nil) -> CurlTransport {
-        .with { $0.additionalCertificateFile = name.map { certificates.file($0).path } }
+        .with {
+            $0.additionalCertificateFile = name.map { certificates.file($0).path }
+            $0.maximumIdleTime = .seconds(600)
+        }
     }
 
     /// The error of a change, which must not have reached the server.

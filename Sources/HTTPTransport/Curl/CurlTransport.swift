@@ -1,12 +1,9 @@
 #if !canImport(Darwin)
 /// Carries requests with libcurl: HTTP/1.1, plain or over TLS 1.2 and later.
 ///
-/// Connections are kept for four seconds and used again, also for requests of other tasks. All exchanges of one
-/// transport are driven by one thread, which begins with the first request. Neither an idle transport nor one that is
-/// dropped needs to be closed.
-///
-/// - Note: Kept connections are dropped before the servers do it (Node after 5 seconds, nginx 75, Kestrel 130): a
-///   request that meets a closing connection fails, and nobody knows whether it was processed.
+/// Connections are kept for a while and used again, also for requests of other tasks. All exchanges of one transport are
+/// driven by one thread, which begins with the first request. Neither an idle transport nor one that is dropped needs to
+/// be closed.
 public final class CurlTransport: ClientTransport {
     private let options: TransportOptions
     private let driver: TransferDriver

@@ -61,8 +61,7 @@ final class EasyHandle {
         note(unsafe ccurl_set_private_sockets(pointer))
         note(unsafe ccurl_set_quick_exit(pointer))
         set(CURLOPT_TCP_KEEPALIVE, 1)
-        // Whole seconds only. Below the 5 seconds after which Node drops a connection.
-        set(CURLOPT_MAXAGE_CONN, 4)
+        set(CURLOPT_MAXAGE_CONN, Int(min(max(options.maximumIdleTime.components.seconds, 1), Int64(Int32.max))))
         set(CURLOPT_FORBID_REUSE, options.keepsConnections ? 0 : 1)
         set(CURLOPT_FRESH_CONNECT, options.keepsConnections ? 0 : 1)
         set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))

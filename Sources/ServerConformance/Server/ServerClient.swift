@@ -33,7 +33,7 @@ final class ServerClient: Sendable {
         // A server that sends without end must not fill the memory.
         options.maximumBodySize = Self.maximumBodySize
         // A server may close a kept connection whenever it likes: a request that met that would look like its fault.
-        options.keepsConnections = false
+        options.maximumIdleTime = .zero
         transport = DefaultTransport(options)
     }
 
