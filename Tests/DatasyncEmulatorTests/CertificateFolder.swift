@@ -86,7 +86,9 @@ final class CertificateFolder: Sendable {
             try Data().write(to: errors)
             process.standardInput = stdin
             process.standardOutput = stdout
-            process.standardError = try FileHandle(forWritingTo: errors)
+            let errorHandle = try FileHandle(forWritingTo: errors)
+            defer { try? errorHandle.close() }
+            process.standardError = errorHandle
             try process.run()
             try stdin.fileHandleForWriting.write(contentsOf: Data(input.utf8))
             try stdin.fileHandleForWriting.close()
