@@ -20,6 +20,7 @@ final class RawClient: Sendable {
         case silence
         case cannotSend
         case noAnswer
+        case other(Int32)
     }
 
     /// How a connection ended, and what came before.
@@ -69,8 +70,8 @@ final class RawClient: Sendable {
                 let count = unsafe rest.withUnsafeBytes {
                     unsafe Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
                 }
-                guard count > 0 else { throw Failure.cannotSend }
-                rest = rest.dropFirst(count)
+                guard count > 0 || errno == EINTR else { throw Failure.cannotSend }
+                rest = rest.dropFirst(max(0, count))
             }
         }
     }
@@ -86,9 +87,17 @@ final class RawClient: Sendable {
     /// What comes next; nothing at the end.
     private func receive() throws -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: 65_536)
-        let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
-        guard count < 0 else { return Array(buffer.prefix(count)) }
-        throw errno == ECONNRESET ? Failure.reset : Failure.silence
+        while true {
+            let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
+            guard count < 0 else { return Array(buffer.prefix(count)) }
+            switch errno {
+            // A call with a time limit is not resumed after a signal, such as that of another test's process that ended.
+            case EINTR: continue
+            case ECONNRESET: throw Failure.reset
+            case EAGAIN: throw Failure.silence
+            case let code: throw Failure.other(code)
+            }
+        }
     }
 
     /// Everything up to the connection's end.

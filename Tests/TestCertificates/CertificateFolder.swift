@@ -107,15 +107,17 @@ package final class CertificateFolder: Sendable {
             process.executableURL = URL(filePath: "/usr/bin/env")
             process.arguments = ["openssl"] + arguments
             process.currentDirectoryURL = url
-            let (stdin, stdout) = (Pipe(), Pipe())
-            let errors = url.appending(path: UUID().uuidString)
+            let stdout = Pipe()
+            // From a file: writing to a program that has ended already would be a signal that ends this process.
+            let (requests, errors) = (url.appending(path: UUID().uuidString), url.appending(path: UUID().uuidString))
+            try Data(input.utf8).write(to: requests)
             try Data().write(to: errors)
-            process.standardInput = stdin
+            let handles = [try FileHandle(forReadingFrom: requests), try FileHandle(forWritingTo: errors)]
+            defer { for handle in handles { try? handle.close() } }
+            process.standardInput = handles[0]
             process.standardOutput = stdout
-            process.standardError = try FileHandle(forWritingTo: errors)
+            process.standardError = handles[1]
             try process.run()
-            try stdin.fileHandleForWriting.write(contentsOf: Data(input.utf8))
-            try stdin.fileHandleForWriting.close()
             let output = try stdout.fileHandleForReading.readToEnd() ?? Data()
             process.waitUntilExit()
             return (process.terminationStatus, output, String(decoding: try Data(contentsOf: errors), as: UTF8.self))
