@@ -49,10 +49,8 @@ final class RawClient: Sendable {
                 unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        guard result == 0 else {
-            close(descriptor)
-            throw Failure.cannotConnect
-        }
+        // What was initialized is deinitialized, so this closes the socket too.
+        guard result == 0 else { throw Failure.cannotConnect }
     }
 
     deinit { close(descriptor) }

@@ -42,7 +42,7 @@ struct SecureServerTests {
             let text = String(decoding: result.output, as: UTF8.self)
             #expect(text.hasPrefix("HTTP/1.1 201 Created\r\n"), "\(result.errors)")
             #expect(text.contains("\r\nLocation: https://a:1/tables/todoitem/b\r\n"))
-            #expect(server.emulator.rows(in: "todoitem")[0]["text"]?.string?.utf8.count == 500_000)
+            #expect(server.emulator.rows(in: "todoitem").first?["text"]?.string?.utf8.count == 500_000)
         }
     }
 
