@@ -114,6 +114,8 @@ struct MistakeTests {
     func suggestions() {
         let options = ["--keep-file", "--keep-code", "--keep-name", "--keep-text", "--store", "-h"]
         #expect(Suggestions.near("--keep", among: options) == ["--keep-file", "--keep-code", "--keep-name"])
+        // A beginning says more than a likeness.
+        #expect(Suggestions.near("--prot", among: ["--port", "--protocol"]) == ["--protocol"])
         #expect(Suggestions.text(for: "--keep-fiel", among: options) == " Did you mean '--keep-file'?")
         #expect(Suggestions.text(for: "a", among: ["-h", "bc"]).isEmpty)
         #expect(Suggestions.text(for: "-", among: options).isEmpty)

@@ -8,18 +8,21 @@ enum Suggestions {
         return " Did you mean \(others.isEmpty ? "" : others + " or ")\(last)?"
     }
 
-    /// The words that need the fewest changes, if these are few; or else those that begin so. Three at most.
+    /// The words that begin so, when it is more than the first letters; or else those that need the fewest changes, if
+    /// these are few; or else again those that begin so. Three at most.
     static func near(_ word: String, among words: [String]) -> [String] {
         let plain = Array(word.lowercased().drop { $0 == "-" })
         // Hyphens in front are no part of the name, and a single letter is near to everything.
         let candidates = words.map { ($0, Array($0.lowercased().drop { $0 == "-" })) }.filter { $1.count > 1 }
         guard !plain.isEmpty, plain.count <= 64 else { return [] }
+        let longer = Array(candidates.filter { $1.starts(with: plain) }.map(\.0).prefix(3))
+        if plain.count > 2, !longer.isEmpty { return longer }
         let distances = candidates.map { (word: $0, count: changes(from: plain, to: $1)) }
         let fewest = distances.map(\.count).min() ?? .max
         if fewest <= max(1, plain.count / 3) {
             return Array(distances.filter { $0.count == fewest }.map(\.word).prefix(3))
         }
-        return plain.count < 2 ? [] : Array(candidates.filter { $1.starts(with: plain) }.map(\.0).prefix(3))
+        return plain.count < 2 ? [] : longer
     }
 
     /// How many letters must be put in, taken out, exchanged, or swapped with their neighbours: the optimal string
