@@ -26,7 +26,8 @@ public struct TransportOptions: Sendable, Hashable {
     ///
     /// A server may close a kept connection at any time, also while a request is on its way to it; that request then
     /// fails, and whether it was processed is not known. So this is shorter than servers usually wait (Node 5 seconds,
-    /// nginx 75, Kestrel 130). On Apple platforms the system decides, unless it is zero.
+    /// nginx 75, Kestrel 130). A setting of one second may become two. What was kept too long is closed with the next
+    /// request, or with the transport. On Apple platforms the system decides, unless it is zero.
     public var maximumIdleTime: Duration = .seconds(4)
 
     /// Whether connections are used for more than one request.

@@ -83,6 +83,7 @@ struct AnswerTests {
         // One that breaks off is not seen by libcurl 7.88: what it was to unpack to has to be checked by who reads it.
         for damage in [
             { $0.replaceSubrange(0..<2, with: [0, 0]) }, { $0[12] = 0xFF }, { $0[$0.count - 5] ^= 1 },
+            { $0 += [1, 2, 3] },
         ] as [(inout [UInt8]) -> Void] {
             packed = Gzip.zeros(258 * 100 + 1)
             damage(&packed)

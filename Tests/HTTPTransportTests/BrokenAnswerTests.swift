@@ -42,6 +42,7 @@ struct BrokenAnswerTests {
         arguments: [
             "HTTP/1.1 200 OK\r\n\r\n{\"id\":\"a1\"}", "HTTP/1.0 200 OK\r\n\r\n", "HTTP/1.1 401 Unauthorized\r\n\r\n",
             "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 2\r\n\r\nabc",
+            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n",
             "HTTP/1.1 200 OK\r\nContent-Length: 2, 3\r\n\r\nabc", "HTTP/1.1 200 OK\r\nContent-Length: -3\r\n\r\nabc",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nabc",
         ]
@@ -70,7 +71,7 @@ struct BrokenAnswerTests {
     func brokenChunks() async throws {
         for chunk in ["x\r\nabc\r\n0\r\n\r\n", "2\r\nabc\r\n0\r\n\r\n", "FFFFFFFFFFFFFFFFFF\r\nabc\r\n0\r\n\r\n"] {
             let error = try await failure(Array(("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk).utf8))
-            #expect([.invalidResponse, .connectionLost].contains(error.code), "\(error)")
+            #expect(error.code == .invalidResponse, "\(error)")
         }
     }
 }

@@ -70,7 +70,7 @@ struct ConnectionTests {
         }
         let transport = Self.keeping()
         _ = try await transport.send(.to(server))
-        let error = try await transport.failure(of: .to(server, method, "/once", body: method == .get ? nil : "{}"))
+        let error = try await transport.failure(of: .to(server, method, "/once", body: method.isSafe ? nil : "{}"))
         #expect(error.code == .connectionLost, "\(error)")
         #expect(error.fate == .mayHaveBeenProcessed)
         #expect(server.requests.count { $0.target == "/once" } == 1)

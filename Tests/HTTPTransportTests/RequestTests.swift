@@ -1,3 +1,5 @@
+import DatasyncEmulator
+import Foundation
 import HTTPTransport
 import ScriptedServer
 import Testing
@@ -32,11 +34,13 @@ struct RequestTests {
         fields.append(HTTPField(name: HTTPField.Name("X-Same")!, value: "a"))
         fields.append(HTTPField(name: HTTPField.Name("X-Same")!, value: "b, é"))
         fields.append(HTTPField(name: HTTPField.Name("X-Empty")!, value: ""))
+        fields.append(HTTPField(name: HTTPField.Name("X-Blank")!, value: " \t"))
         _ = try await transport.send(.to(server, .post, fields: fields, body: "{}"))
         #expect(
             server.requests.first?.head == [
                 "POST /tables/todo HTTP/1.1", "Host: \(server.authority)", "Accept-Encoding: gzip", "x-First: 1",
-                "Content-Type: application/json", "X-Same: a", "X-Same: b, é", "X-Empty:", "Content-Length: 2",
+                "Content-Type: application/json", "X-Same: a", "X-Same: b, é", "X-Empty:", "X-Blank:",
+                "Content-Length: 2",
             ]
         )
     }
@@ -76,6 +80,34 @@ struct RequestTests {
         #expect(server.requests.map(\.method) == methods.map(\.0.rawValue))
         #expect(server.requests.map(\.body) == methods.map { $0.1 ?? "" })
         #expect(server.connectionCount == 1)
+    }
+
+    @Test("reach a server by its IPv6 address")
+    func addressOfVersion6() async throws {
+        let server = EmulatorServer(EmulatorConfiguration(tables: ["todo"]))
+        let url = try await server.start(host: "::1")
+        let request = HTTPRequest(
+            method: .get,
+            scheme: "http",
+            authority: "[::1]:\(url.port ?? 0)",
+            path: "/tables/todo"
+        )
+        let answer = try await transport.send(request)
+        await server.stop()
+        #expect(answer.status == .ok)
+    }
+
+    @Test("with a body in a HEAD, or with far too large a head, are refused before anything is sent")
+    func refusedByShape() async throws {
+        let server = try echo()
+        let long = String(repeating: "x", count: 300_000)
+        for request: HTTPRequest in [
+            .to(server, .head, body: "x"), .to(server, .get, "/" + long), .to(server, fields: [.accept: long]),
+        ] {
+            let error = try await transport.failure(of: request)
+            #expect(error.code == .invalidRequest && error.fate == .notSent)
+        }
+        #expect(server.connectionCount == 0)
     }
 
     @Test(

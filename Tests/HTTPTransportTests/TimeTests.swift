@@ -45,13 +45,21 @@ struct TimeTests {
     func noStall() async throws {
         let transport = CurlTransport.with { $0.stallTimeout = .milliseconds(150) }
         let late = Array(response("200 OK", "late").utf8)
+        let interim = Array("HTTP/1.1 102 Processing\r\n\r\n".utf8)
         // Each drip is far below the pause that is allowed, all of them far above.
         let server = try ScriptedServer { request in
-            request.target == "/thinks"
-                ? [.drip([late[0]], milliseconds: 500), .send(Array(late.dropFirst()))]
-                : [.drip(late, milliseconds: 10)]
+            let thinks: [ScriptedServer.Step] = [
+                .drip([late[0]], milliseconds: 500), .send(Array(late.dropFirst())),
+            ]
+            return switch request.target {
+            case "/thinks": thinks
+            case "/interim": [.send(interim)] + thinks
+            default: [.drip(late, milliseconds: 10)]
+            }
         }
-        for path in ["/thinks", "/drips"] { #expect(try await transport.send(.to(server, .get, path)).text == "late") }
+        for path in ["/thinks", "/interim", "/drips"] {
+            #expect(try await transport.send(.to(server, .get, path)).text == "late")
+        }
     }
 
     @Test("a refused connection and a port that nobody answers on were not sent")

@@ -85,7 +85,9 @@ public final class DatasyncRemote: SyncRemote {
             return try await sendOnce(request)
         } catch let error as TransportError where error.allowsRepetition(of: request.method) {
             var again = request
-            again.timeout = requestTimeout - (.now - start)
+            let left = requestTimeout - (.now - start)
+            guard left > .zero else { throw error }
+            again.timeout = left
             return try await sendOnce(again)
         }
     }

@@ -53,6 +53,7 @@ struct AnswerHead {
         guard words.count >= 2, words[0].starts(with: "HTTP/1.".utf8), words[0].count == 8, words[1].count == 3,
             let code = number(words[1], atMost: 999), code >= 100
         else { throw Refusal(reason: "its first line is not one of HTTP/1.1") }
+        guard code != 101 else { throw Refusal(reason: "it changes to a protocol that nobody asked for") }
         return code
     }
 

@@ -24,7 +24,17 @@ struct CurlFailure {
         switch code {
         case CURLE_URL_MALFORMAT, CURLE_BAD_FUNCTION_ARGUMENT:
             error(.invalidRequest, "the address of \(server) is none; check its host and port")
-        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
+        case CURLE_COULDNT_RESOLVE_PROXY:
+            error(
+                .unknownHost,
+                "the name of the proxy on the way to \(server) is not known; check http_proxy and https_proxy"
+            )
+        case _ where text.contains("CONNECT tunnel failed"):
+            error(
+                .cannotConnect,
+                "the proxy of the environment refuses the way to \(server); ask whoever runs it, or use none"
+            )
+        case CURLE_COULDNT_RESOLVE_HOST:
             error(.unknownHost, "the name of \(server) is not known; check its spelling and the network")
         case CURLE_COULDNT_CONNECT:
             error(
@@ -40,12 +50,17 @@ struct CurlFailure {
                     + " additional file if there is one"
             )
         case CURLE_SSL_CONNECT_ERROR: handshake
-        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY:
+        case CURLE_UNSUPPORTED_PROTOCOL:
             .invalidResponse(server, "it does not begin as one" + otherSchemeHint, cause: cause)
-        case CURLE_BAD_CONTENT_ENCODING: .invalidResponse(server, "its compression is broken", cause: cause)
+        case CURLE_WEIRD_SERVER_REPLY: .invalidResponse(server, "its head is none", cause: cause)
+        // What is refused here ends with CURLE_WRITE_ERROR as well, but never comes so far.
+        case CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR:
+            .invalidResponse(server, "its compression is broken, or not known", cause: cause)
+        case CURLE_RECV_ERROR where text.contains("chunked-encoding"):
+            .invalidResponse(server, "a chunk of it is none", cause: cause)
         case CURLE_PARTIAL_FILE: .cut(server, in: "body", fate: fate, cause: cause)
-        // A line above libcurl's own limit of 100 KB.
-        case CURLE_OUT_OF_MEMORY where attempts > 0 && !hasHead:
+        // A line above libcurl's own limit of 100 KB; from 8.6 on that has a number of its own.
+        case _ where (code == CURLE_OUT_OF_MEMORY || code.rawValue == 100) && attempts > 0 && !hasHead:
             .tooLarge(server, head: options.maximumHeadSize)
         case CURLE_RECV_ERROR where text.contains("Too large response headers"):
             .tooLarge(server, head: options.maximumHeadSize)

@@ -58,10 +58,13 @@ final class EasyHandle {
         // An app's signal handlers are its own.
         set(CURLOPT_NOSIGNAL, 1)
         if !options.usesProxyOfEnvironment { set(CURLOPT_PROXY, "") }
+        // What a proxy answers on the way to the server is not the server's answer.
+        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         note(unsafe ccurl_set_private_sockets(pointer))
         note(unsafe ccurl_set_quick_exit(pointer))
         set(CURLOPT_TCP_KEEPALIVE, 1)
-        set(CURLOPT_MAXAGE_CONN, Int(min(max(options.maximumIdleTime.components.seconds, 1), Int64(Int32.max))))
+        // libcurl compares whole seconds, so that it waits up to one longer.
+        set(CURLOPT_MAXAGE_CONN, Int(min(max(options.maximumIdleTime.components.seconds - 1, 1), Int64(Int32.max))))
         set(CURLOPT_FORBID_REUSE, options.keepsConnections ? 0 : 1)
         set(CURLOPT_FRESH_CONNECT, options.keepsConnections ? 0 : 1)
         set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
@@ -128,7 +131,8 @@ final class EasyHandle {
         let fields = FieldList()
         for field in request.headerFields {
             // A semicolon is libcurl's way to say that the value is empty, a colon alone that there is no such field.
-            fields.append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
+            let isBlank = field.value.allSatisfy { $0 == " " || $0 == "\t" }
+            fields.append(isBlank ? "\(field.name);" : "\(field.name): \(field.value)")
         }
         // What libcurl adds by itself: a wait of a second before large bodies, a form's type, and any type as answer.
         fields.append("Expect:")

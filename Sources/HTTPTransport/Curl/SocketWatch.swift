@@ -13,15 +13,14 @@ internal import Musl
 /// socket is ready, it looks at one.
 @safe
 final class SocketWatch {
-    @safe
     private struct Place {
         var position: Int
-        var owner: OpaquePointer?
+        var owner: Int?
     }
 
     /// One socket, or the thread's own descriptor, which is the first.
     private var entries: [pollfd]
-    /// Where a socket is in the entries, and the transfer's handle that it works for.
+    /// Where a socket is in the entries, and the number of the transfer that it works for.
     private var places: [curl_socket_t: Place] = [:]
     /// When libcurl wants to be called without a socket; nil while it does not.
     private var alarm: ContinuousClock.Instant?
@@ -39,7 +38,8 @@ final class SocketWatch {
             { owner, socket, what, context, _ in
                 guard let context = unsafe context else { return 0 }
                 let watch = unsafe Unmanaged<SocketWatch>.fromOpaque(context).takeUnretainedValue()
-                unsafe watch.watch(socket, what, for: owner)
+                let number = unsafe owner.flatMap { unsafe EasyHandle.object(of: $0)?.transfer?.number }
+                watch.watch(socket, what, for: number)
                 return 0
             },
             { _, milliseconds, context in
@@ -53,15 +53,14 @@ final class SocketWatch {
         return code == CURLM_OK
     }
 
-    @unsafe
-    private func watch(_ socket: curl_socket_t, _ what: Int32, for owner: OpaquePointer?) {
+    private func watch(_ socket: curl_socket_t, _ what: Int32, for owner: Int?) {
         guard what != CURL_POLL_REMOVE else { return remove(socket) }
         let events = Int16((what & CURL_POLL_IN != 0 ? POLLIN : 0) | (what & CURL_POLL_OUT != 0 ? POLLOUT : 0))
         if let position = places[socket]?.position {
             entries[position].events = events
-            unsafe places[socket]?.owner = owner
+            places[socket]?.owner = owner
         } else {
-            places[socket] = unsafe Place(position: entries.count, owner: owner)
+            places[socket] = Place(position: entries.count, owner: owner)
             entries.append(pollfd(fd: socket, events: events, revents: 0))
         }
     }
@@ -74,8 +73,8 @@ final class SocketWatch {
         places[last.fd]?.position = position
     }
 
-    /// The handle of the transfer that a socket works for; nil when it works for none.
-    func owner(of socket: curl_socket_t) -> OpaquePointer? { unsafe places[socket]?.owner }
+    /// The number of the transfer that a socket works for; nil when it works for none.
+    func owner(of socket: curl_socket_t) -> Int? { places[socket]?.owner }
 
     /// Whether the time has come at which libcurl wants to be called; it sets a new one when it is.
     func takeAlarm() -> Bool {

@@ -70,7 +70,7 @@ final class Transfer {
 
     /// Whether the body has as many bytes as the head promised, as far as that can be told from here.
     private var isWhole: Bool {
-        guard head.isComplete, !head.fields.contains(.contentEncoding) else { return false }
+        guard attempts > 0, head.isComplete, !head.fields.contains(.contentEncoding) else { return false }
         switch head.body {
         case .length(let length): return body.count == length
         case .some(.none): return true
@@ -114,8 +114,12 @@ final class Transfer {
         if head.size > options.maximumHeadSize {
             refusal = .tooLarge(server, head: options.maximumHeadSize)
         } else if case .length(let length) = head.body, body.isEmpty {
-            if length > options.maximumBodySize { refusal = .tooLarge(server, body: options.maximumBodySize) }
-            body.reserveCapacity(min(length, options.maximumBodySize))
+            if length > options.maximumBodySize {
+                refusal = .tooLarge(server, body: options.maximumBodySize)
+            } else {
+                // Memory follows what comes, not what is promised.
+                body.reserveCapacity(min(length, 1 << 20))
+            }
         }
         return refusal == nil
     }
@@ -139,7 +143,8 @@ final class Transfer {
     /// When something last moved; now, when nothing has to: while it connects, and while the server thinks.
     func lastMovement(before now: ContinuousClock.Instant) -> ContinuousClock.Instant {
         let isSending = attempts > 0 && handle.amount(CURLINFO_SIZE_UPLOAD_T) < order.request.body?.count ?? 0
-        if head.size == 0, !isSending { lastMove = now }
+        // Between interim answers and the real one the server thinks as well.
+        if head.status == 0, !isSending { lastMove = now }
         return lastMove
     }
 }

@@ -60,7 +60,7 @@ final class TransferDriver: Sendable {
     /// Ends a transfer that has not ended yet.
     func cancel(_ number: Int) {
         state.withLock { state in
-            guard state.hasThread else { return }
+            guard state.hasThread, !state.isClosed else { return }
             state.orders.append(.cancel(number))
             state.wake()
         }
@@ -81,6 +81,15 @@ final class TransferDriver: Sendable {
             state.waker = nil
             defer { state.orders.removeAll(keepingCapacity: true) }
             return (state.orders, state.isClosed)
+        }
+    }
+
+    /// The orders of a thread that could not begin; the next order tries again.
+    func giveUp() -> [Order] {
+        state.withLock { state in
+            state.hasThread = false
+            defer { state.orders = [] }
+            return state.orders
         }
     }
 

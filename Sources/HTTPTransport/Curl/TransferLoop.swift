@@ -57,13 +57,12 @@ final class TransferLoop {
             let (orders, isClosed) = driver.take()
             for order in orders { carryOut(order) }
             if isClosed { break }
-            while watch.takeAlarm() { act(on: CURL_SOCKET_TIMEOUT, 0) }
+            // Once: after much of a fast answer libcurl asks to be called again at once, but orders come first.
+            if watch.takeAlarm() { act(on: CURL_SOCKET_TIMEOUT, 0) }
             endStalled()
             guard driver.willWake(waker) else { continue }
             for (socket, events) in watch.wait(until: nextLook) {
-                if let handle = unsafe watch.owner(of: socket) {
-                    unsafe EasyHandle.object(of: handle)?.transfer?.moved(at: watch.now)
-                }
+                if let number = watch.owner(of: socket) { transfers[number]?.moved(at: watch.now) }
                 act(on: socket, events)
             }
         }

@@ -51,8 +51,7 @@ enum TransferThread {
         if let loop = TransferLoop(driver, beginning.options) {
             loop.run()
         } else {
-            driver.close()
-            for case .start(_, _, let continuation) in driver.take().orders {
+            for case .start(_, _, let continuation) in driver.giveUp() {
                 continuation.resume(throwing: TransportError.outOfMemory)
             }
         }

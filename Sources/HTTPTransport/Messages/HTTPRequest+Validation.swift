@@ -43,8 +43,21 @@ extension HTTPRequest {
                 )
             }
         }
+        guard method != .head || body == nil else {
+            throw .invalid("the request to \(authority) is a HEAD with a body; leave the body out")
+        }
+        let size = headerFields.reduce(path.utf8.count) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count + 4 }
+        guard size <= Self.maximumHeadSize else {
+            throw .invalid(
+                "the head of the request to \(authority) has more than \(Self.maximumHeadSize) bytes; make its path and"
+                    + " its fields shorter"
+            )
+        }
         return Address(server: authority, url: scheme + "://" + authority + path, isSecure: scheme == "https")
     }
+
+    /// Far more than any server takes, and less than libcurl does.
+    private static let maximumHeadSize = 256 * 1_024
 
     /// Fields that frame messages, or speak about one connection: the transport writes them.
     private static let framing: [HTTPField.Name] =

@@ -27,7 +27,9 @@ public struct HTTPResponse: Sendable, Hashable {
     /// ``body`` does not show any more.
     public var headerFields: HTTPFields
 
-    /// The body, decompressed; empty when there is none.
+    /// The body; empty when there is none. It is decompressed, unless the request named an `Accept-Encoding` of its own.
+    ///
+    /// libcurl 7.88 does not notice a compressed body whose compression breaks off within the promised length.
     public var body: [UInt8]
 
     /// An answer.

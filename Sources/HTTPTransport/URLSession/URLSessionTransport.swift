@@ -1,15 +1,17 @@
 #if canImport(Darwin)
 internal import Foundation
+internal import Synchronization
 
 /// Carries requests with `URLSession`, without cookies, cache, stored credentials or redirects.
 ///
-/// The system decides how long connections are kept, and may send a request again whose kept connection broke before a
+/// Untested. The system takes answers that nothing tells the end of, and decides how long connections are kept, and may send a request again whose kept connection broke before a
 /// byte of it was sent. It tells less about failures than libcurl: unless no connection stood, a request may have been
 /// processed.
 public final class URLSessionTransport: ClientTransport {
     private let options: TransportOptions
     private let session: URLSession
     private let exchanges: URLSessionExchanges
+    private let isClosed = Mutex(false)
 
     /// A transport with connections of its own.
     public init(_ options: TransportOptions = TransportOptions()) {
@@ -43,9 +45,14 @@ public final class URLSessionTransport: ClientTransport {
             throw TransportError.invalid("the address of the request to \(address.server) is none; check it")
         }
         let timeout = request.timeout ?? options.timeout
-        let task = session.dataTask(with: URLRequest(url, request, options))
-        let exchange = URLSessionExchange(task, to: address.server)
-        exchanges.add(exchange)
+        // A session that was invalidated makes no task, and ends the process of whoever asks for one.
+        let exchange = try isClosed.withLock { (isClosed) throws(TransportError) in
+            guard !isClosed else { throw .closed(fate: .notSent) }
+            let task = session.dataTask(with: URLRequest(url, request, options))
+            let exchange = URLSessionExchange(task, to: address.server)
+            exchanges.add(exchange)
+            return exchange
+        }
         defer { exchanges.remove(exchange) }
         // The session's own timeout starts anew with every byte: a server that drips would never run out of time.
         let deadline = Task {
@@ -63,8 +70,11 @@ public final class URLSessionTransport: ClientTransport {
 
     /// Ends what is under way, and refuses what comes.
     public func close() {
-        exchanges.failAll(TransportError.closed(fate: .mayHaveBeenProcessed))
-        session.invalidateAndCancel()
+        isClosed.withLock { isClosed in
+            isClosed = true
+            exchanges.failAll(TransportError.closed(fate: .mayHaveBeenProcessed))
+            session.invalidateAndCancel()
+        }
     }
 }
 
