@@ -43,13 +43,13 @@ struct TimeTests {
 
     @Test("a server that thinks, and one that keeps sending, do not stand still")
     func noStall() async throws {
-        let transport = CurlTransport.with { $0.stallTimeout = .milliseconds(150) }
+        let transport = CurlTransport.with { $0.stallTimeout = .seconds(1) }
         let late = Array(response("200 OK", "late").utf8)
         let interim = Array("HTTP/1.1 102 Processing\r\n\r\n".utf8)
-        // Each drip is far below the pause that is allowed, all of them far above.
+        // Each drip is far below the pause that is allowed; what is thought takes longer than it.
         let server = try ScriptedServer { request in
             let thinks: [ScriptedServer.Step] = [
-                .drip([late[0]], milliseconds: 500), .send(Array(late.dropFirst())),
+                .drip([late[0]], milliseconds: 1_300), .send(Array(late.dropFirst())),
             ]
             return switch request.target {
             case "/thinks": thinks
