@@ -36,6 +36,9 @@ let package = Package(
         .target(name: "SecretMemory", dependencies: ["CLibCrypto"], path: "Keys/SecretMemory"),
         .target(name: "StoreKeys", dependencies: ["SecretMemory", "CLibCrypto"], path: "Keys/StoreKeys"),
 
+        // One instruction, for the loops that watch before their threads sleep.
+        .systemLibrary(name: "CProcessorPause", path: "Sources/CProcessorPause"),
+
         // Requests and answers as values, and what carries them: libcurl on Linux, URLSession on Apple platforms.
         .systemLibrary(
             name: "CCurl",
@@ -45,7 +48,7 @@ let package = Package(
         ),
         .target(
             name: "HTTPTransport",
-            dependencies: [.target(name: "CCurl", condition: .when(platforms: [.linux]))]
+            dependencies: [.target(name: "CCurl", condition: .when(platforms: [.linux])), "CProcessorPause"]
         ),
 
         // Stores.
@@ -55,8 +58,6 @@ let package = Package(
             pkgConfig: "sqlcipher",
             providers: [.apt(["libsqlcipher-dev"]), .brew(["sqlcipher"])]
         ),
-        // One instruction, for the two loops that watch before their threads sleep.
-        .systemLibrary(name: "CProcessorPause", path: "Sources/CProcessorPause"),
         .target(
             name: "SQLCipherStore",
             dependencies: ["SyncContract", "SecretMemory", "CSQLCipher", "CLibCrypto", "CProcessorPause"],

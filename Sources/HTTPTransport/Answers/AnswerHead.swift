@@ -28,7 +28,10 @@ struct AnswerHead {
 
     private let isAnswerToHead: Bool
 
-    init(to method: HTTPRequest.Method) { isAnswerToHead = method == .head }
+    init(to method: HTTPRequest.Method) {
+        isAnswerToHead = method == .head
+        fields.reserveCapacity(12)
+    }
 
     /// Takes a line, with or without what ends it. Lines behind the head are trailers, of which nothing is needed.
     mutating func receive(line: some BidirectionalCollection<UInt8>) throws(Refusal) {

@@ -113,7 +113,7 @@ final class EasyHandle {
     private func setBody(of request: HTTPRequest) {
         // Each takes back what the one before has set: an earlier request may have had another method.
         set(CURLOPT_HTTPGET, 1)
-        if request.body != nil || [.post, .put, .patch].contains(request.method) {
+        if hasBody(request) {
             // Without a length, some servers wait for a body where the method usually has one (RFC 9110, 8.6).
             let body = request.body ?? []
             let code = unsafe body.withUnsafeBytes { bytes in
@@ -126,6 +126,14 @@ final class EasyHandle {
         set(CURLOPT_CUSTOMREQUEST, request.method.rawValue)
     }
 
+    /// Whether a body is sent, be it an empty one.
+    private func hasBody(_ request: HTTPRequest) -> Bool {
+        request.body != nil || [.post, .put, .patch].contains(request.method)
+    }
+
+    /// Far below the size from which libcurl asks for permission first.
+    private static let smallBody = 64 * 1_024
+
     private func setFields(of request: HTTPRequest, keepsConnection: Bool) {
         set(CURLOPT_ACCEPT_ENCODING, request.headerFields.contains(.acceptEncoding) ? nil : "gzip")
         let fields = FieldList()
@@ -134,9 +142,10 @@ final class EasyHandle {
             let isBlank = field.value.allSatisfy { $0 == " " || $0 == "\t" }
             fields.append(isBlank ? "\(field.name);" : "\(field.name): \(field.value)")
         }
-        // What libcurl adds by itself: a wait of a second before large bodies, a form's type, and any type as answer.
-        fields.append("Expect:")
-        if !request.headerFields.contains(.contentType) { fields.append("Content-Type:") }
+        // What libcurl adds by itself: a wait of a second before bodies of a megabyte and more, a form's type, and any
+        // type as answer.
+        if request.body?.count ?? 0 > Self.smallBody { fields.append("Expect:") }
+        if hasBody(request), !request.headerFields.contains(.contentType) { fields.append("Content-Type:") }
         if !request.headerFields.contains(.accept) { fields.append("Accept:") }
         if !keepsConnection { fields.append("Connection: close") }
         if !fields.isComplete { note(CURLE_OUT_OF_MEMORY) }

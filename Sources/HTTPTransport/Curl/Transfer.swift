@@ -49,12 +49,13 @@ final class Transfer {
         self.continuation = continuation
     }
 
+    /// Ends; whoever waits has to be told the result.
     @unsafe
-    func end(on multi: OpaquePointer, _ result: Result<HTTPResponse, any Error>) {
+    func end(on multi: OpaquePointer) -> TransferDriver.Continuation? {
         _ = unsafe curl_multi_remove_handle(multi, handle.pointer)
         unsafe handle.transfer = nil
-        continuation?.resume(with: result)
-        continuation = nil
+        defer { continuation = nil }
+        return continuation
     }
 
     /// The answer, or why there is none, when libcurl has ended with a code.

@@ -20,6 +20,10 @@ final class TransferLoop {
     private let watch: SocketWatch
     private let trust: TrustStore
     private var transfers: [Int: Transfer] = [:]
+    /// What has ended and is still to be handed over.
+    private var results: [(TransferDriver.Continuation, Result<HTTPResponse, any Error>)] = []
+    /// Whether somebody was given a result since the last wait, and may come back at once.
+    private var justEnded = false
     /// Handles of transfers that ended well, for the next ones.
     private var idleHandles: [EasyHandle] = []
     /// When to look for transfers that stand still; nil while there are none.
@@ -54,19 +58,25 @@ final class TransferLoop {
 
     func run() {
         while true {
+            let seen = driver.arrivalCount
             let (orders, isClosed) = driver.take()
             for order in orders { carryOut(order) }
             if isClosed { break }
             // Once: after much of a fast answer libcurl asks to be called again at once, but orders come first.
             if watch.takeAlarm() { act(on: CURL_SOCKET_TIMEOUT, 0) }
             endStalled()
+            handOver()
+            if justEnded, transfers.isEmpty { driver.watchForOrder(beyond: seen) }
+            justEnded = false
             guard driver.willWake(waker) else { continue }
             for (socket, events) in watch.wait(until: nextLook) {
                 if let number = watch.owner(of: socket) { transfers[number]?.moved(at: watch.now) }
                 act(on: socket, events)
             }
+            handOver()
         }
         for transfer in Array(transfers.values) { end(transfer, .failure(TransportError.closed(fate: transfer.fate))) }
+        handOver()
     }
 
     // MARK: Orders
@@ -91,7 +101,7 @@ final class TransferLoop {
 
     // MARK: Results
 
-    /// Lets libcurl do what a socket, or its alarm, makes possible, and hands over what has ended by it.
+    /// Lets libcurl do what a socket, or its alarm, makes possible, and ends what has ended by it.
     private func act(on socket: curl_socket_t, _ events: Int32) {
         var running: Int32 = 0
         _ = unsafe curl_multi_socket_action(multi, socket, events, &running)
@@ -107,7 +117,15 @@ final class TransferLoop {
 
     private func end(_ transfer: Transfer, _ result: Result<HTTPResponse, any Error>) {
         transfers[transfer.number] = nil
-        unsafe transfer.end(on: multi, result)
+        if let continuation = unsafe transfer.end(on: multi) { results.append((continuation, result)) }
+    }
+
+    /// Hands over what has ended, all at once: the threads of the pool are woken once for many, not for each.
+    private func handOver() {
+        guard !results.isEmpty else { return }
+        justEnded = true
+        for (continuation, result) in results { continuation.resume(with: result) }
+        results.removeAll(keepingCapacity: true)
     }
 
     // MARK: Time

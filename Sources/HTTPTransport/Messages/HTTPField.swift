@@ -25,9 +25,10 @@ public struct HTTPField: Sendable, Hashable {
         /// Whether two names are the same but for the case.
         public static func == (left: Name, right: Name) -> Bool {
             // Without lower-case copies: every field of every answer is compared several times.
-            let (left, right) = (left.rawName.utf8, right.rawName.utf8)
-            guard left.count == right.count else { return false }
-            return zip(left, right).allSatisfy { $0 == $1 || HTTPToken.lowercased($0) == HTTPToken.lowercased($1) }
+            let (first, second) = (left.rawName.utf8, right.rawName.utf8)
+            guard first.count == second.count else { return false }
+            return left.rawName == right.rawName
+                || zip(first, second).allSatisfy { HTTPToken.lowercased($0) == HTTPToken.lowercased($1) }
         }
 
         /// Hashes the name in lower case.
@@ -58,14 +59,16 @@ enum HTTPToken {
     static func isValid(_ text: String) -> Bool { !text.isEmpty && text.utf8.allSatisfy(isValid) }
 
     private static func isValid(_ byte: UInt8) -> Bool {
-        switch lowercased(byte) {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
-        case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
-            UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "."), UInt8(ascii: "^"),
-            UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
-            true
-        default: false
-        }
+        byte < 64 ? lower >> UInt64(byte) & 1 == 1 : byte < 128 && upper >> UInt64(byte - 64) & 1 == 1
+    }
+
+    /// The characters that are allowed below 64, a bit each.
+    private static let lower = bits(of: "!#$%&'*+-.0123456789", from: 0)
+    /// And from 64 on.
+    private static let upper = bits(of: "ABCDEFGHIJKLMNOPQRSTUVWXYZ^_`abcdefghijklmnopqrstuvwxyz|~", from: 64)
+
+    private static func bits(of characters: String, from first: UInt8) -> UInt64 {
+        characters.utf8.reduce(0) { $0 | 1 << UInt64($1 - first) }
     }
 
     static func lowercased(_ byte: UInt8) -> UInt8 {

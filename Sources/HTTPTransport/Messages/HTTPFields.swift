@@ -29,6 +29,9 @@ public struct HTTPFields: Sendable, Hashable {
         fields.filter { $0.name == name }.map(\.value)
     }
 
+    /// Makes room, so that appending takes no memory piece by piece.
+    mutating func reserveCapacity(_ count: Int) { fields.reserveCapacity(count) }
+
     /// Adds a field at the end, also of a name that occurs already.
     public mutating func append(_ field: HTTPField) { fields.append(field) }
 
