@@ -76,6 +76,17 @@ struct ConnectionTests {
         #expect(server.requests.count { $0.target == "/once" } == 1)
     }
 
+    @Test("that are reset while a body is being sent end the request, which is not sent again")
+    func resetWhileSending() async throws {
+        let server = try ScriptedServer(readsBodies: false) { _ in [.reset] }
+        let body = String(repeating: "x", count: 8_000_000)
+        for _ in 0..<10 {
+            let error = try await CurlTransport().failure(of: .to(server, .put, body: body))
+            #expect(error.code == .connectionLost && error.fate == .mayHaveBeenProcessed, "\(error)")
+        }
+        #expect(server.requests.count == 10)
+    }
+
     @Test("are gone when their transport is, without being told")
     func dropped() async throws {
         let server = try ScriptedServer { _ in [Self.answer, .keepOpen] }

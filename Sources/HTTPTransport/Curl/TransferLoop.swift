@@ -68,8 +68,9 @@ final class TransferLoop {
             handOver()
             if justEnded, transfers.isEmpty { driver.watchForOrder(beyond: seen) }
             justEnded = false
-            guard driver.willWake(waker) else { continue }
-            for (socket, events) in watch.wait(until: nextLook) {
+            // With orders there already it only looks: they must not keep the sockets from being served for ever.
+            let limit = driver.willWake(waker) ? nextLook : watch.now
+            for (socket, events) in watch.wait(until: limit) {
                 if let number = watch.owner(of: socket) { transfers[number]?.moved(at: watch.now) }
                 act(on: socket, events)
             }
