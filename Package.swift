@@ -9,6 +9,9 @@ let package = Package(
         .library(name: "SealedSync", targets: ["SealedSync"]),
         .library(name: "SyncContract", targets: ["SyncContract"]),
         .library(name: "RemoteContract", targets: ["RemoteContract"]),
+        .library(name: "QueryEvaluation", targets: ["QueryEvaluation"]),
+        .library(name: "ItemCoding", targets: ["ItemCoding"]),
+        .library(name: "RecordJSON", targets: ["RecordJSON"]),
         .library(name: "OfflineSync", targets: ["OfflineSync"]),
         .library(name: "DatasyncHTTP", targets: ["DatasyncHTTP"]),
         .library(name: "HTTPTransport", targets: ["HTTPTransport"]),
@@ -25,6 +28,11 @@ let package = Package(
         // Contracts: values and protocols, no I/O.
         .target(name: "SyncContract"),
         .target(name: "RemoteContract", dependencies: ["SyncContract"]),
+
+        // Meanings: what the contracts say, implemented once for the stores and remotes that want it.
+        .target(name: "QueryEvaluation", dependencies: ["SyncContract"]),
+        .target(name: "RecordJSON", dependencies: ["SyncContract"]),
+        .target(name: "ItemCoding", dependencies: ["SyncContract", "RecordJSON"]),
 
         // Keys.
         .systemLibrary(
@@ -60,35 +68,48 @@ let package = Package(
         ),
         .target(
             name: "SQLCipherStore",
-            dependencies: ["SyncContract", "SecretMemory", "CSQLCipher", "CLibCrypto", "CProcessorPause"],
+            dependencies: [
+                "SyncContract", "QueryEvaluation", "ItemCoding", "RecordJSON", "SecretMemory", "CSQLCipher",
+                "CLibCrypto",
+                "CProcessorPause",
+            ],
             exclude: ["README.md"]
         ),
-        .target(name: "ReferenceStore", dependencies: ["SyncContract"]),
+        .target(name: "ReferenceStore", dependencies: ["SyncContract", "QueryEvaluation"]),
 
         // The conformance kit. The runner knows neither stores nor servers, neither Testing nor XCTest.
         .target(name: "ConformanceRunner", dependencies: ["SeededNumbers"]),
         // Random numbers that a seed repeats, for rules, benchmarks and tests.
         .target(name: "SeededNumbers"),
         // Random rows and queries, for rules and tests that hold two meanings of a query against each other.
-        .target(name: "QueryGenerator", dependencies: ["SyncContract", "SeededNumbers"]),
-        .target(name: "StoreConformance", dependencies: ["ConformanceRunner", "QueryGenerator", "SyncContract"]),
+        .target(name: "QueryGenerator", dependencies: ["SyncContract", "QueryEvaluation", "SeededNumbers"]),
+        .target(
+            name: "StoreConformance",
+            dependencies: ["ConformanceRunner", "QueryGenerator", "QueryEvaluation", "SyncContract"]
+        ),
+
+        // How the kit gets at the stores of this package.
+        .target(
+            name: "StoreHarnesses",
+            dependencies: ["StoreConformance", "SyncContract", "SQLCipherStore", "SecretMemory", "ReferenceStore"]
+        ),
 
         // Black-box rules for servers. It shares what carries bytes with the adapter, nothing that knows a protocol.
         .target(name: "ServerConformance", dependencies: ["ConformanceRunner", "HTTPTransport"]),
 
         // The engine and its adapter.
-        .target(name: "OfflineSync", dependencies: ["SyncContract", "RemoteContract"]),
+        .target(name: "OfflineSync", dependencies: ["SyncContract", "RemoteContract", "ItemCoding", "RecordJSON"]),
         .target(
             name: "DatasyncHTTP",
-            dependencies: ["RemoteContract", "SyncContract", "HTTPTransport"]
+            dependencies: ["RemoteContract", "SyncContract", "RecordJSON", "HTTPTransport"]
         ),
 
         // What an app imports.
         .target(
             name: "SealedSync",
             dependencies: [
-                "SyncContract", "RemoteContract", "OfflineSync", "DatasyncHTTP", "SQLCipherStore", "StoreKeys",
-                "SecretMemory", "HTTPTransport",
+                "SyncContract", "RemoteContract", "QueryEvaluation", "ItemCoding", "OfflineSync", "DatasyncHTTP",
+                "SQLCipherStore", "StoreKeys", "SecretMemory", "HTTPTransport",
             ]
         ),
 
@@ -108,8 +129,8 @@ let package = Package(
         .executableTarget(
             name: "SealedSyncTool",
             dependencies: [
-                "SealedSync", "DatasyncEmulator", "ConformanceRunner", "StoreConformance", "ServerConformance",
-                "ReferenceStore", "CommandArguments",
+                "SealedSync", "DatasyncEmulator", "ConformanceRunner", "StoreConformance", "StoreHarnesses",
+                "ServerConformance", "CommandArguments",
             ]
         ),
 
@@ -118,8 +139,8 @@ let package = Package(
         .executableTarget(
             name: "SealedSyncBenchmarks",
             dependencies: [
-                "SyncContract", "SQLCipherStore", "SecretMemory", "OfflineSync", "RemoteContract", "CBenchmarkTwin",
-                "SeededNumbers", "CommandArguments",
+                "SyncContract", "ItemCoding", "SQLCipherStore", "SecretMemory", "OfflineSync", "RemoteContract",
+                "CBenchmarkTwin", "SeededNumbers", "CommandArguments",
             ],
             exclude: ["README.md"]
         ),
@@ -156,32 +177,35 @@ var testTargets: [Target] {
             resources: [.copy("Fixtures")]
         ),
         .testTarget(name: "SyncContractTests", dependencies: ["SyncContract", "SeededNumbers"]),
+        .testTarget(name: "QueryEvaluationTests", dependencies: ["QueryEvaluation", "SyncContract", "SeededNumbers"]),
+        .testTarget(name: "RecordJSONTests", dependencies: ["RecordJSON", "SyncContract"]),
         .testTarget(name: "ReferenceStoreTests", dependencies: ["ReferenceStore", "SyncContract"]),
         .testTarget(
             name: "SQLCipherStoreTests",
             dependencies: [
-                "SQLCipherStore", "ReferenceStore", "SyncContract", "SecretMemory", "QueryGenerator", "SeededNumbers",
+                "SQLCipherStore", "ReferenceStore", "SyncContract", "QueryEvaluation", "ItemCoding", "SecretMemory",
+                "QueryGenerator", "SeededNumbers",
             ]
         ),
         .testTarget(
             name: "DatasyncHTTPTests",
             dependencies: [
-                "DatasyncHTTP", "HTTPTransport", "RemoteContract", "SyncContract", "DatasyncEmulator",
-                "EmulatorTransport", "ScriptedServer", "QueryGenerator", "SeededNumbers",
+                "DatasyncHTTP", "HTTPTransport", "RemoteContract", "SyncContract", "QueryEvaluation",
+                "DatasyncEmulator", "EmulatorTransport", "ScriptedServer", "QueryGenerator", "SeededNumbers",
             ],
             resources: [.copy("Fixtures")]
         ),
         .testTarget(
             name: "OfflineSyncTests",
             dependencies: [
-                "OfflineSync", "RemoteContract", "SyncContract", "ReferenceStore", "DatasyncHTTP", "DatasyncEmulator",
-                "EmulatorTransport", "StoreConformance", "SeededNumbers",
+                "OfflineSync", "RemoteContract", "SyncContract", "QueryEvaluation", "ReferenceStore", "DatasyncHTTP",
+                "DatasyncEmulator", "EmulatorTransport", "StoreConformance", "SeededNumbers",
             ]
         ),
         // Correct stores of other make, and stores with one fault each: what the kit is judged by.
         .target(
             name: "ConformanceFixtures",
-            dependencies: ["StoreConformance", "ReferenceStore", "SyncContract"],
+            dependencies: ["StoreConformance", "ReferenceStore", "SyncContract", "QueryEvaluation"],
             path: "Tests/ConformanceFixtures"
         ),
         .executableTarget(
@@ -193,7 +217,7 @@ var testTargets: [Target] {
             name: "StoreConformanceTests",
             dependencies: [
                 "StoreConformance", "ConformanceRunner", "ConformanceFixtures", "conformance-fixture", "SyncContract",
-                "ReferenceStore", "SealedSyncTool", "SeededNumbers",
+                "ReferenceStore", "StoreHarnesses", "SeededNumbers",
             ]
         ),
         .testTarget(

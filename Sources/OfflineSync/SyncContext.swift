@@ -216,7 +216,7 @@ public final class SyncContext: Sendable {
                 "a pull takes a query with a predicate only: no order, offset, selection or total count"
             )
         }
-        try QueryEvaluator(table).check(query)
+        try query.validate(for: table)
         return table
     }
 }

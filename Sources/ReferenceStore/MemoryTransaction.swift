@@ -1,3 +1,4 @@
+import QueryEvaluation
 package import SyncContract
 
 /// One table in memory: rows by the form of their id under which the table finds them.
@@ -46,7 +47,7 @@ package final class MemoryTransaction: StoreWriteBackend {
     }
 
     package func count(_ query: Query) throws -> Int {
-        try QueryEvaluator(find(query.table).definition).check(query)
+        try query.validate(for: find(query.table).definition)
         var all = Query(query.table)
         all.predicate = query.predicate
         return try evaluate(all).count

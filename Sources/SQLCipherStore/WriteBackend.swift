@@ -1,3 +1,4 @@
+import ItemCoding
 import SyncContract
 
 /// A transaction that writes.

@@ -1,6 +1,7 @@
 import DatasyncEmulator
 import DatasyncHTTP
 import Foundation
+import QueryEvaluation
 import RemoteContract
 import SyncContract
 import Testing

@@ -1,6 +1,7 @@
 import DatasyncEmulator
 import DatasyncHTTP
 import EmulatorTransport
+import QueryEvaluation
 import QueryGenerator
 import RemoteContract
 import SeededNumbers

@@ -5,6 +5,7 @@ import SyncContract
 import Testing
 
 @testable import SQLCipherStore
+import ItemCoding
 
 @Suite("Items of Codable types in a store")
 struct ItemTests {

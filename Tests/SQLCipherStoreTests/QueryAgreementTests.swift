@@ -4,6 +4,7 @@ import SyncContract
 import Testing
 
 @testable import SQLCipherStore
+import QueryEvaluation
 
 @Suite("SQL and the evaluator in memory agree")
 struct QueryAgreementTests {

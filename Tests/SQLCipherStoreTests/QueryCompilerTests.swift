@@ -2,6 +2,7 @@ import SyncContract
 import Testing
 
 @testable import SQLCipherStore
+import QueryEvaluation
 
 @Suite("Compiling queries")
 struct QueryCompilerTests {

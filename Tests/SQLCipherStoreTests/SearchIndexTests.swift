@@ -6,6 +6,7 @@ import SyncContract
 import Testing
 
 @testable import SQLCipherStore
+import QueryEvaluation
 
 @Suite("The indexes of searchable columns")
 struct SearchIndexTests {

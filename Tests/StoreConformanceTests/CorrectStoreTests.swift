@@ -3,10 +3,9 @@ import ConformanceRunner
 import ReferenceStore
 import SeededNumbers
 import StoreConformance
+import StoreHarnesses
 import SyncContract
 import Testing
-
-@testable import SealedSyncTool
 
 @Suite("Correct stores pass every rule", .serialized)
 struct CorrectStoreTests {

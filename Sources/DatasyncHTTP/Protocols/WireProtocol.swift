@@ -1,4 +1,5 @@
 internal import HTTPTransport
+internal import RecordJSON
 internal import RemoteContract
 internal import SyncContract
 

@@ -1,4 +1,5 @@
 internal import HTTPTransport
+internal import RecordJSON
 internal import RemoteContract
 internal import SyncContract
 
@@ -89,6 +90,6 @@ struct RowReader: Sendable {
     }
 
     private func isSame(_ id: RecordID, _ other: String) -> Bool {
-        id.folded(for: table.idComparison) == RecordID.string(other).folded(for: table.idComparison)
+        table.isSameID(id, .string(other))
     }
 }

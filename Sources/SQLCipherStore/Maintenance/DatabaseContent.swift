@@ -1,3 +1,4 @@
+import QueryEvaluation
 import SyncContract
 
 /// What a database and a copy of it must agree in.

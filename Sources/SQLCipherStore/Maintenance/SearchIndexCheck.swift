@@ -1,3 +1,4 @@
+import QueryEvaluation
 import SyncContract
 
 /// Holds the search index of a column against the rows of its table.

@@ -1,3 +1,4 @@
+import QueryEvaluation
 import SecretMemory
 package import SyncContract
 

@@ -1,3 +1,4 @@
+import RecordJSON
 import SyncContract
 
 /// What a row holds beside its columns: values of undeclared keys, and the texts of dates that are finer than the

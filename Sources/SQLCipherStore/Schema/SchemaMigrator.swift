@@ -1,3 +1,4 @@
+import RecordJSON
 import SyncContract
 
 /// Brings the tables of a database to the declared ones, in one transaction.

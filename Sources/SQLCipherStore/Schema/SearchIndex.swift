@@ -1,3 +1,4 @@
+import QueryEvaluation
 import SyncContract
 
 /// What is stored beside a searchable column: a table of its words, kept by triggers in the statement that writes the

@@ -1,3 +1,4 @@
+internal import ItemCoding
 internal import SQLCipherStore
 internal import SyncContract
 

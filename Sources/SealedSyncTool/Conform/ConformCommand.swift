@@ -1,5 +1,6 @@
 internal import CommandArguments
 internal import StoreConformance
+internal import StoreHarnesses
 
 /// Judges a store by the rules of the store contract.
 struct ConformCommand: ParsableCommand {

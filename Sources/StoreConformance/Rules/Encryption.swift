@@ -1,5 +1,6 @@
 internal import ConformanceRunner
 internal import Foundation
+internal import QueryEvaluation
 internal import SyncContract
 
 extension StoreRules {

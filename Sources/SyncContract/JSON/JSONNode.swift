@@ -49,7 +49,7 @@ package indirect enum JSONNode: Sendable {
         case .null: "null"
         case .bool(let value): value ? "true" : "false"
         case .number(let text): text
-        case .string(let value): JSONWriter.quoted(value)
+        case .string(let value): JSONText.quoted(value)
         case .array(_, let source), .object(_, let source): String(decoding: source, as: UTF8.self)
         }
     }

@@ -1,4 +1,5 @@
 package import Foundation
+import QueryEvaluation
 package import SyncContract
 
 /// A correct store of another make: every table as JSON in one file, which each commit replaces as a whole.
@@ -295,8 +296,9 @@ private final class FileTransaction: StoreWriteBackend {
     }
 
     func count(_ query: Query) throws -> Int {
-        let evaluator = QueryEvaluator(try definition(query.table))
-        try evaluator.check(query)
+        let table = try definition(query.table)
+        try query.validate(for: table)
+        let evaluator = QueryEvaluator(table)
         return try (tables.tables[query.table] ?? [:]).values.count { try evaluator.matches($0, query.predicate) }
     }
 

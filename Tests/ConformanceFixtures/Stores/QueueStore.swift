@@ -1,7 +1,8 @@
 import Dispatch
-import Synchronization
+import QueryEvaluation
 package import StoreConformance
 package import SyncContract
+import Synchronization
 
 /// A correct store of another make: rows in place, on a serial queue, with a list of what to undo.
 package final class QueueStore: SyncContextDataSource {
@@ -120,8 +121,9 @@ private final class QueueRows: StoreWriteBackend {
     }
 
     func count(_ query: Query) throws -> Int {
-        let evaluator = QueryEvaluator(try definition(query.table))
-        try evaluator.check(query)
+        let table = try definition(query.table)
+        try query.validate(for: table)
+        let evaluator = QueryEvaluator(table)
         return try rows(of: query.table).count { try evaluator.matches($0, query.predicate) }
     }
 

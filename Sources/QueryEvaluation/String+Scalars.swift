@@ -1,3 +1,5 @@
+import SyncContract
+
 /// What queries do with text: by Unicode scalars and bytes, so that canonically equivalent texts stay different.
 extension String {
     /// The most bytes of a text that a query computes: beyond, a chain of concatenations could use up the memory.

@@ -1,3 +1,5 @@
+public import SyncContract
+
 /// Evaluates queries over records in memory: the meaning that every other form of a query is held against.
 public struct QueryEvaluator: Sendable {
     private let table: TableDefinition
@@ -7,9 +9,9 @@ public struct QueryEvaluator: Sendable {
 
     /// The rows a query gives: filtered, ordered, cut, and reduced to the selected columns.
     ///
-    /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidQuery``, as ``check(_:)`` does.
+    /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidQuery``, as `Query.validate(for:)` does.
     public func evaluate(_ query: Query, over records: some Sequence<Record>) throws(StoreError) -> [Record] {
-        let query = try checked(query)
+        let query = try query.validated(for: table)
         var rows = records.filter { record in
             query.predicate.map { holds($0) { record[$0] ?? .null } } ?? true
         }
@@ -39,33 +41,6 @@ public struct QueryEvaluator: Sendable {
         return false
     }
 
-    /// Refuses a query that names an undeclared column, has a negative limit or offset, or a predicate beyond the
-    /// bounds said at ``QueryPredicate``.
-    ///
-    /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidQuery``; the message names what is wrong.
-    public func check(_ query: Query) throws(StoreError) { _ = try checked(query) }
-
-    /// The query with its predicate normalized.
-    ///
-    /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidQuery``, as ``check(_:)`` does.
-    package func checked(_ query: Query) throws(StoreError) -> Query {
-        guard query.offset >= 0, query.limit ?? 0 >= 0 else {
-            throw .invalidQuery("a query of '\(table.name)' has a negative limit or offset; use 0 or more")
-        }
-        var checked = query
-        checked.predicate = try query.predicate?.normalized()
-        var columns = query.order.map(\.column) + (query.selection ?? [])
-        checked.predicate?.collectColumns(into: &columns)
-        for column in columns where column != "id" && table.type(of: column) == nil {
-            throw .invalidQuery("table '\(table.name)' has no declared column '\(column)'; declare it to query it")
-        }
-        for entry in query.order where entry.isFolded && entry.column != "id" && table.type(of: entry.column) != .string
-        {
-            throw .invalidQuery("column '\(entry.column)' of '\(table.name)' is no text and cannot be ordered folded")
-        }
-        return checked
-    }
-
     /// Whether a normalized predicate holds for the row whose values the closure knows.
     package func holds(_ predicate: QueryPredicate, _ row: (String) -> FieldValue) -> Bool {
         switch predicate {
@@ -76,7 +51,7 @@ public struct QueryEvaluator: Sendable {
         case .isAnyOf(let expression, let values):
             let foldsIDs = expression == .column("id")
             let value = expression.value(row)
-            return values.contains { compare(value, .equal, $0, foldsIDs: foldsIDs) }
+            return expression.alike(values).contains { compare(value, .equal, $0, foldsIDs: foldsIDs) }
         case .match(let text, let match, let pattern):
             guard case .string(let text) = text.value(row), case .string(let pattern) = pattern.value(row) else {
                 return false

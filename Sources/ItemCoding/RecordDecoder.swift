@@ -1,4 +1,6 @@
 internal import Foundation
+internal import RecordJSON
+package import SyncContract
 
 /// Decodes items from records of one table: one property per value at the top level, and the id under `id`.
 package struct RecordDecoder {

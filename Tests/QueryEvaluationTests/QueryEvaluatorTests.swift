@@ -1,3 +1,4 @@
+import QueryEvaluation
 import SyncContract
 import Testing
 
@@ -98,6 +99,8 @@ struct QueryEvaluatorTests {
         #expect(try !matches(Column("whole").isAny(of: [1, "3", .null])))
         #expect(try !matches(Column("whole").isAny(of: [])))
         #expect(try matches(Column("missing").isAny(of: [1, .null])))
+        #expect(try matches(Column("text").folded.isAny(of: ["x", "CAFÉ AU LAIT"])), "values are folded as well")
+        #expect(try !matches(Column("text").isAny(of: ["CAFÉ AU LAIT"])))
     }
 
     @Test("ids compare as the table declares")

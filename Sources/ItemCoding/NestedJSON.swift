@@ -1,4 +1,5 @@
 internal import Foundation
+internal import SyncContract
 
 /// Values inside an item that have no column type of their own, as JSON. Dates are written with milliseconds.
 enum NestedJSON {

@@ -1,3 +1,5 @@
+package import SyncContract
+
 /// The words of texts, by which rows are searched.
 ///
 /// A word is a run of letters, marks and digits of the folded text. In scripts that are written without spaces between
@@ -57,14 +59,6 @@ package enum TextWords {
         }
         if current != .separator { body(scalars[start...], current == .unspaced) }
     }
-}
-
-/// How the words that are sought are held against the words of a row.
-public enum WordMatch: Sendable, Hashable, CaseIterable {
-    /// Each begins a word of the row: the way to search while somebody types.
-    case prefixes
-    /// Each is a word of the row.
-    case wholeWords
 }
 
 /// A word, or the beginning of one, that a row must have.

@@ -1,3 +1,5 @@
+import SyncContract
+
 /// Arithmetic on decimal numbers; nil where there is no result.
 ///
 /// It is done with digits as on paper: the bound on the places keeps the numbers short.

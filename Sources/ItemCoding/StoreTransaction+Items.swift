@@ -1,3 +1,5 @@
+public import SyncContract
+
 /// Writing items of a `Codable` type.
 extension StoreTransaction {
     /// Inserts items, or overwrites the columns of the rows with their ids.
@@ -12,7 +14,7 @@ extension StoreTransaction {
         _ items: [Item],
         into table: String
     ) throws where Item.ID == String {
-        if let backend = itemBackend { return try backend.upsert(items: items, into: table) }
+        if let backend = backend as? any ItemWriteBackend { return try backend.upsert(items: items, into: table) }
         let encoder = RecordEncoder(try definition(of: table))
         try upsert(try items.map(encoder.encode), into: table)
     }

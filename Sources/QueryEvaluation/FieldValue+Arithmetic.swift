@@ -1,3 +1,5 @@
+import SyncContract
+
 /// The five operations that ``QueryOperator`` has on numbers.
 enum Arithmetic {
     case add, subtract, multiply, divide, remainder

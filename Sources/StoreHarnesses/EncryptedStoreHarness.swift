@@ -1,30 +1,26 @@
 internal import Foundation
-internal import ReferenceStore
-internal import SealedSync
-internal import StoreConformance
-
-/// How the kit gets at ``MemoryStore``: it is made, and that is all.
-struct MemoryStoreHarness: StoreHarness {
-    let name = "MemoryStore"
-
-    func makeStore(_ schema: StoreSchema, at place: StorePlace) async throws -> MemoryStore { MemoryStore(schema) }
-}
+internal import SecretMemory
+package import SQLCipherStore
+package import StoreConformance
+package import SyncContract
 
 /// How the kit gets at ``EncryptedStore``.
-struct EncryptedStoreHarness: StoreHarness {
-    let name = "EncryptedStore"
+package struct EncryptedStoreHarness: StoreHarness {
+    package let name = "EncryptedStore"
 
-    func makeStore(_ schema: StoreSchema, at place: StorePlace) async throws -> EncryptedStore {
+    package init() {}
+
+    package func makeStore(_ schema: StoreSchema, at place: StorePlace) async throws -> EncryptedStore {
         try await open(schema, place, .createNew)
     }
 
-    func reopenStore(_ schema: StoreSchema, at place: StorePlace) async throws -> EncryptedStore {
+    package func reopenStore(_ schema: StoreSchema, at place: StorePlace) async throws -> EncryptedStore {
         try await open(schema, place, .openExisting)
     }
 
-    func closeStore(_ store: EncryptedStore) async throws { await store.close() }
+    package func closeStore(_ store: EncryptedStore) async throws { await store.close() }
 
-    func changeKey(ofStoreAt place: StorePlace, to key: StorePlace.Key) async throws {
+    package func changeKey(ofStoreAt place: StorePlace, to key: StorePlace.Key) async throws {
         let file = StoreFile(url(place))
         try await file.rekey(from: bytes(of: place.key), to: bytes(of: key))
     }

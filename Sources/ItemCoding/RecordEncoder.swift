@@ -1,3 +1,5 @@
+package import SyncContract
+
 /// Encodes items as records of one table.
 package final class RecordEncoder {
     private let sink = RecordSink()

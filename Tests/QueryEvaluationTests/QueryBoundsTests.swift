@@ -1,3 +1,4 @@
+import QueryEvaluation
 import SyncContract
 import Testing
 
@@ -11,7 +12,7 @@ struct QueryBoundsTests {
         let verdicts = [
             code { _ = try Self.evaluator.evaluate(query, over: [Record(id: "1", ["n": 1])]) },
             code { _ = try Self.evaluator.matches(Record(id: "1", ["n": 1]), predicate) },
-            code { try Self.evaluator.check(query) },
+            code { try query.validate(for: Self.table) },
         ]
         #expect(Set(verdicts).count == 1)
         #expect(verdicts[0] == nil || verdicts[0] == .invalidQuery)

@@ -1,3 +1,4 @@
+import RecordJSON
 import SyncContract
 import Testing
 
@@ -33,6 +34,21 @@ struct RecordCodingTests {
         let original = Record(id: "a1", [column: value])
         let json = try RecordCoding(Self.table).object(original)
         #expect(try record(json) == original)
+    }
+
+    @Test("a text that is kept as JSON becomes a record, and the record that text again")
+    func text() throws {
+        let text = try #require(JSONText(#"{"id":"a","double":0.5,"other":1.10,"string":null}"#))
+        let coding = RecordCoding(Self.table)
+        let record = try coding.record(from: text)
+        #expect(record == Record(id: "a", ["double": 0.5, "other": .decimal(DecimalText("1.10")!), "string": .null]))
+        #expect(try coding.json(of: record) == text)
+        #expect(try coding.json(of: record, includingNulls: false).text == #"{"id":"a","double":0.5,"other":1.10}"#)
+        for refused in ["[]", #"{"double":1}"#, #"{"id":7}"#, #"{"id":"a","double":"x"}"#] {
+            #expect(throws: RecordCodingError.self) { try coding.record(from: #require(JSONText(refused))) }
+        }
+        // A store that keeps such texts may have been damaged since they were validated.
+        #expect(throws: RecordCodingError.self) { try coding.record(from: JSONText(validated: "{")) }
     }
 
     @Test(

@@ -1,3 +1,5 @@
+package import SyncContract
+
 extension QueryExpression {
     /// The value for the row whose values the closure knows. The expression must be part of a normalized predicate.
     package func value(_ row: (String) -> FieldValue) -> FieldValue {
@@ -9,6 +11,12 @@ extension QueryExpression {
         case .substring(let text, let start, let count):
             Self.substring(text.value(row), from: start.value(row), count: count?.value(row))
         }
+    }
+
+    /// Values in the form in which they compare with this expression: folded, when this is folded text.
+    package func alike(_ values: [FieldValue]) -> [FieldValue] {
+        guard case .function(.folded, _) = self else { return values }
+        return values.map { value in value.stringValue.map { .string(TextFolding.fold($0)) } ?? value }
     }
 
     private static func substring(_ text: FieldValue, from start: FieldValue, count: FieldValue?) -> FieldValue {

@@ -1,15 +1,17 @@
 internal import Foundation
+public import SyncContract
 
 /// Turns records of one table into JSON objects and back, by the declared types of its columns.
 ///
 /// Values of undeclared columns are read by what they look like (text stays text: nothing is taken for a date) and are
-/// written so that the server gets the same JSON back.
-package struct RecordCoding: Sendable {
+/// written so that the server gets the same JSON back. Numbers keep their text where a type would change it.
+public struct RecordCoding: Sendable {
     private let types: [String: ColumnType]
     private let idKind: IDKind
     private let tableName: String
 
-    package init(_ table: TableDefinition) {
+    /// A coding for the records of one table.
+    public init(_ table: TableDefinition) {
         types = Dictionary(table.allColumns.map { ($0.name, $0.type) }) { first, _ in first }
             .merging(SystemProperties(rawValue: 15).columns.map { ($0.name, $0.type) }) { declared, _ in declared }
         idKind = table.idKind
@@ -17,6 +19,34 @@ package struct RecordCoding: Sendable {
     }
 
     /// The record of a JSON object.
+    ///
+    /// - Parameter json: A JSON object with a member `id`. Of two members with one name the last counts.
+    /// - Returns: The record; members that are no declared columns are in it by what they look like.
+    /// - Throws: ``RecordCodingError`` when the text is no object, has no usable `id`, or has a value that does not fit
+    ///   its declared column. The message names the column, never the value.
+    public func record(from json: JSONText) throws(RecordCodingError) -> Record {
+        let node: JSONNode
+        do throws(JSONError) {
+            node = try JSONNode(parsing: json.text.utf8)
+        } catch {
+            // It was valid when it was made; a store that keeps such texts may have been damaged since.
+            throw RecordCodingError("the item is \(error)")
+        }
+        return try record(node)
+    }
+
+    /// The JSON object of a record: `id` first, then the other members by name.
+    ///
+    /// - Parameters:
+    ///   - record: The record.
+    ///   - includingNulls: Whether a null is written; otherwise its member is left out.
+    /// - Returns: The object, without white space.
+    /// - Throws: ``RecordCodingError`` for an infinite number, which JSON cannot express.
+    public func json(of record: Record, includingNulls: Bool = true) throws(RecordCodingError) -> JSONText {
+        JSONText(validated: try object(record, includingNulls: includingNulls))
+    }
+
+    /// The record of a JSON object that is parsed already.
     ///
     /// - Throws: ``RecordCodingError`` when the node is no object, has no usable `id`, or has a value that does not fit
     ///   its declared column. The message names the column, never the value.
@@ -62,9 +92,9 @@ package struct RecordCoding: Sendable {
             }
             return value.description
         case .decimal(let value): return value.text
-        case .string(let value): return JSONWriter.quoted(value)
-        case .date(let value): return JSONWriter.quoted(value.wireText)
-        case .bytes(let value): return JSONWriter.quoted(Data(value).base64EncodedString())
+        case .string(let value): return JSONText.quoted(value)
+        case .date(let value): return JSONText.quoted(value.wireText)
+        case .bytes(let value): return JSONText.quoted(Data(value).base64EncodedString())
         case .json(let value): return value.text
         }
     }
@@ -123,10 +153,12 @@ package struct RecordCoding: Sendable {
 }
 
 /// Why a record and JSON do not fit each other. The text names columns, never values.
-package struct RecordCodingError: Error, Sendable, CustomStringConvertible {
-    package let message: String
+public struct RecordCodingError: Error, Sendable, CustomStringConvertible {
+    /// What does not fit, and where it can be mended.
+    public let message: String
 
     init(_ message: String) { self.message = message }
 
-    package var description: String { message }
+    /// The message.
+    public var description: String { message }
 }

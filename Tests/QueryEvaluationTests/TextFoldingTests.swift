@@ -1,4 +1,5 @@
 import Foundation
+import QueryEvaluation
 import SeededNumbers
 import SyncContract
 import Testing

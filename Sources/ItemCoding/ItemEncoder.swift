@@ -1,4 +1,6 @@
 internal import Foundation
+internal import RecordJSON
+package import SyncContract
 
 /// Takes the values of items, one property after the other.
 package protocol ItemSink: AnyObject {

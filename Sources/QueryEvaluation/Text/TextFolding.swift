@@ -1,3 +1,5 @@
+import SyncContract
+
 /// Text with the differences taken away that people do not mean when they search or sort: case, accents, widths.
 ///
 /// Folding is the same in every language (root locale), on every system and in every version of this library with the

@@ -1,3 +1,5 @@
+public import SyncContract
+
 /// Reading items of a `Codable` type.
 ///
 /// An item's properties are the columns under its coding keys, and the id under `id`. `Date`, `Data`, `Decimal`, `UUID`
