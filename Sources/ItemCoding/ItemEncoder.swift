@@ -188,7 +188,7 @@ private struct ItemEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProt
         case let value as UUID: return .string(value.uuidString)
         case let value as URL: return .string(value.absoluteString)
         case let value as Decimal:
-            guard let decimal = DecimalText(value.description) else { throw unfit(key, "it is no number") }
+            guard let decimal = DecimalText(value.description) else { throw unfit(key, "it is not a number") }
             return .decimal(decimal)
         default:
             let node = try JSONNode(parsing: NestedJSON.encode(value))

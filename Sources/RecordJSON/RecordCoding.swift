@@ -21,8 +21,8 @@ public struct RecordCoding: Sendable {
     /// The record of a JSON object.
     ///
     /// - Parameter json: A JSON object with a member `id`. Of two members with one name the last counts.
-    /// - Returns: The record; members that are no declared columns are in it by what they look like.
-    /// - Throws: ``RecordCodingError`` when the text is no object, has no usable `id`, or has a value that does not fit
+    /// - Returns: The record; members that are not declared columns are in it by what they look like.
+    /// - Throws: ``RecordCodingError`` when the text is not an object, has no usable `id`, or has a value that does not fit
     ///   its declared column. The message names the column, never the value.
     public func record(from json: JSONText) throws(RecordCodingError) -> Record {
         let node: JSONNode
@@ -48,7 +48,7 @@ public struct RecordCoding: Sendable {
 
     /// The record of a JSON object that is parsed already.
     ///
-    /// - Throws: ``RecordCodingError`` when the node is no object, has no usable `id`, or has a value that does not fit
+    /// - Throws: ``RecordCodingError`` when the node is not an object, has no usable `id`, or has a value that does not fit
     ///   its declared column. The message names the column, never the value.
     package func record(_ node: JSONNode) throws(RecordCodingError) -> Record {
         guard case .object(let members, _) = node else { throw .init("the item is not a JSON object") }

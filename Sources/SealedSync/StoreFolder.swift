@@ -176,7 +176,7 @@ public struct StoreFolder: Sendable {
                 cause: error
             )
         } catch {
-            // Not there, or behind something that is no folder.
+            // Not there, or behind something that is not a folder.
             return false
         }
     }

@@ -113,7 +113,7 @@ struct SecureServerTests {
         }
     }
 
-    @Test("files that are no certificate and key, or do not belong together, are an error that names the file")
+    @Test("files that are not certificate and key, or do not belong together, are an error that names the file")
     func invalidFiles() async throws {
         let good = try await folder.makeSelfSigned("a")
         let other = try await folder.makeSelfSigned("b")

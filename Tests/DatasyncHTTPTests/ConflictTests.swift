@@ -173,7 +173,7 @@ struct ConflictTests {
     }
 
     @Test(
-        "a deletion that failed is no deletion",
+        "a deletion that failed is not a deletion",
         arguments: [
             ("500 Oops", RemoteError.Code.serverFailure), ("401 No", .unauthorized), ("202 Later", .invalidResponse),
         ]

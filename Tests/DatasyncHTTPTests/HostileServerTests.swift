@@ -125,7 +125,7 @@ struct HostileServerTests {
     }
 
     @Test(
-        "what is no HTTP, or hardly, is an error",
+        "what is not HTTP, or hardly, is an error",
         arguments: [
             "SSH-2.0-OpenSSH_9.2\r\n", "\r\n\r\n", "{\"id\":\"a1\"}", "HTTP/1.1 abc\r\n\r\n", "HTTP/1.1 99\r\n\r\n",
             "HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 1234 Far\r\n\r\n", "HTTP/9.9 200 OK\r\n\r\n",

@@ -23,7 +23,7 @@ struct BadInputTests {
         return device
     }
 
-    @Test("a folder that is no store, and one that is a store already")
+    @Test("a folder that is not a store, and one that is a store already")
     func folders() async throws {
         let nothing = Device(folder: folder.file("nothing"), environment: [:])
         expectRefusal(try await nothing.run(["list"]), "is not a store folder")
@@ -99,7 +99,7 @@ struct BadInputTests {
             default: nil
             }
         server.emulator.inject(
-            answer.map { .answer($0, times: 100) }
+            answer.map { .respond($0, times: 100) }
                 ?? (kind == "nothing" ? .drop(times: 100) : .applyThenDrop(times: 100))
         )
         let result = try await device.run(["sync"])

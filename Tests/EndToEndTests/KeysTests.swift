@@ -86,7 +86,7 @@ struct KeysTests {
         #expect(added.message.contains("chmod 600 '\(path("second"))'"))
     }
 
-    @Test("a recovery code is shown once, opens the store however it is typed, and a typing error is no wrong code")
+    @Test("a recovery code is shown once, opens the store however it is typed, and a typing error is not a wrong code")
     func recoveryCode() async throws {
         let answer = try await json("recovery-code", "--label", "paper")
         let code = try #require(answer["recoveryCode"] as? String)

@@ -47,7 +47,7 @@ struct ConflictTests {
         }
     }
 
-    @Test("keep mine is no blind overwrite: another change since is another conflict")
+    @Test("keep mine is not a blind overwrite: another change since is another conflict")
     func keepMineAgain() async throws {
         try await conflict(.datasync) { world, error in
             try await world.phone.table.update(Record(id: "a", ["text": "theirs again"]))

@@ -28,7 +28,7 @@ struct PullTests {
         }
     }
 
-    @Test("what a device pushed itself is no news to it", arguments: DatasyncDialect.allCases)
+    @Test("what a device pushed itself is not news to it", arguments: DatasyncDialect.allCases)
     func ownChanges(_ dialect: DatasyncDialect) async throws {
         try await SyncWorld.with(dialect) { world in
             try await world.phone.table.insert(["text": "milk"], id: "a")

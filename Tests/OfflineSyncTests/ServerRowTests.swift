@@ -5,7 +5,7 @@ import ReferenceStore
 import SyncContract
 import Testing
 
-private let refuse = Fault.answer(EmulatorResponse(400)) { $0.method == "PUT" || $0.method == "PATCH" }
+private let refuse = Fault.respond(EmulatorResponse(400)) { $0.method == "PUT" || $0.method == "PATCH" }
 
 @Suite("The server's side of a conflict", .serialized)
 struct ServerRowTests {
@@ -43,7 +43,7 @@ struct ServerRowTests {
             try await laptop.table.update(Record(id: "a", ["text": "mine"]))
             try await laptop.context.push()
             try await laptop.context.resolve(try await laptop.onlyError(), with: .keepMine)
-            world.emulator.inject(.answer(EmulatorResponse(404)) { $0.method == "PUT" })
+            world.emulator.inject(.respond(EmulatorResponse(404)) { $0.method == "PUT" })
             try await laptop.context.push()
             let error = try await laptop.onlyError()
             #expect(error.isConflict && error.serverItem == nil)
@@ -85,8 +85,8 @@ struct ServerRowTests {
             let laptop = world.laptop
             try await laptop.pull()
             try await laptop.table.update(Record(id: "a", ["text": "mine"]))
-            world.emulator.inject(.answer(EmulatorResponse(412)) { $0.method == "PUT" })
-            world.emulator.inject(.answer(EmulatorResponse(403)) { $0.method == "GET" })
+            world.emulator.inject(.respond(EmulatorResponse(412)) { $0.method == "PUT" })
+            world.emulator.inject(.respond(EmulatorResponse(403)) { $0.method == "GET" })
             try await laptop.context.push()
             try await laptop.context.resolve(try await laptop.onlyError(), with: .takeServer)
             try await laptop.pull()
@@ -101,9 +101,9 @@ struct ServerRowTests {
             let laptop = world.laptop
             try await laptop.table.update(Record(id: "a", ["text": "mine"]))
             world.emulator.inject(
-                .answer(EmulatorResponse(412), times: 1) { $0.method == "PUT" || $0.method == "PATCH" }
+                .respond(EmulatorResponse(412), times: 1) { $0.method == "PUT" || $0.method == "PATCH" }
             )
-            world.emulator.inject(.answer(EmulatorResponse(403), times: 1) { $0.method == "GET" })
+            world.emulator.inject(.respond(EmulatorResponse(403), times: 1) { $0.method == "GET" })
             try await laptop.context.push()
             try await laptop.context.resolve(try await laptop.onlyError(), with: .keepMine)
             #expect(try await laptop.context.operations().map(\.kind) == [.update])

@@ -115,7 +115,7 @@ struct VerificationOfLogTests {
         #expect(try await verify().isSound)
     }
 
-    @Test("frames of an earlier turn behind the end are no damage")
+    @Test("frames of an earlier turn behind the end are not damage")
     func earlierTurn() async throws {
         try await leaveLog()
         let old = Data(try #require(folder.contents()["store.db-wal"]))
@@ -131,7 +131,7 @@ struct VerificationOfLogTests {
         #expect(result.isSound && result.rows == 1, "\(result.findings)")
     }
 
-    @Test("a page of the database that was torn while the log was written back is no damage: the log has it")
+    @Test("a page of the database that was torn while the log was written back is not a damage: the log has it")
     func tornPage() async throws {
         try await leaveLog()
         let scan = try LogScan(StoreFiles(folder.database.path).log)

@@ -200,7 +200,7 @@ struct VerificationTests {
         #expect(result.findings.contains { $0.kind == .damagedFile }, "\(result.findings)")
     }
 
-    @Test("reports a start that is no store's, and one that is cut off", arguments: [0, 3, 15, 100, 4_095])
+    @Test("reports a start that is not a store's, and one that is cut off", arguments: [0, 3, 15, 100, 4_095])
     func start(length: Int) async throws {
         try await makeStore()
         try folder.edit { $0 = $0.prefix(length) }

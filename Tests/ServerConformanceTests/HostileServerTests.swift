@@ -50,7 +50,7 @@ struct HostileServerTests {
             let proxy = LossyProxy(upstream: UInt16(try #require(server.url.port)))
             let url = try proxy.start()
             defer { proxy.stop() }
-            proxy.next(.cutAnswer) { $0.contains("orderby") }
+            proxy.next(.cutResponse) { $0.contains("orderby") }
             let suite = try ServerRules.suite(for: .datasync).selecting(ids: rules)
             let subject = ServerSubject(url: url, table: JudgedServer.table, .datasync)
             let report = try await ServerConformance.run(suite, on: subject).report
@@ -95,16 +95,16 @@ struct HostileServerTests {
     @Test("no server, no table, and a table that takes no rows are one error with words")
     func unusable() async throws {
         let nobody = ServerSubject(url: URL(string: "http://127.0.0.1:1")!, table: "T", .datasync)
-        await #expect(throws: ServerUnusable.self) {
+        await #expect(throws: ServerUnavailable.self) {
             _ = try await ServerConformance.run(ServerRules.suite(for: .datasync), on: nobody)
         }
         try await JudgedServer.with(.datasync) { server in
             let other = ServerSubject(url: server.url, table: "absent", .datasync)
-            await #expect(throws: ServerUnusable.self) {
+            await #expect(throws: ServerUnavailable.self) {
                 _ = try await ServerConformance.run(ServerRules.suite(for: .datasync), on: other)
             }
-            server.emulator.inject(.answer(EmulatorResponse(403), times: 1_000) { $0.method == "POST" })
-            await #expect(throws: ServerUnusable.self) { _ = try await server.judge() }
+            server.emulator.inject(.respond(EmulatorResponse(403), times: 1_000) { $0.method == "POST" })
+            await #expect(throws: ServerUnavailable.self) { _ = try await server.judge() }
         }
     }
 
@@ -154,7 +154,7 @@ struct HostileServerTests {
     @Test("rows that cannot be deleted are named")
     func leftRows() async throws {
         try await JudgedServer.with(.datasync) { server in
-            server.emulator.inject(.answer(EmulatorResponse(500), times: 1_000) { $0.method == "DELETE" })
+            server.emulator.inject(.respond(EmulatorResponse(500), times: 1_000) { $0.method == "DELETE" })
             let suite = try ServerRules.suite(for: .datasync).selecting(ids: ["create.with-id"])
             let (_, left) = try await ServerConformance.run(suite, on: server.subject)
             #expect(Set(left) == Set(server.liveRows.compactMap { $0["id"]?.string }))

@@ -71,7 +71,7 @@ struct LifeCycleCrashTests {
     }
 
     @Test(
-        "a kill at any durable step leaves the file before or after the change, and is no obstacle to the next one",
+        "a kill at any durable step leaves the file before or after the change, and is not an obstacle to the next one",
         arguments: Change.allCases,
         PrivateFile.ReplacementStep.allCases
     )

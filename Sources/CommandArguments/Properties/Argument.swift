@@ -1,4 +1,4 @@
-/// A required property that takes its value from its place among the words that are no options.
+/// A required property that takes its value from its place among the words that are not options.
 @propertyWrapper
 package struct Argument<Value: ExpressibleByArgument>: ArgumentSource {
     private let place = ParsedValue<Value>(nil)

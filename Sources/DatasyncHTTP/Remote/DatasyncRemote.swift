@@ -50,14 +50,14 @@ public final class DatasyncRemote: SyncRemote {
     public var requestCount: Int { counter.load(ordering: .relaxed) }
 
     /// Sends one request and returns the answer, whatever its status.
-    func exchange(_ request: WireRequest) async throws -> ServerAnswer {
+    func exchange(_ request: WireRequest) async throws -> ServerResponse {
         var http = try endpoint.httpRequest(request, version: wire.version)
         if let field = try await authenticationField() { http.headerFields.append(field) }
         http.body = request.body.map { Array($0.utf8) }
         http.timeout = requestTimeout
         do {
             let response = try await send(http)
-            return ServerAnswer(
+            return ServerResponse(
                 status: response.status.code,
                 fields: response.headerFields,
                 body: response.body,

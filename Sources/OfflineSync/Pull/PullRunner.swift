@@ -19,7 +19,7 @@ struct PullRunner {
         let name = table.name
         let fingerprint = try query.predicate?.normalized().canonicalText ?? ""
         let token = try await store.read {
-            try Configuration.deltaToken(queryID, of: name, query: fingerprint, &$0)
+            try DeltaTokenStorage.token(queryID, of: name, query: fingerprint, &$0)
         }
         var pager = PullPager(base, since: token)
         while !pager.isFinished {
@@ -29,7 +29,7 @@ struct PullRunner {
             let token = pager.token
             try await apply(page.records, &report) { transaction in
                 guard let token, token != before else { return }
-                try Configuration.setDeltaToken(token, queryID, of: name, query: fingerprint, &transaction)
+                try DeltaTokenStorage.set(token, queryID, of: name, query: fingerprint, &transaction)
             }
         }
         report.requests = remote.requestCount - requests
@@ -54,7 +54,7 @@ struct PullRunner {
     /// again by the next pull, and holds nothing up.
     private func refetch(_ report: inout PullReport) async throws {
         let name = table.name
-        for itemID in try await store.read({ try Configuration.refetches(in: name, &$0) }) {
+        for itemID in try await store.read({ try ConfigurationTable.refetches(in: name, &$0) }) {
             let record: Record
             do {
                 record = try await remote.record(itemID, in: table) ?? Record(id: .string(itemID), ["deleted": true])
@@ -64,7 +64,7 @@ struct PullRunner {
                 continue
             }
             try await apply([record], replacesWholeRows: true, &report) { transaction in
-                try Configuration.removeRefetch(of: itemID, in: name, &transaction)
+                try ConfigurationTable.removeRefetch(of: itemID, in: name, &transaction)
             }
         }
     }

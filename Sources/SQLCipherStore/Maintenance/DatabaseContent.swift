@@ -23,7 +23,7 @@ struct DatabaseContent: Hashable, Sendable {
     init(_ database: Database) throws {
         layoutVersion = try database.int64("PRAGMA user_version") ?? 0
         var entries: [Entry] = []
-        // The tables with SQLite's statistics may be missing in a copy: they are no content.
+        // The tables with SQLite's statistics may be missing in a copy: they are not content.
         let sql = """
             SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite@_stat%' ESCAPE '@' \
             ORDER BY name

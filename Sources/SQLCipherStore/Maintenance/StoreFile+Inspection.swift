@@ -8,7 +8,7 @@ extension StoreFile {
     /// - Returns: What the files say in clear.
     /// - Throws: ``StoreError`` with code ``StoreError/Code/notFound`` when there is no store,
     ///   ``StoreError/Code/unsupportedFormat`` for a file without encryption and for a format of a newer version,
-    ///   ``StoreError/Code/damaged`` for a file that is no store or has lost its beginning, and those of the file system.
+    ///   ``StoreError/Code/damaged`` for a file that is not a store or has lost its beginning, and those of the file system.
     public func inspect() async throws -> StoreInspection {
         let files = StoreFiles(url.path)
         return try await CancellableWork.run(at: files.database) { _ in

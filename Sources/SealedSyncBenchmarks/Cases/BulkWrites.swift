@@ -38,7 +38,7 @@ extension BenchmarkCase {
             try await databases.withNewStore { store in
                 let workload = databases.workload
                 if isUpdate { try await store.write { try $0.upsert(workload.records, into: Workload.table.name) } }
-                // Cutting the pages is no work of the store's.
+                // Cutting the pages is not work of the store's.
                 switch form {
                 case .records:
                     let pages = cut(workload.records, into: page)

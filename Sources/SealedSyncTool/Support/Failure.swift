@@ -32,7 +32,7 @@ struct Failure: Encodable {
         case let error as UsageError:
             code = "usage"
             message = error.description
-        case let error as ServerUnusable:
+        case let error as ServerUnavailable:
             code = "notRun"
             message = error.description
         case let error as CocoaError:

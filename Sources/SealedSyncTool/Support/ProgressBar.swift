@@ -16,7 +16,7 @@ final class ProgressBar: Sendable {
     private let output: (@Sendable (String) -> Void)?
     private let state = Mutex(State())
 
-    /// A bar on standard error, which draws nothing when that is no terminal.
+    /// A bar on standard error, which draws nothing when that is not a terminal.
     convenience init() {
         let output: @Sendable (String) -> Void = { Console.writeError($0, terminator: "") }
         self.init(

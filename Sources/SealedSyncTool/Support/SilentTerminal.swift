@@ -7,7 +7,7 @@ struct SilentTerminal {
     private let settings: termios
     private let sources: [any DispatchSourceSignal]
 
-    /// - Throws: ``ToolError`` with code `secretUnavailable` when standard input is no terminal.
+    /// - Throws: ``ToolError`` with code `secretUnavailable` when standard input is not a terminal.
     init() throws {
         var settings = termios()
         guard unsafe tcgetattr(STDIN_FILENO, &settings) == 0 else {

@@ -41,7 +41,7 @@ private struct SyncAnswer: Encodable, Sendable {
         }
     }
 
-    /// Prints the answer. A change that the server refused makes the exit status 1; a conflict is no failure, it waits
+    /// Prints the answer. A change that the server refused makes the exit status 1; a conflict is not a failure, it waits
     /// for a decision.
     func report(_ options: TodoOptions) throws {
         if options.json {
@@ -73,7 +73,7 @@ struct TodoPush: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "push",
         abstract: "Send the changes of this device.",
-        discussion: "Exit status 1 when the server cannot be reached or refuses a change; conflicts are no failure."
+        discussion: "Exit status 1 when the server cannot be reached or refuses a change; conflicts are not failures."
     )
 
     @OptionGroup var network: NetworkOptions
@@ -121,7 +121,7 @@ struct TodoSync: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync",
         abstract: "Push, then pull.",
-        discussion: "Exit status 1 when the server cannot be reached or refuses a change; conflicts are no failure."
+        discussion: "Exit status 1 when the server cannot be reached or refuses a change; conflicts are not failures."
     )
 
     @OptionGroup var network: NetworkOptions

@@ -62,12 +62,13 @@ final class ServerClient: Sendable {
 
     /// Sends a request.
     ///
-    /// - Throws: ``NoAnswer`` when none came or it is no HTTP; `CancellationError` after ``stop()``.
-    func send(_ request: ServerRequest, path: String? = nil, evenWhenStopped: Bool = false) async throws -> ServerAnswer
+    /// - Throws: ``NoResponse`` when none came or it is not HTTP; `CancellationError` after ``stop()``.
+    func send(_ request: ServerRequest, path: String? = nil, evenWhenStopped: Bool = false) async throws
+        -> ServerResponse
     {
         let text = path.map { "\(request.method) \($0)" } ?? request.description(table: table)
         guard let method = HTTPRequest.Method(request.method) else {
-            throw NoAnswer(request: text, reason: "'\(request.method)' is no method", isUnreachable: false)
+            throw NoResponse(request: text, reason: "'\(request.method)' is not a method", isUnreachable: false)
         }
         let query = request.queryText
         let http = HTTPRequest(
@@ -79,16 +80,16 @@ final class ServerClient: Sendable {
             body: request.body
         )
         do {
-            let answer = try await exchange(http, evenWhenStopped: evenWhenStopped)
-            return ServerAnswer(
+            let response = try await exchange(http, evenWhenStopped: evenWhenStopped)
+            return ServerResponse(
                 request: text,
-                status: answer.status.code,
-                headers: answer.headerFields,
-                body: answer.body
+                status: response.status.code,
+                headers: response.headerFields,
+                body: response.body
             )
         } catch let error as TransportError {
             let isReached = [.invalidRequest, .tooLarge, .invalidResponse].contains(error.code)
-            throw NoAnswer(request: text, reason: error.message, isUnreachable: !isReached)
+            throw NoResponse(request: text, reason: error.message, isUnreachable: !isReached)
         }
     }
 

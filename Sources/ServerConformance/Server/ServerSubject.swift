@@ -15,7 +15,7 @@ public final class ServerSubject: ConformanceSubject {
     private struct State {
         var profile: ServerProfile?
         var pageRows: Task<[String], any Error>?
-        var lostAnswers = 0
+        var lostResponses = 0
     }
 
     private let state = Mutex(State())
@@ -79,13 +79,13 @@ public final class ServerSubject: ConformanceSubject {
     // MARK: The end
 
     /// Notes that an answer did not come.
-    func noteLostAnswer() { state.withLock { $0.lostAnswers += 1 } }
+    func noteLostResponse() { state.withLock { $0.lostResponses += 1 } }
 
     /// Whether answers failed to come since this was last asked.
-    func takeLostAnswers() -> Bool {
+    func takeLostResponses() -> Bool {
         state.withLock { state in
-            defer { state.lostAnswers = 0 }
-            return state.lostAnswers > 0
+            defer { state.lostResponses = 0 }
+            return state.lostResponses > 0
         }
     }
 
@@ -123,8 +123,8 @@ public final class ServerSubject: ConformanceSubject {
         let text = textOfRowsWithoutID
         let filter = ("$filter", "\(column) eq '\(text)'")
         do {
-            let answer = try await client.send(ServerRequest(method: "GET", query: [filter]), evenWhenStopped: true)
-            let rows = answer.json?["items"]?.array ?? answer.json?.array ?? []
+            let response = try await client.send(ServerRequest(method: "GET", query: [filter]), evenWhenStopped: true)
+            let rows = response.json?["items"]?.array ?? response.json?.array ?? []
             // A server that does not know filters well shows rows of others.
             return rows.filter { $0[column]?.string == text }.compactMap { $0["id"]?.string }
         } catch {

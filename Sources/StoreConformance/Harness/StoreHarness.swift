@@ -61,17 +61,17 @@ public struct StorePlace: Sendable, Hashable {
 extension StoreHarness {
     /// Not offered.
     public func reopenStore(_ schema: StoreSchema, at place: StorePlace) async throws -> Store {
-        throw NotOffered("the harness has no function 'reopenStore'")
+        throw Unsupported("the harness has no function 'reopenStore'")
     }
 
     /// Not offered.
     public func closeStore(_ store: Store) async throws {
-        throw NotOffered("the harness has no function 'closeStore'")
+        throw Unsupported("the harness has no function 'closeStore'")
     }
 
     /// Not offered.
     public func changeKey(ofStoreAt place: StorePlace, to key: StorePlace.Key) async throws {
-        throw NotOffered("the harness has no function 'changeKey'")
+        throw Unsupported("the harness has no function 'changeKey'")
     }
 
     /// All files in the place's folder and below.

@@ -36,7 +36,7 @@ public struct StoreSubject: ConformanceSubject {
         let names = store.capabilities.names
         do {
             try await close(store)
-        } catch is NotOffered {
+        } catch is Unsupported {
             // A store that cannot be closed ends with its last reference.
         }
         return names

@@ -55,7 +55,7 @@ extension Trial where Subject == StoreSubject {
     private func required<Value>(_ function: String, _ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()
-        } catch is NotOffered where rule.level.capability != nil {
+        } catch is Unsupported where rule.level.capability != nil {
             throw StoreError(
                 .internal,
                 "'\(rule.level.capability ?? "")' is declared, so the harness needs '\(function)'"
@@ -85,7 +85,7 @@ extension Trial where Subject == StoreSubject {
             report(input, expected: "the error \(expected)", got: "no error")
         } catch let error as StoreError {
             expect(codes.contains(error.code), input, expected: "the error \(expected)", got: brief(error))
-        } catch let error as NotOffered {
+        } catch let error as Unsupported {
             throw error
         } catch {
             report(input, expected: "the error \(expected)", got: brief(error))

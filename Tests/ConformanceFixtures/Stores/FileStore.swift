@@ -158,7 +158,7 @@ struct FileTables: Sendable {
         do {
             file = try JSONDecoder().decode(File.self, from: Data(faults.cipher(Array(try Data(contentsOf: url)))))
         } catch let error as DecodingError {
-            throw StoreError(.damaged, "the file is no store; restore it from a backup", cause: error)
+            throw StoreError(.damaged, "the file is not a store; restore it from a backup", cause: error)
         }
         key = file.key
         stored = file.tables
@@ -312,7 +312,7 @@ private final class FileTransaction: StoreWriteBackend {
             for column in table.allColumns where row[column.name] == nil { row[column.name] = .null }
             for (column, value) in record.fields {
                 guard let type = table.type(of: column) else {
-                    if value.doubleValue?.isNaN == true { throw StoreError(.invalidRecord, "a value is no number") }
+                    if value.doubleValue?.isNaN == true { throw StoreError(.invalidRecord, "a value is not a number") }
                     row[column] = value
                     continue
                 }

@@ -135,7 +135,7 @@ private final class QueueRows: StoreWriteBackend {
             var accepted = Record(id: record.id)
             for (column, value) in record.fields {
                 guard let type = table.type(of: column) else {
-                    if value.doubleValue?.isNaN == true { throw StoreError(.invalidRecord, "a value is no number") }
+                    if value.doubleValue?.isNaN == true { throw StoreError(.invalidRecord, "a value is not a number") }
                     continue
                 }
                 guard let fitting = type.accepting(value) else {

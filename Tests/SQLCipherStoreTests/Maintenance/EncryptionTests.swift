@@ -172,7 +172,7 @@ struct EncryptionTests {
         #expect(try await refusal(StoreSchema([TableDefinition("t", columns: [.init("v", .string)])])) == nil)
     }
 
-    @Test("refuses files that are no plain database: a store, one encrypted by others, an empty one, none")
+    @Test("refuses files that are not plain database: a store, one encrypted by others, an empty one, none")
     func otherFiles() async throws {
         let store = folder.url.appending(path: "other.db")
         try await EncryptedStore.open(at: store, key: .testKey(), schema: StoreSchema([.items])).close()

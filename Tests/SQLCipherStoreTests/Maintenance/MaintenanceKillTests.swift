@@ -79,7 +79,7 @@ struct MaintenanceKillTests {
         if isDone {
             try FileManager.default.removeItem(at: copy)
         }
-        // What the killed process has left is no obstacle.
+        // What the killed process has left is not an obstacle.
         try await store.backUp(to: copy)
         await store.close()
         #expect(try Set(folder.contents().keys) == ["store.db", "store.db.lock", "copy.db"])

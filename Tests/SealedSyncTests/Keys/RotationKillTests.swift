@@ -46,7 +46,7 @@ struct RotationKillTests {
         }
         try await folder.expectNotes(300)
         #expect(try await KeyslotFile.read(at: folder.store.keyslotsURL).isRotationPending == false)
-        // What was left over is no obstacle, and goes.
+        // What was left over is not an obstacle, and goes.
         try await folder.store.rotateDataKey(folder.unlocker)
         try await folder.expectNotes(300)
         #expect(try folder.contents().keys.sorted() == ["store.db", "store.keys"])

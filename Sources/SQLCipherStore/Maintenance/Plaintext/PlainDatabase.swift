@@ -80,7 +80,7 @@ final class PlainDatabase {
             } else if start.isEmpty {
                 "is empty; create a new store instead"
             } else {
-                "is no SQLite database, or another program has encrypted it; take the plain database"
+                "is not a SQLite database, or another program has encrypted it; take the plain database"
             }
         throw StoreError(.unsupportedFormat, "'\(path)' \(reason)")
     }

@@ -63,7 +63,7 @@ extension StoreFile {
     /// - Returns: The tables and how many rows each has.
     /// - Throws: ``StoreError``: ``StoreError/Code/notFound`` for no plain file or no folder for the store;
     ///   ``StoreError/Code/alreadyExists`` when there is a store at the URL; ``StoreError/Code/unsupportedFormat`` for a
-    ///   file that is no plain SQLite database, such as a store; ``StoreError/Code/schemaMismatch`` for what cannot be
+    ///   file that is not a plain SQLite database, such as a store; ``StoreError/Code/schemaMismatch`` for what cannot be
     ///   taken over; ``StoreError/Code/inUse`` when a log or journal lies beside the plain file or the file changes
     ///   meanwhile; ``StoreError/Code/damaged`` when the plain file is; ``StoreError/Code/wrongKey`` for a key of another
     ///   length; ``StoreError/Code/full``, ``StoreError/Code/readOnly``, ``StoreError/Code/notEncrypting``.

@@ -6,7 +6,7 @@ import SyncContract
 import Testing
 
 @Suite("Lost answers", .serialized)
-struct LostAnswerTests {
+struct LostResponseTests {
     @Test("deleting an insert that met somebody else's row leaves that row alone", arguments: DatasyncDialect.allCases)
     func conflictedInsertDeleted(_ dialect: DatasyncDialect) async throws {
         try await SyncWorld.with(dialect) { world in
@@ -35,7 +35,7 @@ struct LostAnswerTests {
         }
     }
 
-    @Test("an edit after a lost answer is no conflict with oneself", arguments: [true, false])
+    @Test("an edit after a lost answer is not a conflict with oneself", arguments: [true, false])
     func lostThenEdited(_ insert: Bool) async throws {
         try await SyncWorld.with(.datasync) { world in
             let laptop = world.laptop

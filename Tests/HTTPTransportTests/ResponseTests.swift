@@ -3,7 +3,7 @@ import ScriptedServer
 import Testing
 
 @Suite("Answers", .timeLimit(.minutes(1)))
-struct AnswerTests {
+struct ResponseTests {
     private let transport = CurlTransport()
 
     private func answer(_ text: String, _ method: HTTPRequest.Method = .get) async throws -> HTTPResponse {

@@ -2,17 +2,17 @@ internal import RemoteContract
 internal import SyncContract
 
 /// Records the answer to one operation: row, operation and error in one transaction.
-struct AnswerRecorder: Sendable {
+struct ResponseRecorder: Sendable {
     private let table: TableDefinition
     /// The operation as it was sent.
     private let sent: TableOperation
     /// The row that was sent.
     private let row: Record?
 
-    init(_ sending: Sending) {
-        table = sending.table
-        sent = sending.operation
-        row = sending.row
+    init(_ inFlight: InFlightOperation) {
+        table = inFlight.table
+        sent = inFlight.operation
+        row = inFlight.row
     }
 
     func record(_ outcome: PushOutcome, _ transaction: inout StoreTransaction, _ schema: StoreSchema) throws {

@@ -1,7 +1,7 @@
 /// The answers of the server behind a proxy, byte by byte as they came.
-struct ProxiedAnswers {
+struct ProxiedResponses {
     private let server: Socket
-    private var reader = AnswerReader()
+    private var reader = ResponseReader()
     private var bytes: [UInt8] = []
 
     /// Whether the latest answer says that the connection ends with it.
@@ -15,12 +15,12 @@ struct ProxiedAnswers {
     mutating func next(isToHead: Bool) throws -> [UInt8]? {
         while true {
             switch try reader.next(isToHead: isToHead) {
-            case .answer(let count): return take(count)
+            case .response(let count): return take(count)
             case .interim(let count): _ = take(count)
             case nil:
                 let more = try server.receive(until: .now + .unlimited)
                 guard !more.isEmpty else {
-                    guard case .answer(let count) = reader.end() else { return nil }
+                    guard case .response(let count) = reader.end() else { return nil }
                     return take(count)
                 }
                 reader.append(more)

@@ -4,7 +4,7 @@ import Testing
 @testable import DatasyncEmulator
 
 /// Answers as bytes, and the fields they are made of.
-struct AnswerBytesTests {
+struct ResponseBytesTests {
     @Test(
         "a field that would not stay one line is not sent, nor is anything else of its answer",
         arguments: [
@@ -13,7 +13,7 @@ struct AnswerBytesTests {
         ]
     )
     func splitting(_ name: String, _ value: String) async throws {
-        #expect(AnswerBytes.encode(EmulatorResponse(200, headers: [name: value]), isToHead: false, .usual) == nil)
+        #expect(ResponseBytes.encode(EmulatorResponse(200, headers: [name: value]), isToHead: false, .usual) == nil)
         let respond: EmulatorServer.Responder = { _, _ in EmulatorResponse(200, headers: [name: value]) }
         try await withServer(.azureMobileApps, respond: respond) { _, url in
             let answer = try await RawClient(url).ask("GET", "/")
@@ -24,7 +24,7 @@ struct AnswerBytesTests {
 
     @Test("a status that is not that of a final answer is not sent", arguments: [0, 100, 101, 199, 1_000, -1])
     func statuses(_ status: Int) {
-        #expect(AnswerBytes.encode(EmulatorResponse(status), isToHead: false, .usual) == nil)
+        #expect(ResponseBytes.encode(EmulatorResponse(status), isToHead: false, .usual) == nil)
     }
 
     @Test("what is left to the server is not taken from elsewhere")
@@ -33,7 +33,7 @@ struct AnswerBytesTests {
         response.headers["Transfer-Encoding"] = "chunked"
         response.headers["date"] = "then"
         response.body = Data("ab".utf8)
-        let bytes = try #require(AnswerBytes.encode(response, isToHead: false, .usual))
+        let bytes = try #require(ResponseBytes.encode(response, isToHead: false, .usual))
         #expect(
             String(decoding: bytes, as: UTF8.self)
                 == "HTTP/1.1 200 OK\r\nX: é\ty\r\ndate: then\r\nContent-Length: 2\r\n\r\nab"

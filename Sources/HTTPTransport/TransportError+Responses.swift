@@ -36,7 +36,7 @@ extension TransportError {
     static func invalidResponse(_ server: String, _ reason: String, cause: (any Error)? = nil) -> Self {
         TransportError(
             .invalidResponse,
-            "the answer of \(server) is no complete answer of HTTP: \(reason); check the address, and what stands in"
+            "the answer of \(server) is not a complete answer of HTTP: \(reason); check the address, and what stands in"
                 + " between",
             fate: .mayHaveBeenProcessed,
             cause: cause

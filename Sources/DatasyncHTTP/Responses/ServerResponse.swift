@@ -4,7 +4,7 @@ internal import RemoteContract
 internal import SyncContract
 
 /// One answer of the server, and where it came from.
-struct ServerAnswer: Sendable {
+struct ServerResponse: Sendable {
     var status: Int
     var fields: HTTPFields
     var body: [UInt8]
@@ -29,7 +29,7 @@ struct ServerAnswer: Sendable {
                     ? "is HTML: is this the address of a Datasync service, or is a login page in between?"
                     : body.isEmpty
                         ? "is empty where a row or a list is due; is this the address of a Datasync service?"
-                        : "is no JSON; is this the address of a Datasync service?",
+                        : "is not JSON; is this the address of a Datasync service?",
                 cause: body.isEmpty || looksLikeHTML ? nil : error
             )
         }

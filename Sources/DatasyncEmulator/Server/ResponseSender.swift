@@ -1,5 +1,5 @@
 /// Hands the bytes of an answer over, whole or as a fault says.
-struct AnswerSender {
+struct ResponseSender {
     enum Outcome {
         case delivered
         /// The connection is to be closed where it stands.

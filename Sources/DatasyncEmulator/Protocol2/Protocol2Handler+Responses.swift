@@ -15,14 +15,14 @@ extension Protocol2Handler {
     }
 
     func entity(_ status: Int, _ row: EmulatedRow, in table: EmulatedTable) -> EmulatorResponse {
-        var response = answer(status, .object(Self.members(of: row, in: table)))
+        var response = makeResponse(status, .object(Self.members(of: row, in: table)))
         response.headers["ETag"] = "\"\(row.version)\""
         return status < 300 ? uncached(response) : response
     }
 
     // MARK: Anything else
 
-    func answer(_ status: Int, _ body: JSONValue) -> EmulatorResponse {
+    func makeResponse(_ status: Int, _ body: JSONValue) -> EmulatorResponse {
         var response = EmulatorResponse.json(status, body)
         response.headers["X-Powered-By"] = "Express"
         response.headers["x-zumo-server-version"] = "node-3.0.0"
@@ -31,7 +31,7 @@ extension Protocol2Handler {
     }
 
     func error(_ status: Int, _ message: String) -> EmulatorResponse {
-        answer(status, ["error": .string(message)])
+        makeResponse(status, ["error": .string(message)])
     }
 
     var missing: EmulatorResponse {

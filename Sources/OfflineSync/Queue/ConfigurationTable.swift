@@ -1,7 +1,7 @@
 internal import SyncContract
 
-/// The engine's settings in `MS_TableConfig`.
-enum Configuration {
+/// The rows of `MS_TableConfig`: the engine's delta tokens, which are ``DeltaTokenStorage``'s, and two notes of its own.
+enum ConfigurationTable {
     /// What a row of the table means. 0 is the only value the original SDKs use.
     enum KeyType: Int64 {
         case deltaToken = 0
@@ -12,34 +12,6 @@ enum Configuration {
     }
 
     private static let name = SystemTables.configuration.name
-
-    /// The instant up to which a query has been pulled; nil when it never was, or was pulled with another predicate.
-    static func deltaToken(
-        _ queryID: String,
-        of table: String,
-        query: String,
-        _ transaction: inout some StoreReading & ~Copyable
-    ) throws -> Timestamp? {
-        guard let row = try row(.deltaToken, table, queryID, &transaction),
-            row["query"]?.stringValue ?? "" == query, let text = row["value"]?.stringValue
-        else { return nil }
-        return Timestamp(text)
-    }
-
-    static func setDeltaToken(
-        _ token: Timestamp,
-        _ queryID: String,
-        of table: String,
-        query: String,
-        _ transaction: inout StoreTransaction
-    ) throws {
-        try set(.deltaToken, table, queryID, ["value": .string(token.text), "query": .string(query)], &transaction)
-    }
-
-    /// Forgets how far every query of a table was pulled.
-    static func removeDeltaTokens(of table: String, _ transaction: inout StoreTransaction) throws {
-        try transaction.delete(query(.deltaToken, table))
-    }
 
     /// The ids of the items of a table that have to be fetched.
     static func refetches(in table: String, _ transaction: inout some StoreReading & ~Copyable) throws -> [String] {
@@ -68,7 +40,7 @@ enum Configuration {
         try set(.highestRemovedNumber, "", "", ["value": .string(String(number))], &transaction)
     }
 
-    private static func set(
+    static func set(
         _ keyType: KeyType,
         _ table: String,
         _ key: String,
@@ -83,7 +55,7 @@ enum Configuration {
         try transaction.upsert([row], into: name)
     }
 
-    private static func row(
+    static func row(
         _ keyType: KeyType,
         _ table: String,
         _ key: String,
@@ -92,7 +64,7 @@ enum Configuration {
         try transaction.first(query(keyType, table).filtered(by: Column("key") == .string(key)))
     }
 
-    private static func query(_ keyType: KeyType, _ table: String) -> Query {
+    static func query(_ keyType: KeyType, _ table: String) -> Query {
         Query(name)
             .filtered(
                 by: Column("table") == .string(table) && Column("keyType") == .int64(keyType.rawValue)

@@ -1,8 +1,8 @@
 /// The head of an answer, taken in line by line, and what it says about where the answer ends.
 ///
 /// Interim answers (100 to 199) are passed over.
-struct AnswerHead {
-    /// Why lines are no head that an answer can be told by.
+struct ResponseHead {
+    /// Why lines are not a head that an answer can be told by.
     struct Refusal: Error {
         let reason: String
     }
@@ -26,10 +26,10 @@ struct AnswerHead {
     /// Bytes of all lines so far, those of interim answers included.
     private(set) var size = 0
 
-    private let isAnswerToHead: Bool
+    private let isResponseToHead: Bool
 
     init(to method: HTTPRequest.Method) {
-        isAnswerToHead = method == .head
+        isResponseToHead = method == .head
         fields.reserveCapacity(12)
     }
 
@@ -63,7 +63,7 @@ struct AnswerHead {
     private mutating func receive(field line: some BidirectionalCollection<UInt8>) throws(Refusal) {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
             let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self))
-        else { throw Refusal(reason: "its head has a line that is no field") }
+        else { throw Refusal(reason: "its head has a line that is not a field") }
         var value = line[line.index(after: colon)...]
         while let first = value.first, Self.isSpace(first) { value = value.dropFirst() }
         let end = value.lastIndex { !Self.isSpace($0) }.map { value.index(after: $0) } ?? value.startIndex
@@ -72,7 +72,7 @@ struct AnswerHead {
 
     /// How the body ends, as the complete head tells it.
     private func endOfBody() throws(Refusal) -> Body {
-        if isAnswerToHead || status == 204 || status == 304 { return .none }
+        if isResponseToHead || status == 204 || status == 304 { return .none }
         if let coding = fields[.transferEncoding] {
             let last = coding.split(separator: ",").last.map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
             guard last == "chunked" else { throw Refusal(reason: "nothing tells where its body ends") }
@@ -83,7 +83,7 @@ struct AnswerHead {
             // One field may hold several, as a list.
             for text in field.value.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
                 guard let number = Self.number(text.filter { !Self.isSpace($0) }, atMost: .max) else {
-                    throw Refusal(reason: "its length is no number")
+                    throw Refusal(reason: "its length is not a number")
                 }
                 guard length == nil || length == number else { throw Refusal(reason: "it has two lengths that differ") }
                 length = number

@@ -3,7 +3,7 @@ import ScriptedServer
 import Testing
 
 @Suite("Half an answer is none", .timeLimit(.minutes(2)))
-struct BrokenAnswerTests {
+struct BrokenResponseTests {
     private let transport = CurlTransport()
 
     private func failure(_ bytes: [UInt8], resets: Bool = false) async throws -> TransportError {
@@ -54,7 +54,7 @@ struct BrokenAnswerTests {
     }
 
     @Test(
-        "when it is no HTTP",
+        "when it is not HTTP",
         arguments: [
             "SSH-2.0-OpenSSH_9.2\r\n", "\r\n\r\n", "{\"id\":\"a1\"}", "HTTP/1.1 abc\r\n\r\n", "HTTP/1.1 99\r\n\r\n",
             "HTTP/9.9 200 OK\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 200 OK\r\nno colon\r\nContent-Length: 0\r\n\r\n",

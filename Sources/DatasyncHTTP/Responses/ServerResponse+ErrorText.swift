@@ -1,7 +1,7 @@
 internal import RemoteContract
 internal import SyncContract
 
-extension ServerAnswer {
+extension ServerResponse {
     /// What the server says about a failure, ready to be appended to a message; empty when it says nothing.
     ///
     /// Conflicts are left out, because their body is a row. So is everything that is not JSON: pages for browsers may

@@ -1,10 +1,10 @@
 /// Finds where the answers end in what a server sends, without any I/O of its own; for a proxy, which passes bytes on.
-struct AnswerReader {
+struct ResponseReader {
     /// How many bytes, from the first that was not in an event yet, are what.
     enum Event: Equatable {
         /// A head that another one follows, such as that of a 100.
         case interim(byteCount: Int)
-        case answer(byteCount: Int)
+        case response(byteCount: Int)
     }
 
     private enum State {
@@ -50,14 +50,14 @@ struct AnswerReader {
             case .sized(let missing):
                 let left = missing - buffer.take(atMost: missing).count
                 state = .sized(missing: left)
-                return left == 0 ? .answer(byteCount: finish()) : nil
+                return left == 0 ? .response(byteCount: finish()) : nil
             case .chunked(var body):
                 state = .statusLine
                 guard try body.read(from: &buffer) else {
                     state = .chunked(body)
                     return nil
                 }
-                return .answer(byteCount: finish())
+                return .response(byteCount: finish())
             case .untilEnd:
                 _ = buffer.take(atMost: buffer.count)
                 return nil
@@ -69,7 +69,7 @@ struct AnswerReader {
     mutating func end() -> Event? {
         guard case .untilEnd = state else { return nil }
         isLast = true
-        return .answer(byteCount: finish())
+        return .response(byteCount: finish())
     }
 
     /// RFC 9112 6.3.

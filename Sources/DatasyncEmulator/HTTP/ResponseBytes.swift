@@ -1,7 +1,7 @@
 import Foundation
 
 /// An answer as it goes over the wire, head and body in one so that they can be written at once.
-enum AnswerBytes {
+enum ResponseBytes {
     /// Whether a connection goes on after an answer, and whether that has to be said.
     enum Persistence {
         case usual

@@ -5,7 +5,7 @@ import Testing
 
 /// Faults in the bytes of an answer, over real sockets and in process.
 @Suite(.timeLimit(.minutes(1)))
-struct AnswerFaultTests {
+struct ResponseFaultTests {
     private static let request = "GET /x HTTP/1.1\r\nHost: a\r\n\r\n"
 
     /// A server whose answers are the same to the byte.

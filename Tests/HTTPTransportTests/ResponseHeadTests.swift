@@ -3,13 +3,13 @@ import Testing
 @testable import HTTPTransport
 
 @Suite("The head of an answer")
-struct AnswerHeadTests {
+struct ResponseHeadTests {
     /// The head of lines, as far as they are one.
     private func head(
         _ lines: [String],
         to method: HTTPRequest.Method = .get
-    ) throws(AnswerHead.Refusal) -> AnswerHead {
-        var head = AnswerHead(to: method)
+    ) throws(ResponseHead.Refusal) -> ResponseHead {
+        var head = ResponseHead(to: method)
         for line in lines { try head.receive(line: Array((line + "\r\n").utf8)) }
         return head
     }
@@ -26,9 +26,9 @@ struct AnswerHeadTests {
             (["HTTP/1.1 200 OK", "Transfer-Encoding: gzip, Chunked ", ""], .chunked),
             (["HTTP/1.1 204 No Content", ""], .none), (["HTTP/1.1 304 Not Modified", "Content-Length: 5", ""], .none),
             (["HTTP/1.1 103 Early", "Link: x", "", "HTTP/1.1 200 OK", "Content-Length: 1", ""], .length(1)),
-        ] as [([String], AnswerHead.Body)]
+        ] as [([String], ResponseHead.Body)]
     )
-    func bodies(_ lines: [String], _ body: AnswerHead.Body) throws {
+    func bodies(_ lines: [String], _ body: ResponseHead.Body) throws {
         let head = try head(lines)
         #expect(head.isComplete)
         #expect(head.body == body)
@@ -36,8 +36,8 @@ struct AnswerHeadTests {
 
     @Test("of an answer to HEAD promises no body")
     func answerToHead() throws {
-        #expect(try head(["HTTP/1.1 200 OK", "Content-Length: 5", ""], to: .head).body == AnswerHead.Body.none)
-        #expect(try head(["HTTP/1.1 200 OK", ""], to: .head).body == AnswerHead.Body.none)
+        #expect(try head(["HTTP/1.1 200 OK", "Content-Length: 5", ""], to: .head).body == ResponseHead.Body.none)
+        #expect(try head(["HTTP/1.1 200 OK", ""], to: .head).body == ResponseHead.Body.none)
     }
 
     @Test(
@@ -57,7 +57,7 @@ struct AnswerHeadTests {
         ]
     )
     func refusals(_ lines: [String]) {
-        #expect(throws: AnswerHead.Refusal.self) { try head(lines) }
+        #expect(throws: ResponseHead.Refusal.self) { try head(lines) }
     }
 
     @Test("passes interim answers over, and takes no trailer for a field")
