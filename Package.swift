@@ -226,6 +226,12 @@ var testTargets: [Target] {
                 "SealedSync", "SQLCipherStore", "StoreKeys", "SecretMemory", "SyncContract", "SeededNumbers",
             ]
         ),
+        // Stores that earlier versions have made.
+        .testTarget(
+            name: "StoredFixtureTests",
+            dependencies: ["SealedSync", "DatasyncEmulator", "EmulatorTransport"],
+            exclude: ["Fixtures"]
+        ),
         .testTarget(
             name: "ServerConformanceTests",
             dependencies: [

@@ -11,8 +11,22 @@ struct PullRunner {
     private var application: PageApplication { PageApplication(table: table, schema: store.schema) }
 
     func runIncrementally(_ query: Query, queryID: String) async throws -> PullReport {
+        try await countingRequests { try await fetchChanges(query, queryID: queryID) }
+    }
+
+    func runFully(_ query: Query) async throws -> PullReport {
+        try await countingRequests { try await fetchAll(query) }
+    }
+
+    private func countingRequests(_ pull: () async throws -> PullReport) async throws -> PullReport {
+        let requests = RequestCounter()
+        var report = try await requests.counting(pull)
+        report.requests = requests.count
+        return report
+    }
+
+    private func fetchChanges(_ query: Query, queryID: String) async throws -> PullReport {
         var report = PullReport()
-        let requests = remote.requestCount
         try await refetch(&report)
         var base = query
         base.limit = pageSize
@@ -32,13 +46,11 @@ struct PullRunner {
                 try DeltaTokenStorage.set(token, queryID, of: name, query: fingerprint, &transaction)
             }
         }
-        report.requests = remote.requestCount - requests
         return report
     }
 
-    func runFully(_ query: Query) async throws -> PullReport {
+    private func fetchAll(_ query: Query) async throws -> PullReport {
         var report = PullReport()
-        let requests = remote.requestCount
         try await refetch(&report)
         var pager = FullPullPager(query, pageSize: pageSize)
         while !pager.isFinished {
@@ -46,7 +58,6 @@ struct PullRunner {
             pager.receive(page)
             try await apply(page.records, &report) { _ in }
         }
-        report.requests = remote.requestCount - requests
         return report
     }
 

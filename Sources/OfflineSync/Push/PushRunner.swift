@@ -11,8 +11,14 @@ struct PushRunner {
 
     /// Sends what is queued now. Operations queued meanwhile wait for the next push.
     func run() async throws -> PushReport {
+        let requests = RequestCounter()
+        var report = try await requests.counting { try await sendAll() }
+        report.requests = requests.count
+        return report
+    }
+
+    private func sendAll() async throws -> PushReport {
         var report = PushReport()
-        let requests = remote.requestCount
         let schema = store.schema
         let last = try await store.read { try OperationQueue.highestNumber(&$0) }
         var number: Int64 = 0
@@ -23,7 +29,6 @@ struct PushRunner {
         let errors = try await store.read { try OperationErrorCoding.all(&$0, schema) }
         report.conflicts = errors.filter(\.isConflict)
         report.failures = errors.filter { !$0.isConflict }
-        report.requests = remote.requestCount - requests
         return report
     }
 

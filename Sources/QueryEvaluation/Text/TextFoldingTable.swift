@@ -60,17 +60,22 @@ struct TextFoldingTable: Sendable {
 
 /// A number for every scalar; blocks of 256 exist where one differs from the default.
 private struct ScalarMap: Sendable {
+    private let defaultValue: UInt32
     private var blocks: [UInt16] = Array(repeating: 0, count: 0x1100)
     private var entries: [UInt32]
 
-    init(_ defaultValue: UInt32) { entries = Array(repeating: defaultValue, count: 256) }
+    init(_ defaultValue: UInt32) {
+        self.defaultValue = defaultValue
+        entries = Array(repeating: defaultValue, count: 256)
+    }
 
     subscript(scalar: UInt32) -> UInt32 {
         get { entries[Int(blocks[Int(scalar >> 8)]) << 8 | Int(scalar & 0xFF)] }
         set {
             if blocks[Int(scalar >> 8)] == 0 {
                 blocks[Int(scalar >> 8)] = UInt16(entries.count >> 8)
-                entries += entries[..<256]
+                // A slice of the entries themselves would have them all copied, block after block.
+                entries += repeatElement(defaultValue, count: 256)
             }
             entries[Int(blocks[Int(scalar >> 8)]) << 8 | Int(scalar & 0xFF)] = newValue
         }
