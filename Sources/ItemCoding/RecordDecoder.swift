@@ -100,66 +100,27 @@ private struct ItemDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProt
     func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
         try optional(key) { Self.number($0).map { Float($0) } }
     }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
-        try present(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
-    }
-    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-        try optional(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
-    }
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 {
-        try present(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
-    }
-    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
-        try optional(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
-    }
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 {
-        try present(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
-    }
-    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
-        try optional(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
-    }
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
-        try present(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
-    }
-    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
-        try optional(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
-    }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
-        try present(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
-    }
-    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
-        try optional(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
-    }
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt {
-        try present(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
-    }
-    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
-        try optional(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
-    }
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 {
-        try present(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
-    }
-    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
-        try optional(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
-    }
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 {
-        try present(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
-    }
-    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
-        try optional(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
-    }
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 {
-        try present(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
-    }
-    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
-        try optional(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
-    }
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 {
-        try present(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
-    }
-    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
-        try optional(key) { $0.int64Value.flatMap { .init(exactly: $0) } }
-    }
+
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try present(key, Self.whole) }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try optional(key, Self.whole) }
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try present(key, Self.whole) }
+    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try optional(key, Self.whole) }
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try present(key, Self.whole) }
+    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try optional(key, Self.whole) }
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try present(key, Self.whole) }
+    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try optional(key, Self.whole) }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try present(key, Self.whole) }
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try optional(key, Self.whole) }
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try present(key, Self.whole) }
+    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try optional(key, Self.whole) }
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try present(key, Self.whole) }
+    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try optional(key, Self.whole) }
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try present(key, Self.whole) }
+    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try optional(key, Self.whole) }
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try present(key, Self.whole) }
+    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try optional(key, Self.whole) }
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try present(key, Self.whole) }
+    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try optional(key, Self.whole) }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         try present(key) { try Self.value($0, as: type, key) as? Value }
@@ -210,6 +171,12 @@ private struct ItemDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProt
                 throw DecodingError.dataCorrupted(.init(codingPath: [key], debugDescription: "nested value"))
             }
         }
+    }
+
+    /// The whole number of a field in the width asked for; nil when it does not fit.
+    @inline(__always)
+    private static func whole<Value: FixedWidthInteger>(_ field: FieldValue) -> Value? {
+        field.int64Value.flatMap { Value(exactly: $0) }
     }
 
     private static func number(_ field: FieldValue) -> Double? {

@@ -9,8 +9,8 @@ private let refuse = Fault.respond(EmulatorResponse(400)) { $0.method == "PUT" |
 
 @Suite("The server's side of a conflict", .serialized)
 struct ServerRowTests {
-    @Test("a server's row kept beside a change is forgotten when the change was answered")
-    func staleServerItem() async throws {
+    /// Lends a world in which the laptop's change has met the phone's, was kept, and waits to be sent over it.
+    private func withMineKept(_ body: (SyncWorld) async throws -> Void) async throws {
         try await SyncWorld.with(.datasync) { world in
             try await world.shareItem()
             let (phone, laptop) = (world.phone, world.laptop)
@@ -19,10 +19,23 @@ struct ServerRowTests {
             try await laptop.table.update(Record(id: "a", ["text": "mine"]))
             try await laptop.context.push()
             try await laptop.context.resolve(try await laptop.onlyError(), with: .keepMine)
-            laptop.server.intercept(
-                .whileUnderWay { try await laptop.table.update(Record(id: "a", ["text": "mine 2"])) }
-            )
-            try await laptop.context.push()
+            try await body(world)
+        }
+    }
+
+    /// Sends the laptop's change of the item, which is edited before the answer is known.
+    private func pushWhileEditing(_ laptop: SyncWorld.Device) async throws {
+        laptop.server.intercept(
+            .whileUnderWay { try await laptop.table.update(Record(id: "a", ["text": "mine 2"])) }
+        )
+        try await laptop.context.push()
+    }
+
+    @Test("a server's row kept beside a change is forgotten when the change was answered")
+    func staleServerItem() async throws {
+        try await withMineKept { world in
+            let laptop = world.laptop
+            try await pushWhileEditing(laptop)
             #expect(world.onServer() == ["a": "mine"])
             world.emulator.inject(refuse)
             try await laptop.pull()
@@ -35,14 +48,8 @@ struct ServerRowTests {
 
     @Test("a server's row kept beside a change is forgotten when the server has none any more")
     func staleServerItemGone() async throws {
-        try await SyncWorld.with(.datasync) { world in
-            try await world.shareItem()
-            let (phone, laptop) = (world.phone, world.laptop)
-            try await phone.table.update(Record(id: "a", ["text": "theirs"]))
-            try await phone.context.push()
-            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
-            try await laptop.context.push()
-            try await laptop.context.resolve(try await laptop.onlyError(), with: .keepMine)
+        try await withMineKept { world in
+            let laptop = world.laptop
             world.emulator.inject(.respond(EmulatorResponse(404)) { $0.method == "PUT" })
             try await laptop.context.push()
             let error = try await laptop.onlyError()
@@ -53,20 +60,11 @@ struct ServerRowTests {
     }
 
     @Test("theirs is never an older row than the server has") func stale() async throws {
-        try await SyncWorld.with(.datasync) { world in
-            try await world.shareItem()
-            let (phone, laptop) = (world.phone, world.laptop)
-            try await phone.table.update(Record(id: "a", ["text": "theirs"]))
-            try await phone.context.push()
-            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
-            try await laptop.context.push()
-            try await laptop.context.resolve(try await laptop.onlyError(), with: .keepMine)
-            laptop.server.intercept(
-                .whileUnderWay { try await laptop.table.update(Record(id: "a", ["text": "mine 2"])) }
-            )
-            try await laptop.context.push()
-            try await phone.table.insert(["text": "later"], id: "z")
-            try await phone.context.push()
+        try await withMineKept { world in
+            let laptop = world.laptop
+            try await pushWhileEditing(laptop)
+            try await world.phone.table.insert(["text": "later"], id: "z")
+            try await world.phone.context.push()
             world.emulator.inject(refuse)
             try await laptop.pull()
             try await laptop.context.resolve(try await laptop.onlyError(), with: .takeServer)
