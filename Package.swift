@@ -178,6 +178,7 @@ var testTargets: [Target] {
         ),
         .testTarget(name: "SyncContractTests", dependencies: ["SyncContract", "SeededNumbers"]),
         .testTarget(name: "QueryEvaluationTests", dependencies: ["QueryEvaluation", "SyncContract", "SeededNumbers"]),
+        .testTarget(name: "ItemCodingTests", dependencies: ["ItemCoding", "SyncContract", "ReferenceStore"]),
         .testTarget(name: "RecordJSONTests", dependencies: ["RecordJSON", "SyncContract"]),
         .testTarget(name: "ReferenceStoreTests", dependencies: ["ReferenceStore", "SyncContract"]),
         .testTarget(

@@ -150,14 +150,14 @@ enum FixtureStory {
         try await papers.insert(["text": "не принят", "price": .decimal(decimal("1.10"))], id: "refused-insert")
         try await papers.update(Record(id: "refused-update", ["text": "отказано"]))
         try await papers.delete("refused-delete")
-        emulator.inject(.answer(EmulatorResponse(400), times: 3))
+        emulator.inject(.respond(EmulatorResponse(400), times: 3))
         #expect(try await context.push().failures.count == 3)
     }
 
     /// The server takes a row, and the device does not learn of it, and changes it.
     private static func loseAnAnswer(_ context: SyncContext, _ papers: SyncTable, _ emulator: Emulator) async throws {
         try await papers.insert(["text": "first"], id: "lost-answer")
-        emulator.inject(.answer(EmulatorResponse(400), times: 3))
+        emulator.inject(.respond(EmulatorResponse(400), times: 3))
         emulator.inject(.applyThenDrop())
         await #expect(throws: SyncError.self) { try await context.push() }
         emulator.clearFaults()

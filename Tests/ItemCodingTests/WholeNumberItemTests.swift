@@ -1,3 +1,4 @@
+import ItemCoding
 import ReferenceStore
 import SyncContract
 import Testing
@@ -30,7 +31,8 @@ struct WholeNumberItemTests {
     private let store: MemoryStore
 
     init() throws {
-        store = try makeStore(TableDefinition("Item", columns: Self.bounds.map { .init($0.name, .int64) }))
+        let table = TableDefinition("Item", columns: Self.bounds.map { .init($0.name, .int64) })
+        store = MemoryStore(try StoreSchema([table]))
     }
 
     private func row(_ value: ((name: String, type: Any.Type, range: ClosedRange<Int64>)) -> Int64) -> Record {
