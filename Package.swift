@@ -26,6 +26,9 @@ let package = Package(
         .target(name: "SyncContract"),
         .target(name: "RemoteContract", dependencies: ["SyncContract"]),
 
+        // Changes of files that outlast a kill and a loss of power, for keys and stores.
+        .target(name: "DurableFiles"),
+
         // Keys.
         .systemLibrary(
             name: "CLibCrypto",
@@ -34,7 +37,11 @@ let package = Package(
             providers: [.apt(["libssl-dev"]), .brew(["openssl"])]
         ),
         .target(name: "SecretMemory", dependencies: ["CLibCrypto"], path: "Keys/SecretMemory"),
-        .target(name: "StoreKeys", dependencies: ["SecretMemory", "CLibCrypto"], path: "Keys/StoreKeys"),
+        .target(
+            name: "StoreKeys",
+            dependencies: ["SecretMemory", "DurableFiles", "CLibCrypto"],
+            path: "Keys/StoreKeys"
+        ),
 
         // One instruction, for the loops that watch before their threads sleep.
         .systemLibrary(name: "CProcessorPause", path: "Sources/CProcessorPause"),
@@ -60,7 +67,9 @@ let package = Package(
         ),
         .target(
             name: "SQLCipherStore",
-            dependencies: ["SyncContract", "SecretMemory", "CSQLCipher", "CLibCrypto", "CProcessorPause"],
+            dependencies: [
+                "SyncContract", "SecretMemory", "DurableFiles", "CSQLCipher", "CLibCrypto", "CProcessorPause",
+            ],
             exclude: ["README.md"]
         ),
         .target(name: "ReferenceStore", dependencies: ["SyncContract"]),
@@ -131,7 +140,13 @@ let package = Package(
 var testTargets: [Target] {
     [
         .testTarget(name: "SecretMemoryTests", dependencies: ["SecretMemory"]),
-        .testTarget(name: "StoreKeysTests", dependencies: ["StoreKeys", "SecretMemory", "SeededNumbers"]),
+        // Writes down what is changed in a folder, or ends the process in the middle of it.
+        .target(name: "FileSystemRecording", dependencies: ["DurableFiles"], path: "Tests/FileSystemRecording"),
+        .testTarget(name: "DurableFilesTests", dependencies: ["DurableFiles", "FileSystemRecording"]),
+        .testTarget(
+            name: "StoreKeysTests",
+            dependencies: ["StoreKeys", "SecretMemory", "DurableFiles", "FileSystemRecording", "SeededNumbers"]
+        ),
         .testTarget(
             name: "CommandArgumentsTests",
             dependencies: ["CommandArguments", "SealedSyncTool", "SealedSyncBenchmarks"]
@@ -160,7 +175,8 @@ var testTargets: [Target] {
         .testTarget(
             name: "SQLCipherStoreTests",
             dependencies: [
-                "SQLCipherStore", "ReferenceStore", "SyncContract", "SecretMemory", "QueryGenerator", "SeededNumbers",
+                "SQLCipherStore", "ReferenceStore", "SyncContract", "SecretMemory", "DurableFiles",
+                "FileSystemRecording", "QueryGenerator", "SeededNumbers",
             ]
         ),
         .testTarget(
@@ -199,7 +215,8 @@ var testTargets: [Target] {
         .testTarget(
             name: "SealedSyncTests",
             dependencies: [
-                "SealedSync", "SQLCipherStore", "StoreKeys", "SecretMemory", "SyncContract", "SeededNumbers",
+                "SealedSync", "SQLCipherStore", "StoreKeys", "SecretMemory", "SyncContract", "DurableFiles",
+                "FileSystemRecording", "SeededNumbers",
             ]
         ),
         .testTarget(

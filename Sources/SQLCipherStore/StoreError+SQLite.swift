@@ -1,4 +1,5 @@
 import CSQLCipher
+import DurableFiles
 import SyncContract
 
 #if canImport(Glibc)

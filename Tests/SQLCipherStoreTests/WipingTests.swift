@@ -1,3 +1,4 @@
+import DurableFiles
 import Foundation
 import SecretMemory
 import SyncContract
@@ -45,7 +46,7 @@ struct WipingTests {
         let count = StoreFiles(folder.database.path).all.count
         for removed in 0..<count {
             try await makeStore()
-            for path in StoreFiles(folder.database.path).all.prefix(removed) { try FileSystem.remove(path) }
+            for path in StoreFiles(folder.database.path).all.prefix(removed) { try FileSystem().remove(path) }
             try await file.wipe()
             #expect(try folder.contents().isEmpty, "\(removed) files were gone")
         }
@@ -56,11 +57,11 @@ struct WipingTests {
         try await EncryptedStore.open(in: folder).close()
         let files = StoreFiles(folder.database.path)
         let old = try FileDescriptor(reading: files.lock)
-        #expect(try old.isOpen(at: files.lock))
+        #expect(try old.isFile(at: files.lock))
         try await file.wipe()
-        #expect(try !old.isOpen(at: files.lock))
+        #expect(try !old.isFile(at: files.lock))
         let store = try await EncryptedStore.open(in: folder)
-        #expect(try !old.isOpen(at: files.lock))
+        #expect(try !old.isFile(at: files.lock))
         #expect(try await file.inspect().isInUse)
         await store.close()
     }

@@ -1,3 +1,4 @@
+import DurableFiles
 import Dispatch
 import Synchronization
 import SyncContract

@@ -1,3 +1,4 @@
+import DurableFiles
 import Foundation
 import SyncContract
 
@@ -6,11 +7,11 @@ struct StoreFiles: Sendable {
     /// The database.
     let database: String
 
+    /// What changes the files, except SQLite.
+    let fileSystem: FileSystem
+
     /// The folder.
-    var folder: String {
-        guard let slash = database.lastIndex(of: "/") else { return "." }
-        return slash == database.startIndex ? "/" : String(database[..<slash])
-    }
+    var folder: String { FileSystem.folder(of: database) }
 
     /// SQLite's log of what is not in the database yet.
     var log: String { database + "-wal" }
@@ -34,7 +35,8 @@ struct StoreFiles: Sendable {
     var all: [String] { [database, log, index, journal] + leftovers + [lock] }
 
     /// The files of the store at a path, with symbolic links followed, so that one store has one lock.
-    init(_ path: String) {
+    init(_ path: String, in fileSystem: FileSystem = FileSystem()) {
+        self.fileSystem = fileSystem
         if let resolved = FileSystem.resolved(path) {
             database = resolved
         } else {
@@ -68,15 +70,15 @@ extension StoreFiles {
 
 extension StoreFiles {
     /// The files of the store at a URL.
-    init(_ url: URL) throws(StoreError) {
+    init(_ url: URL, in fileSystem: FileSystem = FileSystem()) throws(StoreError) {
         guard url.isFileURL else { throw StoreError(.notFound, "a store lies in a file; use a file URL") }
-        self.init(url.path)
+        self.init(url.path, in: fileSystem)
     }
 
     /// Deletes what a creation or a rewrite that was killed has left. The caller holds the lock.
     func removeLeftovers() throws {
         // Looking first: in a folder that cannot be written, deleting what is not there fails as well.
-        for path in leftovers where FileSystem.exists(path) { try FileSystem.remove(path) }
+        for path in leftovers where FileSystem.exists(path) { try fileSystem.remove(path) }
     }
 
     /// Throws when a log or a journal lies where a new database is about to come: it would be played into that.

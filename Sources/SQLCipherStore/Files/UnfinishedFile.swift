@@ -1,3 +1,4 @@
+import DurableFiles
 import SyncContract
 
 #if canImport(Glibc)
@@ -14,68 +15,74 @@ import Darwin
 final class UnfinishedFile {
     /// The temporary name.
     let path: String
-    private let place: String
-    private let descriptor: FileDescriptor
+    private let files: StoreFiles
+    private let lock: FileLock
 
     /// Creates the file, empty, in place of one that was left behind.
     ///
     /// - Throws: ``StoreError/Code/inUse`` when somebody is writing it.
     init(_ files: StoreFiles) throws {
+        self.files = files
         path = files.unfinished
-        place = files.database
-        try Self.removeLeftBehind(path, place)
+        try Self.removeLeftBehind(files)
         try files.removeLeftovers()
-        descriptor = try Self.create(path, place)
-        guard fchmod(descriptor.number, 0o600) == 0 else { throw SystemCallFailure("fchmod") }
-        guard descriptor.tryLock(), isInPlace else { throw Self.inUse(place) }
+        guard let lock = try FileLock(Self.create(files)) else { throw StoreError.isBeingWritten(files.database) }
+        self.lock = lock
+        try checkInPlace()
     }
 
-    deinit { descriptor.unlock() }
-
-    /// Gives the file its name, in place of what had it.
+    /// Gives the file its name, in place of what had it, and waits until that is on the disk.
     func replace() throws {
-        guard isInPlace else { throw Self.inUse(place) }
-        try FileSystem.rename(path, to: place)
+        try checkInPlace()
+        try files.fileSystem.replace(files.database, with: path)
     }
 
-    /// Gives the file its name, which nothing may have yet.
+    /// Gives the file its name, which nothing may have yet, and waits until that is on the disk.
     ///
     /// - Throws: ``StoreError/Code/alreadyExists``.
     func appear() throws {
-        guard isInPlace else { throw Self.inUse(place) }
-        do {
-            try FileSystem.renameExclusively(path, to: place)
-        } catch let failure as SystemCallFailure where failure.number == EEXIST {
-            throw StoreError.alreadyExists(at: place)
+        try checkInPlace()
+        do throws(SystemCallFailure) {
+            try files.fileSystem.publish(path, as: files.database)
+        } catch {
+            guard error.number == EEXIST else { throw error }
+            throw StoreError.alreadyExists(at: files.database)
         }
     }
 
-    /// Deletes the file.
+    /// Deletes the file, unless it has its name.
     func discard() throws {
-        if isInPlace { try FileSystem.remove(path) }
+        if try lock.descriptor.isFile(at: path) { try files.fileSystem.remove(path) }
     }
 
-    /// Whether the temporary name still means this file.
-    private var isInPlace: Bool { descriptor.isOpened(from: path) }
+    /// Throws when the temporary name no longer means this file.
+    private func checkInPlace() throws {
+        guard try lock.descriptor.isFile(at: path) else { throw StoreError.isBeingWritten(files.database) }
+    }
 
-    private static func create(_ path: String, _ place: String) throws -> FileDescriptor {
-        do {
-            return try FileDescriptor(path, O_RDWR | O_CREAT | O_EXCL)
-        } catch let failure as SystemCallFailure where failure.number == EEXIST {
-            throw inUse(place)
+    private static func create(_ files: StoreFiles) throws -> FileDescriptor {
+        do throws(SystemCallFailure) {
+            return try files.fileSystem.create(files.unfinished)
+        } catch {
+            guard error.number == EEXIST else { throw error }
+            throw StoreError.isBeingWritten(files.database)
         }
     }
 
-    private static func removeLeftBehind(_ path: String, _ place: String) throws {
+    private static func removeLeftBehind(_ files: StoreFiles) throws {
+        let path = files.unfinished
         guard FileSystem.exists(path) else { return }
-        let descriptor = try FileDescriptor(path, O_RDONLY)
-        guard descriptor.tryLock() else { throw inUse(place) }
-        defer { descriptor.unlock() }
+        guard let lock = try FileLock(FileDescriptor(opening: path, flags: O_RDONLY)) else {
+            throw StoreError.isBeingWritten(files.database)
+        }
         // It may have got its name, or have been replaced, in the meantime.
-        if descriptor.isOpened(from: path) { try FileSystem.remove(path) }
+        if try lock.descriptor.isFile(at: path) { try files.fileSystem.remove(path) }
     }
+}
 
-    static func inUse(_ place: String) -> StoreError {
+extension StoreError {
+    /// The error for a place where somebody else is writing a file or folder.
+    static func isBeingWritten(_ place: String) -> StoreError {
         StoreError(.inUse, "another program is writing '\(place)'; wait for it, or choose another place")
     }
 }

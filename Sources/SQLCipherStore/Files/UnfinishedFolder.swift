@@ -1,3 +1,4 @@
+import DurableFiles
 import SyncContract
 
 #if canImport(Glibc)
@@ -14,57 +15,68 @@ final class UnfinishedFolder: Sendable {
     let path: String
     private let place: String
     private let names: [String]
-    private let descriptor: FileDescriptor
+    private let fileSystem: FileSystem
+    private let lock: FileLock
 
     /// Creates the folder, empty, in place of one that was left behind.
     ///
     /// - Parameters:
     ///   - place: Where the folder will be.
     ///   - names: The files that may be in it. A folder left behind that has others is kept, and an error.
+    ///   - fileSystem: What changes the folder.
     /// - Throws: ``StoreError/Code/inUse`` when somebody is filling it, ``StoreError/Code/alreadyExists``.
-    init(_ place: String, names: [String]) throws {
+    init(_ place: String, names: [String], in fileSystem: FileSystem) throws {
         self.place = place
         self.names = names
+        self.fileSystem = fileSystem
         path = place + ".new"
-        try Self.removeLeftBehind(path, place, names)
-        guard unsafe mkdir(path, 0o700) == 0 else {
-            if errno == EEXIST { throw Self.inUse(place) }
-            throw SystemCallFailure("mkdir")
+        if FileSystem.exists(path) {
+            let left = try Self.lock(path, place)
+            try Self.remove(left, names, fileSystem)
         }
-        descriptor = try FileDescriptor(path, O_RDONLY | O_DIRECTORY)
-        guard descriptor.tryLock(), descriptor.isOpened(from: path) else { throw Self.inUse(place) }
+        do throws(SystemCallFailure) {
+            try fileSystem.createFolder(path)
+        } catch {
+            guard error.number == EEXIST else { throw error }
+            throw StoreError.isBeingWritten(place)
+        }
+        lock = try Self.lock(path, place)
+        try checkInPlace()
     }
 
-    deinit { descriptor.unlock() }
-
-    /// Gives the folder its name, which nothing may have yet, when all in it is on the disk.
+    /// Gives the folder its name, which nothing may have yet, when all in it is on the disk, and waits until the name is.
     func appear() throws {
-        guard descriptor.isOpened(from: path) else { throw Self.inUse(place) }
-        try FileSystem.synchronize(path)
+        try checkInPlace()
+        try fileSystem.synchronize(path)
         guard !FileSystem.exists(place) else { throw StoreError.alreadyExists(at: place) }
-        try FileSystem.rename(path, to: place)
+        try fileSystem.replace(place, with: path)
     }
 
-    /// Deletes the folder.
-    func discard() throws {
-        if descriptor.isOpened(from: path) { try Self.remove(path, names) }
+    /// Deletes the folder, unless it has its name.
+    func discard() throws { try Self.remove(lock, names, fileSystem) }
+
+    /// Throws when the temporary name no longer means this folder.
+    private func checkInPlace() throws {
+        guard try lock.descriptor.isFile(at: path) else { throw StoreError.isBeingWritten(place) }
     }
 
-    private static func removeLeftBehind(_ path: String, _ place: String, _ names: [String]) throws {
-        guard FileSystem.exists(path) else { return }
-        let descriptor = try FileDescriptor(path, O_RDONLY | O_DIRECTORY)
-        guard descriptor.tryLock() else { throw inUse(place) }
-        defer { descriptor.unlock() }
-        if descriptor.isOpened(from: path) { try remove(path, names) }
+    private static func lock(_ path: String, _ place: String) throws -> FileLock {
+        guard let lock = try FileLock(FileDescriptor(opening: path, flags: O_RDONLY | O_DIRECTORY)) else {
+            throw StoreError.isBeingWritten(place)
+        }
+        return lock
     }
 
-    private static func remove(_ path: String, _ names: [String]) throws {
-        for name in names { try FileSystem.remove("\(path)/\(name)") }
-        guard unsafe rmdir(path) == 0 else {
-            if errno == ENOTEMPTY || errno == EEXIST { throw StoreError.alreadyExists(at: path) }
-            throw SystemCallFailure("rmdir")
+    /// Removes a locked folder with the files in it, if it still has the path it was opened with.
+    private static func remove(_ lock: borrowing FileLock, _ names: [String], _ fileSystem: FileSystem) throws {
+        let path = lock.descriptor.path
+        guard try lock.descriptor.isFile(at: path) else { return }
+        for name in names { try fileSystem.remove("\(path)/\(name)") }
+        do throws(SystemCallFailure) {
+            try fileSystem.removeFolder(path)
+        } catch {
+            guard error.number == ENOTEMPTY || error.number == EEXIST else { throw error }
+            throw StoreError.alreadyExists(at: path)
         }
     }
-
-    private static func inUse(_ place: String) -> StoreError { UnfinishedFile.inUse(place) }
 }

@@ -1,4 +1,5 @@
 import CSQLCipher
+import DurableFiles
 import SecretMemory
 import SyncContract
 
@@ -37,7 +38,7 @@ final class ClosedStore {
     deinit {
         guard !hadIndex else { return }
         do {
-            try FileSystem.remove(files.index)
+            try files.fileSystem.remove(files.index)
         } catch {
             // The next opening makes it anew.
         }

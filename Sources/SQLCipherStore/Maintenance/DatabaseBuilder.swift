@@ -1,4 +1,5 @@
 import CSQLCipher
+import DurableFiles
 import SyncContract
 
 /// Makes a database under a temporary name, and gives it its name when it is complete, on the disk and read back.
@@ -9,7 +10,6 @@ struct DatabaseBuilder {
     let keying: Keying?
     let work: CancellableWork
     let progress: StoreProgressHandler?
-    let onStep: @Sendable (MaintenanceStep) -> Void
 
     /// What becomes of a database that has the name already.
     enum Place {
@@ -20,14 +20,13 @@ struct DatabaseBuilder {
     /// Builds the database. The closure fills the empty file at the path it gets, and says what must be in it then.
     func build(_ place: Place, _ fill: (String) throws -> DatabaseContent) throws {
         let file = try UnfinishedFile(files)
+        let (path, fileSystem) = (file.path, files.fileSystem)
         do {
-            onStep(.created)
-            let content = try fill(file.path)
-            onStep(.copied)
-            try FileSystem.synchronize(file.path)
-            onStep(.synchronized)
-            try verify(file.path, content)
-            onStep(.verified)
+            let content = try fill(path)
+            fileSystem.report(.wrote(path))
+            try fileSystem.synchronize(path)
+            try verify(path, content)
+            fileSystem.report(.verified(path))
             try work.checkCancellation()
             switch place {
             case .replacing: try file.replace()
@@ -41,9 +40,6 @@ struct DatabaseBuilder {
             }
             throw error
         }
-        onStep(.named)
-        try FileSystem.synchronize(files.folder)
-        onStep(.finished)
     }
 
     private func verify(_ path: String, _ content: DatabaseContent) throws {

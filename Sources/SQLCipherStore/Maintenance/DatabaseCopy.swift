@@ -1,4 +1,5 @@
 import CSQLCipher
+import DurableFiles
 import SyncContract
 
 /// Copies the content of a connection's first database into an empty file, page size and encryption apart: tables,

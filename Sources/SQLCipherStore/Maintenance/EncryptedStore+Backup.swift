@@ -1,4 +1,5 @@
 import CSQLCipher
+package import DurableFiles
 public import Foundation
 import SyncContract
 
@@ -23,21 +24,21 @@ extension EncryptedStore {
     ///   ``StoreError/Code/full``, ``StoreError/Code/readOnly``, ``StoreError/Code/locked`` and ``StoreError/Code/closed``. `CancellationError` when
     ///   the task was cancelled, after which there is no file.
     public func backUp(to url: URL, progress: StoreProgressHandler? = nil) async throws {
-        try await backUp(to: url, progress: progress) { _ in }
+        try await backUp(to: url, progress: progress, in: FileSystem())
     }
 
-    /// The same; tests end their process at a step.
-    func backUp(
+    /// The same, with a file system that tells each step.
+    package func backUp(
         to url: URL,
         progress: StoreProgressHandler?,
-        onStep: @escaping @Sendable (MaintenanceStep) -> Void
+        in fileSystem: FileSystem
     ) async throws {
-        let (files, target) = try (files, StoreFiles(url))
+        let (files, target) = try (files, StoreFiles(url, in: fileSystem))
         try await duringLongRead { keying in
             try await CancellableWork.run(at: target.database) { work in
                 guard !FileSystem.exists(target.database) else { throw StoreError.alreadyExists(at: target.database) }
                 try target.refuseOrphanedLog()
-                try DatabaseBuilder(files: target, keying: keying, work: work, progress: progress, onStep: onStep)
+                try DatabaseBuilder(files: target, keying: keying, work: work, progress: progress)
                     .build(.free) { path in
                         let source = try Self.openSource(files, keying)
                         return try DatabaseCopy(
@@ -58,7 +59,7 @@ extension EncryptedStore {
         toFolder url: URL,
         with companions: [URL],
         progress: StoreProgressHandler?,
-        onStep: @escaping @Sendable (MaintenanceStep) -> Void = { _ in }
+        in fileSystem: FileSystem = FileSystem()
     ) async throws {
         let place = try StoreFiles(url)
         let name = self.url.lastPathComponent
@@ -66,22 +67,22 @@ extension EncryptedStore {
             guard FileSystem.isFolder(place.folder) else { throw StoreError.noFolder(place.folder) }
             guard !FileSystem.exists(place.database) else { throw StoreError.alreadyExists(at: place.database) }
             let names = [name, name + ".new"] + companions.map(\.lastPathComponent)
-            return try UnfinishedFolder(place.database, names: names)
+            return try UnfinishedFolder(place.database, names: names, in: fileSystem)
         }
         do {
             try await backUp(
                 to: URL(filePath: folder.path).appending(path: name),
                 progress: progress,
-                onStep: { if $0 < .named { onStep($0) } }
+                in: fileSystem
             )
             try await CancellableWork.run(at: place.database) { _ in
                 for companion in companions {
-                    try FileSystem.copySmallFile(companion.path, to: "\(folder.path)/\(companion.lastPathComponent)")
+                    try Self.copySmallFile(
+                        companion.path,
+                        to: fileSystem.create("\(folder.path)/\(companion.lastPathComponent)")
+                    )
                 }
                 try folder.appear()
-                onStep(.named)
-                try FileSystem.synchronize(place.folder)
-                onStep(.finished)
             }
         } catch {
             do {
@@ -91,6 +92,11 @@ extension EncryptedStore {
             }
             throw error
         }
+    }
+
+    private static func copySmallFile(_ path: String, to copy: consuming FileDescriptor) throws {
+        try copy.write(FileSystem.prefix(of: path, count: FileSystem.size(of: path) ?? 0))
+        try copy.synchronize()
     }
 
     /// A connection that reads the store, and may write to what is attached to it.

@@ -1,4 +1,5 @@
 import CSQLCipher
+import DurableFiles
 import SecretMemory
 import SyncContract
 
@@ -11,7 +12,7 @@ final class LockedStore {
     private let lock: LockFile
 
     init(_ file: StoreFile, key: SecretBytes) throws {
-        files = try StoreFiles(file.url)
+        files = try StoreFiles(file.url, in: file.fileSystem)
         guard key.count == KeyText.keyCount else { throw StoreError.wrongKeyLength(key.count) }
         engine = try Keying.engineVersion()
         guard FileSystem.exists(files.database) else { throw StoreError.noStore(at: files.database) }
@@ -32,6 +33,7 @@ final class LockedStore {
     func emptyLog() throws {
         try moveLog()
         try refuseCompanions()
+        files.fileSystem.report(.removed(files.log))
     }
 
     /// Nobody else may have the database open, and the answers say whether that is so.

@@ -1,3 +1,5 @@
+import DurableFiles
+
 /// What lies in a log that was left behind, read without a key and without changing it.
 ///
 /// The format is SQLite's (https://www.sqlite.org/fileformat2.html#the_write_ahead_log): a head of 32 bytes, then frames

@@ -1,3 +1,4 @@
+import DurableFiles
 import SyncContract
 
 /// Looks at every page of the newest committed state: in the database file, or in the log where that has a newer one.

@@ -1,3 +1,4 @@
+import DurableFiles
 import Foundation
 import SyncContract
 
@@ -24,15 +25,15 @@ extension StoreFile {
 
     /// The same, whether or not anything is there, after something else that is done while nobody can open the store.
     package func wipe(after destroyKeys: @Sendable () async throws -> Void) async throws {
-        let files = StoreFiles(url.path)
+        let files = StoreFiles(url.path, in: fileSystem)
         let lock = try await CancellableWork.run(at: files.database) { _ in try LockFile(files) }
         try await destroyKeys()
         // In a task of its own, which nobody cancels: without its keys the store is lost in any case.
         try await Task {
             try await CancellableWork.run(at: files.database) { _ in
                 try withExtendedLifetime(lock) {
-                    for path in files.all { try FileSystem.remove(path) }
-                    try FileSystem.synchronize(files.folder)
+                    for path in files.all { try files.fileSystem.remove(path) }
+                    try files.fileSystem.synchronize(files.folder)
                 }
             }
         }

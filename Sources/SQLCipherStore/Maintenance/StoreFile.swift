@@ -1,3 +1,4 @@
+package import DurableFiles
 public import Foundation
 public import SecretMemory
 import SyncContract
@@ -27,8 +28,8 @@ public struct StoreFile: Sendable {
     /// the log.
     public let keyIsVerified: Bool
 
-    /// Is told each durable step. Not public: tests end their process there.
-    var onStep: @Sendable (MaintenanceStep) -> Void = { _ in }
+    /// What changes the files. Not public: tests look on, and end their process there.
+    package var fileSystem = FileSystem()
 
     /// Names a database file. Nothing is read or created.
     public init(_ url: URL, keyIsVerified: Bool = false) {

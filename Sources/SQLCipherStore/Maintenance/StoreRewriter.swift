@@ -1,4 +1,5 @@
 import CSQLCipher
+import DurableFiles
 import SecretMemory
 import SyncContract
 
@@ -47,15 +48,13 @@ struct StoreRewriter: Sendable {
         guard newKey.count == KeyText.keyCount else { throw StoreError.wrongKeyLength(newKey.count) }
         try FileSystem.checkWritable(store.files.folder)
         try store.emptyLog()
-        file.onStep(.emptiedLog)
         let barrier = try store.refuseWriters()
         defer { withExtendedLifetime(barrier) {} }
         let builder = DatabaseBuilder(
             files: store.files,
             keying: try Keying(key: newKey, mark: FormatMark(new: new), engine: store.engine),
             work: work,
-            progress: progress,
-            onStep: file.onStep
+            progress: progress
         )
         try builder.build(.replacing) { path in
             let content = try store.copy(to: path, builder.keying, work, progress)

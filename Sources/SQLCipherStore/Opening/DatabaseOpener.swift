@@ -1,4 +1,5 @@
 import CSQLCipher
+import DurableFiles
 import SecretMemory
 import SyncContract
 

@@ -1,4 +1,5 @@
 import CSQLCipher
+import DurableFiles
 import SecretMemory
 import SyncContract
 
@@ -8,24 +9,22 @@ struct StoreCreator {
     let files: StoreFiles
     let engine: EngineVersion
     let format: FormatMark.Format
-    var onStep: @Sendable (MaintenanceStep) -> Void = { _ in }
 
     func create(_ key: SecretBytes, _ schema: StoreSchema) throws {
         try files.refuseOrphanedLog()
         try files.removeLeftovers()
         let mark = FormatMark(new: format)
+        let (path, fileSystem) = (files.unfinished, files.fileSystem)
         do {
-            try FileSystem.createPrivateFile(files.unfinished)
-            onStep(.created)
-            _ = try Self.build(files.unfinished, Keying(key: key, mark: mark, engine: engine), schema)
-            onStep(.copied)
-            try FileSystem.synchronize(files.unfinished)
-            onStep(.synchronized)
-            guard try FileSystem.prefix(of: files.unfinished, count: FormatMark.count) == mark.bytes else {
+            _ = try fileSystem.create(path)
+            _ = try Self.build(path, Keying(key: key, mark: mark, engine: engine), schema)
+            fileSystem.report(.wrote(path))
+            try fileSystem.synchronize(path)
+            guard try FileSystem.prefix(of: path, count: FormatMark.count) == mark.bytes else {
                 throw StoreError.notEncrypting
             }
-            onStep(.verified)
-            try FileSystem.rename(files.unfinished, to: files.database)
+            fileSystem.report(.verified(path))
+            try fileSystem.replace(files.database, with: path)
         } catch {
             do {
                 try files.removeLeftovers()
@@ -34,9 +33,6 @@ struct StoreCreator {
             }
             throw error
         }
-        onStep(.named)
-        try FileSystem.synchronize(files.folder)
-        onStep(.finished)
     }
 
     /// Makes an empty file a store with the declared tables.

@@ -1,3 +1,4 @@
+import FileSystemRecording
 import Foundation
 import SecretMemory
 import SyncContract
@@ -258,15 +259,15 @@ struct EncryptionTests {
                 into: folder.database,
                 key: .testKey(),
                 schema: nil,
-                progress: nil
-            ) {
-                guard $0 == .created else { return }
-                do {
-                    try Database(path: plain.path, flags: 2).run("INSERT INTO t VALUES ('2')")
-                } catch {
-                    Issue.record(error)
+                progress: nil,
+                in: .acting(after: 1) {
+                    do {
+                        try Database(path: plain.path, flags: 2).run("INSERT INTO t VALUES ('2')")
+                    } catch {
+                        Issue.record(error)
+                    }
                 }
-            }
+            )
         }
         #expect(found == .inUse)
         #expect(try Set(folder.contents().keys) == ["plain.sqlite", "store.db.lock"])

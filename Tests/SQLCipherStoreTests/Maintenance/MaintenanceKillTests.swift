@@ -1,3 +1,5 @@
+import DurableFiles
+import FileSystemRecording
 import Foundation
 import SecretMemory
 import SyncContract
@@ -8,8 +10,8 @@ import Testing
 #if os(Linux) || os(macOS)
 @Suite("A process that is killed while it rewrites, copies, exports or encrypts a store")
 struct MaintenanceKillTests {
-    /// The places to be killed at: the durable steps, and in the middle of the copy.
-    static let places = MaintenanceStep.allCases.indices.map { $0 } + [-1]
+    /// The places to be killed at: after each of the durable steps, and in the middle of the copy.
+    static let places = Array(1...7) + [-1]
 
     /// In the middle of a copy is only one that takes its time.
     private static func rows(_ place: Int) -> Int { place < 0 ? 20_000 : 100 }
@@ -28,9 +30,9 @@ struct MaintenanceKillTests {
             [path = path as String, name = name as String, place = place as Int] in
             let database = URL(filePath: path).appending(path: "store.db")
             let killer = Killer(place)
-            try await Rewrite(rawValue: name)?.run(on: database, progress: killer.progress, onStep: killer.onStep)
+            try await Rewrite(rawValue: name)?.run(on: database, progress: killer.progress, killer.fileSystem)
         }
-        let isDone = place >= 0 && [.named, .finished].contains(MaintenanceStep.allCases[place])
+        let isDone = place >= 6
         let keyByte = isDone ? rewrite.keyByte : 7
         try expectSecrecy(in: folder)
         #expect(try DatabaseDump(folder, keyByte: keyByte) == content)
@@ -62,15 +64,13 @@ struct MaintenanceKillTests {
                 key: .testKey(),
                 schema: StoreSchema(SampleStore.tables.dropLast())
             )
-            // A backup empties no log: there is no such step.
-            if killer.step == .emptiedLog { kill(getpid(), SIGKILL) }
             try await store.backUp(
                 to: folder.appending(path: "copy.db"),
                 progress: killer.progress,
-                onStep: killer.onStep
+                in: killer.fileSystem
             )
         }
-        let isDone = place >= 0 && [.named, .finished].contains(MaintenanceStep.allCases[place])
+        let isDone = place >= 5
         let names = try folder.contents().keys
         #expect(names.contains("copy.db") == isDone)
         try expectSecrecy(in: folder)
@@ -97,17 +97,15 @@ struct MaintenanceKillTests {
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, place = place as Int] in
             let folder = URL(filePath: path)
             let killer = Killer(place)
-            // An export empties no log: there is no such step.
-            if killer.step == .emptiedLog { kill(getpid(), SIGKILL) }
             var file = StoreFile(folder.appending(path: "store.db"))
-            file.onStep = killer.onStep
+            file.fileSystem = killer.fileSystem
             try await file.exportPlaintext(
                 to: folder.appending(path: "plain"),
                 key: .testKey(),
                 progress: killer.progress
             )
         }
-        let isDone = place >= 0 && [.named, .finished].contains(MaintenanceStep.allCases[place])
+        let isDone = place >= 5
         let plain = folder.url.appending(path: "plain")
         let unfinished = folder.url.appending(path: "plain.new")
         #expect(FileManager.default.fileExists(atPath: plain.path) == isDone)
@@ -141,21 +139,22 @@ struct MaintenanceKillTests {
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, place = place as Int] in
             let folder = URL(filePath: path)
             let killer = Killer(place)
-            if killer.step == .emptiedLog { kill(getpid(), SIGKILL) }
             _ = try await StoreFile.encrypt(
                 plaintext: folder.appending(path: "plain"),
                 into: folder.appending(path: "store.db"),
                 key: .testKey(),
                 schema: nil,
                 progress: killer.progress,
-                onStep: killer.onStep
+                in: killer.fileSystem
             )
         }
-        let isDone = place >= 0 && [.named, .finished].contains(MaintenanceStep.allCases[place])
+        let isDone = place >= 5
         #expect(FileManager.default.fileExists(atPath: folder.database.path) == isDone)
         #expect(try Data(contentsOf: plain) == before)
         try expectSecrecy(in: folder, except: "plain")
         if !isDone { try await StoreFile.encrypt(plaintext: plain, into: folder.database, key: .testKey()) }
+        // What the killed process has left goes with the next opening.
+        try await EncryptedStore.openAsItIs(at: folder.database, key: .testKey()).close()
         let count = try DatabaseDump(folder).rows["items"]?.count
         #expect(count == (isExported ? 4 : 2_000))
         #expect(
@@ -175,19 +174,17 @@ struct MaintenanceKillTests {
     }
 }
 
-/// Ends its process at a step, or, for -1, in the middle of the copy.
+/// Ends its process after that many durable steps, or, for -1, in the middle of the copy.
 struct Killer: Sendable {
-    let step: MaintenanceStep?
+    private let place: Int
 
-    init(_ place: Int) { step = place < 0 ? nil : MaintenanceStep.allCases[place] }
+    init(_ place: Int) { self.place = place }
 
-    var onStep: @Sendable (MaintenanceStep) -> Void {
-        { [step] in if $0 == step { kill(getpid(), SIGKILL) } }
-    }
+    var fileSystem: FileSystem { place < 0 ? FileSystem() : .killing(after: place) }
 
     var progress: StoreProgressHandler {
-        { [step] in
-            if step == nil, $0.phase == .copying, (1..<$0.total).contains($0.completed) { kill(getpid(), SIGKILL) }
+        { [place] in
+            if place < 0, $0.phase == .copying, (1..<$0.total).contains($0.completed) { kill(getpid(), SIGKILL) }
         }
     }
 }

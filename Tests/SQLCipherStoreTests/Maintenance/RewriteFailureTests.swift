@@ -1,3 +1,5 @@
+import DurableFiles
+import FileSystemRecording
 import Foundation
 import SecretMemory
 import Synchronization
@@ -128,10 +130,10 @@ struct RewriteFailureTests {
         let folder = try TestFolder()
         try await SampleStore.make(in: folder, format: rewrite.format)
         let content = try DatabaseDump(folder)
-        for last in MaintenanceStep.allCases where last != .finished {
-            let isDone = last == .named
+        for last in 1...6 {
+            let isDone = last == 6
             let found = try await code(cancelling: { cancel in
-                try await rewrite.run(on: folder.database, onStep: { if $0 == last { cancel() } })
+                try await rewrite.run(on: folder.database, .acting(after: last, cancel))
             })
             #expect(found == (isDone ? nil : .cancelled), "\(last)")
             #expect(try DatabaseDump(folder, keyByte: isDone ? rewrite.keyByte : 7) == content, "\(last)")
@@ -143,12 +145,12 @@ struct RewriteFailureTests {
     func cancelledCopying(rewrite: Rewrite) async throws {
         let folder = try TestFolder()
         try await SampleStore.make(in: folder, format: rewrite.format, rows: 20_000)
-        let steps = Collected<MaintenanceStep>()
+        let recorder = FileSystemRecorder(in: folder.url)
         let found = try await code(cancelling: { cancel in
-            try await rewrite.run(on: folder.database, progress: { _ in cancel() }, onStep: { steps.append($0) })
+            try await rewrite.run(on: folder.database, progress: { _ in cancel() }, recorder.fileSystem)
         })
         #expect(found == .cancelled)
-        #expect(steps.values == [.emptiedLog, .created])
+        #expect(recorder.takeLines() == ["remove store.db-wal", "create store.db.new", "remove store.db.new"])
         #expect(try Set(folder.contents().keys) == ["store.db", "store.db.lock"])
         try await rewrite.run(on: folder.database)
     }

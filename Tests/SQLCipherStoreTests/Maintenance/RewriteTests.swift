@@ -1,3 +1,4 @@
+import DurableFiles
 import Foundation
 import SecretMemory
 import Synchronization
@@ -36,10 +37,10 @@ enum Rewrite: String, CaseIterable, Sendable {
         on url: URL,
         keyByte: UInt8 = 7,
         progress: StoreProgressHandler? = nil,
-        onStep: @escaping @Sendable (MaintenanceStep) -> Void = { _ in }
+        _ fileSystem: FileSystem = FileSystem()
     ) async throws -> StoreRewriteResult {
         var file = StoreFile(url)
-        file.onStep = onStep
+        file.fileSystem = fileSystem
         return switch self {
         case .compact: try await file.compact(key: .testKey(keyByte), progress: progress)
         case .upgrade: try await file.upgrade(key: .testKey(keyByte), progress: progress)

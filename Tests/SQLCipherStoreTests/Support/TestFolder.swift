@@ -1,4 +1,5 @@
 import CSQLCipher
+import DurableFiles
 import Foundation
 import SecretMemory
 import SyncContract

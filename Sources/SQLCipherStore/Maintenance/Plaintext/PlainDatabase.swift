@@ -1,4 +1,5 @@
 import CSQLCipher
+import DurableFiles
 import SyncContract
 
 #if canImport(Glibc)
@@ -126,7 +127,7 @@ private struct Appearance: Equatable {
 
     init(_ path: String) throws {
         var status = stat()
-        guard unsafe stat(path, &status) == 0 else { throw SystemCallFailure("stat") }
+        try SystemCallFailure.check("stat") { unsafe stat(path, &status) }
         size = Int64(status.st_size)
         inode = UInt64(status.st_ino)
         #if canImport(Darwin)

@@ -1,4 +1,5 @@
 import CSQLCipher
+import DurableFiles
 import SecretMemory
 import SyncContract
 
@@ -10,7 +11,6 @@ struct PlainEncryption {
     let schema: StoreSchema?
     let work: CancellableWork
     let progress: StoreProgressHandler?
-    let onStep: @Sendable (MaintenanceStep) -> Void
 
     func run() throws -> StoreEncryptionResult {
         guard key.count == KeyText.keyCount else { throw StoreError.wrongKeyLength(key.count) }
@@ -34,8 +34,7 @@ struct PlainEncryption {
                 files: files,
                 keying: try Keying(key: key, mark: FormatMark(new: format), engine: engine),
                 work: work,
-                progress: progress,
-                onStep: onStep
+                progress: progress
             )
             var result: StoreEncryptionResult?
             try builder.build(.free) { path in

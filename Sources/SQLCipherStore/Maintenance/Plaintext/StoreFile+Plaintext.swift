@@ -1,3 +1,4 @@
+package import DurableFiles
 public import Foundation
 public import SecretMemory
 public import SyncContract
@@ -25,13 +26,13 @@ extension StoreFile {
         key: SecretBytes,
         progress: StoreProgressHandler? = nil
     ) async throws {
-        let (target, onStep) = try (StoreFiles(url), onStep)
+        let target = try StoreFiles(url, in: fileSystem)
         try await CancellableWork.run(at: target.database) { work in
             let store = try LockedStore(self, key: key)
             guard !FileSystem.exists(target.database) else { throw StoreError.alreadyExists(at: target.database) }
             try target.refuseOrphanedLog()
             try withExtendedLifetime(store) {
-                try DatabaseBuilder(files: target, keying: nil, work: work, progress: progress, onStep: onStep)
+                try DatabaseBuilder(files: target, keying: nil, work: work, progress: progress)
                     .build(.free) { path in try store.copy(to: path, nil, work, progress) }
             }
         }
@@ -75,19 +76,26 @@ extension StoreFile {
         schema: StoreSchema? = nil,
         progress: StoreProgressHandler? = nil
     ) async throws -> StoreEncryptionResult {
-        try await encrypt(plaintext: plaintext, into: url, key: key, schema: schema, progress: progress) { _ in }
+        try await encrypt(
+            plaintext: plaintext,
+            into: url,
+            key: key,
+            schema: schema,
+            progress: progress,
+            in: FileSystem()
+        )
     }
 
-    /// The same; tests end their process at a step.
-    static func encrypt(
+    /// The same, with a file system that tells each step.
+    package static func encrypt(
         plaintext: URL,
         into url: URL,
         key: SecretBytes,
         schema: StoreSchema?,
         progress: StoreProgressHandler?,
-        onStep: @escaping @Sendable (MaintenanceStep) -> Void
+        in fileSystem: FileSystem
     ) async throws -> StoreEncryptionResult {
-        let (plain, files) = try (StoreFiles(plaintext), StoreFiles(url))
+        let (plain, files) = try (StoreFiles(plaintext), StoreFiles(url, in: fileSystem))
         return try await CancellableWork.run(at: files.database) { work in
             try PlainEncryption(
                 plain: plain,
@@ -95,8 +103,7 @@ extension StoreFile {
                 key: key,
                 schema: schema,
                 work: work,
-                progress: progress,
-                onStep: onStep
+                progress: progress
             )
             .run()
         }

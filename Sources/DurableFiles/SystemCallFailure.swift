@@ -7,17 +7,22 @@ import Darwin
 #endif
 
 /// A call to the system that failed, and the number it left.
-struct SystemCallFailure: Error, Sendable, CustomStringConvertible {
-    let call: String
-    let number: Int32
+///
+/// The one error of this module: who uses it says in its own error what it means for keys or for a store.
+package struct SystemCallFailure: Error, Sendable, CustomStringConvertible {
+    package let call: String
+    package let number: Int32
 
-    var description: String { "\(call): \(unsafe String(cString: strerror(number))) (errno \(number))" }
+    package init(call: String, number: Int32) {
+        self.call = call
+        self.number = number
+    }
 
-    /// Whether a lock was refused because somebody else has it.
-    var isLockedElsewhere: Bool { number == EWOULDBLOCK }
+    package var description: String { "\(call): \(unsafe String(cString: strerror(number))) (errno \(number))" }
 
     /// Runs a call that answers -1 for failure, again if a signal interrupted it.
-    static func check<Answer: SignedInteger>(
+    @discardableResult
+    package static func check<Answer: SignedInteger>(
         _ call: String,
         _ body: () -> Answer
     ) throws(SystemCallFailure) -> Answer {
