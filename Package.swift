@@ -13,6 +13,7 @@ let package = Package(
         .library(name: "DatasyncHTTP", targets: ["DatasyncHTTP"]),
         .library(name: "HTTPTransport", targets: ["HTTPTransport"]),
         .library(name: "SQLCipherStore", targets: ["SQLCipherStore"]),
+        .library(name: "SQLCipherMaintenance", targets: ["SQLCipherMaintenance"]),
         .library(name: "ReferenceStore", targets: ["ReferenceStore"]),
         .library(name: "StoreConformance", targets: ["StoreConformance"]),
         .library(name: "ServerConformance", targets: ["ServerConformance"]),
@@ -72,6 +73,13 @@ let package = Package(
             ],
             exclude: ["README.md"]
         ),
+        // Work on whole databases: encrypting, copying, rewriting, verifying, wiping.
+        .target(
+            name: "SQLCipherMaintenance",
+            dependencies: [
+                "SQLCipherStore", "SyncContract", "SecretMemory", "DurableFiles", "CSQLCipher", "CLibCrypto",
+            ]
+        ),
         .target(name: "ReferenceStore", dependencies: ["SyncContract"]),
 
         // The conformance kit. The runner knows neither stores nor servers, neither Testing nor XCTest.
@@ -96,8 +104,8 @@ let package = Package(
         .target(
             name: "SealedSync",
             dependencies: [
-                "SyncContract", "RemoteContract", "OfflineSync", "DatasyncHTTP", "SQLCipherStore", "StoreKeys",
-                "SecretMemory", "HTTPTransport",
+                "SyncContract", "RemoteContract", "OfflineSync", "DatasyncHTTP", "SQLCipherStore",
+                "SQLCipherMaintenance", "StoreKeys", "SecretMemory", "HTTPTransport",
             ]
         ),
 
@@ -172,11 +180,26 @@ var testTargets: [Target] {
         ),
         .testTarget(name: "SyncContractTests", dependencies: ["SyncContract", "SeededNumbers"]),
         .testTarget(name: "ReferenceStoreTests", dependencies: ["ReferenceStore", "SyncContract"]),
+        // Folders, stores as a kill leaves them, small disks, and texts to search, for both test targets.
+        .target(
+            name: "SQLCipherStoreTestSupport",
+            dependencies: [
+                "SQLCipherStore", "SyncContract", "SecretMemory", "DurableFiles", "CSQLCipher", "SeededNumbers",
+            ],
+            path: "Tests/SQLCipherStoreTestSupport"
+        ),
         .testTarget(
             name: "SQLCipherStoreTests",
             dependencies: [
-                "SQLCipherStore", "ReferenceStore", "SyncContract", "SecretMemory", "DurableFiles",
-                "FileSystemRecording", "QueryGenerator", "SeededNumbers",
+                "SQLCipherStore", "SQLCipherStoreTestSupport", "ReferenceStore", "SyncContract", "SecretMemory",
+                "DurableFiles", "FileSystemRecording", "QueryGenerator", "SeededNumbers",
+            ]
+        ),
+        .testTarget(
+            name: "SQLCipherMaintenanceTests",
+            dependencies: [
+                "SQLCipherMaintenance", "SQLCipherStore", "SQLCipherStoreTestSupport", "SyncContract", "SecretMemory",
+                "DurableFiles", "FileSystemRecording", "SeededNumbers",
             ]
         ),
         .testTarget(
@@ -215,8 +238,8 @@ var testTargets: [Target] {
         .testTarget(
             name: "SealedSyncTests",
             dependencies: [
-                "SealedSync", "SQLCipherStore", "StoreKeys", "SecretMemory", "SyncContract", "DurableFiles",
-                "FileSystemRecording", "SeededNumbers",
+                "SealedSync", "SQLCipherStore", "SQLCipherMaintenance", "StoreKeys", "SecretMemory", "SyncContract",
+                "DurableFiles", "FileSystemRecording", "SeededNumbers",
             ]
         ),
         .testTarget(

@@ -18,7 +18,7 @@ public import SyncContract
 /// every 1,000 pages in the absence of readers, and when the store is closed.
 ///
 /// Keep the store's folder, not the database file alone, in backups: a copy of the files is one while the store is
-/// closed, and ``backUp(to:progress:)`` makes one while it is in use.
+/// closed, and `backUp(to:progress:)` makes one while it is in use.
 public final class EncryptedStore: SyncContextDataSource {
     /// The declared tables.
     public let schema: StoreSchema
@@ -32,7 +32,7 @@ public final class EncryptedStore: SyncContextDataSource {
     /// The versions of the linked library.
     public let engineVersion: EngineVersion
 
-    let files: StoreFiles
+    package let files: StoreFiles
 
     private let declared: StoreSchema?
     private let options: EncryptedStoreOptions
@@ -173,7 +173,7 @@ public final class EncryptedStore: SyncContextDataSource {
     }
 
     /// Runs a closure that reads the database in ways of its own for a long time. Closing waits for its end.
-    func duringLongRead<Value: Sendable>(_ body: (Keying) async throws -> Value) async throws -> Value {
+    package func duringLongRead<Value: Sendable>(_ body: (Keying) async throws -> Value) async throws -> Value {
         try await pass { session in
             await session.writer.beginLongRead()
             let result: Result<Value, any Error>

@@ -40,7 +40,7 @@ public struct EncryptedStoreOptions: Sendable, Hashable {
     ///
     /// Not public: a short time costs speed, and with a long one damage in the log costs more commits. Tests that look
     /// at the log choose one that no load on the machine can overtake.
-    var checkpointDelay: Duration? = .milliseconds(500)
+    package var checkpointDelay: Duration? = .milliseconds(500)
 
     /// The default options.
     public init() {}

@@ -1,5 +1,5 @@
 import Foundation
-import SQLCipherStore
+import SQLCipherMaintenance
 import StoreKeys
 import SyncContract
 

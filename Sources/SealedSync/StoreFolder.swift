@@ -1,4 +1,5 @@
 public import Foundation
+import SQLCipherMaintenance
 public import SQLCipherStore
 public import StoreKeys
 public import SyncContract

@@ -1,6 +1,7 @@
 import DurableFiles
 import FileSystemRecording
 import Foundation
+import SQLCipherStoreTestSupport
 import SyncContract
 import Testing
 

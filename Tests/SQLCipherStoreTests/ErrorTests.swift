@@ -1,6 +1,7 @@
 import CSQLCipher
 import DurableFiles
 import Foundation
+import SQLCipherStoreTestSupport
 import SyncContract
 import Testing
 

@@ -1,5 +1,6 @@
 import DurableFiles
 import Foundation
+import SQLCipherStoreTestSupport
 import SyncContract
 import Testing
 

@@ -1,6 +1,7 @@
 import Dispatch
 import DurableFiles
 import Foundation
+import SQLCipherStoreTestSupport
 import SyncContract
 import Testing
 

@@ -1,4 +1,5 @@
 import Foundation
+import SQLCipherStoreTestSupport
 import SecretMemory
 import SyncContract
 import Testing

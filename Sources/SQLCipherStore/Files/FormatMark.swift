@@ -1,12 +1,12 @@
-import SyncContract
+package import SyncContract
 
 /// What the first 16 bytes of a store say in clear: that it is one, and with which settings it is encrypted.
 ///
 /// They are SQLCipher's salt. With a raw key the salt need not be random: half of it names the format, the other half
 /// is.
-struct FormatMark: Sendable {
+package struct FormatMark: Sendable {
     /// The settings a store is encrypted with.
-    enum Format: UInt8, Sendable, CaseIterable {
+    package enum Format: UInt8, Sendable, CaseIterable {
         /// SQLCipher 3's, with pages of 4096 bytes.
         case sqlcipher3 = 1
         /// SQLCipher 4's.
@@ -14,25 +14,25 @@ struct FormatMark: Sendable {
     }
 
     /// The size of a database page, in every format.
-    static let pageSize = 4_096
+    package static let pageSize = 4_096
 
     /// The number of bytes.
-    static let count = 16
+    package static let count = 16
 
     /// What every store begins with.
-    static let magic: [UInt8] = [0xD3] + Array("SealDB".utf8)
+    package static let magic: [UInt8] = [0xD3] + Array("SealDB".utf8)
 
     /// The first bytes of an SQLite database without encryption.
-    static let plainHeader = Array("SQLite format 3\0".utf8)
+    package static let plainHeader = Array("SQLite format 3\0".utf8)
 
     /// The salt as a whole.
-    let bytes: [UInt8]
+    package let bytes: [UInt8]
 
     /// The settings.
-    let format: Format
+    package let format: Format
 
     /// A mark for a new store.
-    init(new format: Format) {
+    package init(new format: Format) {
         var generator = SystemRandomNumberGenerator()
         bytes = Self.magic + [format.rawValue] + (0..<8).map { _ in UInt8.random(in: 0...255, using: &generator) }
         self.format = format
@@ -42,7 +42,7 @@ struct FormatMark: Sendable {
     ///
     /// - Throws: ``StoreError/Code/unsupportedFormat`` for an unencrypted SQLite database and for a format of a newer
     ///   version; ``StoreError/Code/damaged`` for anything else that is not the start of a store.
-    init(reading bytes: [UInt8], of path: String) throws(StoreError) {
+    package init(reading bytes: [UInt8], of path: String) throws(StoreError) {
         guard bytes.count >= Self.count else { throw Self.wrongLength(of: path) }
         let bytes = Array(bytes.prefix(Self.count))
         guard bytes != Self.plainHeader else {

@@ -13,14 +13,14 @@ import Darwin
 ///
 /// `flock` belongs to the open file, so that a second object in the same process is refused like a second process, and
 /// the system lifts it when the process ends, however it ends. The file itself stays until the store is wiped.
-final class LockFile: Sendable {
+package final class LockFile: Sendable {
     /// Seen by tests only.
     let lock: FileLock
 
     /// Takes the lock on a store.
     ///
     /// - Throws: ``StoreError/Code/inUse`` when somebody holds it; `SystemCallFailure` when the file cannot be opened.
-    init(_ files: StoreFiles) throws { lock = try Self.lock(files) }
+    package init(_ files: StoreFiles) throws { lock = try Self.lock(files) }
 
     private static func lock(_ files: StoreFiles) throws -> FileLock {
         while true {
@@ -39,7 +39,7 @@ final class LockFile: Sendable {
 
     /// Whether somebody holds the lock on a store. Nothing is created, and nobody who wants the lock finds it taken for
     /// longer than it takes to look.
-    static func isHeld(_ files: StoreFiles) throws -> Bool {
+    package static func isHeld(_ files: StoreFiles) throws -> Bool {
         guard FileSystem.exists(files.lock) else { return false }
         guard let lock = try FileLock(FileDescriptor(reading: files.lock), isShared: true) else { return true }
         _ = consume lock

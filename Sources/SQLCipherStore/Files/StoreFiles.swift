@@ -1,41 +1,41 @@
-import DurableFiles
-import Foundation
-import SyncContract
+package import DurableFiles
+package import Foundation
+package import SyncContract
 
 /// The files of a store, all in one folder.
-struct StoreFiles: Sendable {
+package struct StoreFiles: Sendable {
     /// The database.
-    let database: String
+    package let database: String
 
     /// What changes the files, except SQLite.
-    let fileSystem: FileSystem
+    package let fileSystem: FileSystem
 
     /// The folder.
-    var folder: String { FileSystem.folder(of: database) }
+    package var folder: String { FileSystem.folder(of: database) }
 
     /// SQLite's log of what is not in the database yet.
-    var log: String { database + "-wal" }
+    package var log: String { database + "-wal" }
 
     /// The index of the log, which the connections of a process share.
-    var index: String { database + "-shm" }
+    package var index: String { database + "-shm" }
 
     /// SQLite's rollback journal, which this store never leaves behind.
-    var journal: String { database + "-journal" }
+    package var journal: String { database + "-journal" }
 
     /// The lock.
     var lock: String { database + ".lock" }
 
     /// A new database until it is complete.
-    var unfinished: String { database + ".new" }
+    package var unfinished: String { database + ".new" }
 
     /// What a creation or a rewrite that was killed can leave behind.
-    var leftovers: [String] { ["", "-journal", "-wal", "-shm"].map { unfinished + $0 } }
+    package var leftovers: [String] { ["", "-journal", "-wal", "-shm"].map { unfinished + $0 } }
 
     /// Every file a store can have, in the order in which they are removed: the lock goes last.
-    var all: [String] { [database, log, index, journal] + leftovers + [lock] }
+    package var all: [String] { [database, log, index, journal] + leftovers + [lock] }
 
     /// The files of the store at a path, with symbolic links followed, so that one store has one lock.
-    init(_ path: String, in fileSystem: FileSystem = FileSystem()) {
+    package init(_ path: String, in fileSystem: FileSystem = FileSystem()) {
         self.fileSystem = fileSystem
         if let resolved = FileSystem.resolved(path) {
             database = resolved
@@ -51,10 +51,10 @@ struct StoreFiles: Sendable {
 
 extension StoreFiles {
     /// The database as SQLite opens it when nobody writes to it: the file alone, without locks and without its log.
-    var immutableURI: String { Self.uri(database, "immutable=1") }
+    package var immutableURI: String { Self.uri(database, "immutable=1") }
 
     /// A path as SQLite takes it with parameters.
-    static func uri(_ path: String, _ parameters: String) -> String {
+    package static func uri(_ path: String, _ parameters: String) -> String {
         var uri = "file:"
         for byte in path.utf8 {
             switch byte {
@@ -70,19 +70,19 @@ extension StoreFiles {
 
 extension StoreFiles {
     /// The files of the store at a URL.
-    init(_ url: URL, in fileSystem: FileSystem = FileSystem()) throws(StoreError) {
+    package init(_ url: URL, in fileSystem: FileSystem = FileSystem()) throws(StoreError) {
         guard url.isFileURL else { throw StoreError(.notFound, "a store lies in a file; use a file URL") }
         self.init(url.path, in: fileSystem)
     }
 
     /// Deletes what a creation or a rewrite that was killed has left. The caller holds the lock.
-    func removeLeftovers() throws {
+    package func removeLeftovers() throws {
         // Looking first: in a folder that cannot be written, deleting what is not there fails as well.
         for path in leftovers where FileSystem.exists(path) { try fileSystem.remove(path) }
     }
 
     /// Throws when a log or a journal lies where a new database is about to come: it would be played into that.
-    func refuseOrphanedLog() throws(StoreError) {
+    package func refuseOrphanedLog() throws(StoreError) {
         guard [log, journal].allSatisfy({ FileSystem.size(of: $0) ?? 0 == 0 }) else {
             throw StoreError(
                 .damaged,

@@ -1,17 +1,23 @@
 import CSQLCipher
 import DurableFiles
-import SecretMemory
+package import SecretMemory
 import SyncContract
 
 /// Opens the database of a store that exists. The caller holds the store's lock.
-struct DatabaseOpener: Sendable {
+package struct DatabaseOpener: Sendable {
     let files: StoreFiles
     let key: SecretBytes
     let keyIsVerified: Bool
 
+    package init(files: StoreFiles, key: SecretBytes, keyIsVerified: Bool) {
+        self.files = files
+        self.key = key
+        self.keyIsVerified = keyIsVerified
+    }
+
     /// Reads the format mark, and tries the key on a connection that touches no file, unless it is vouched for or not to
     /// be tried here.
-    func keying(_ engine: EngineVersion, tryingKey: Bool = true) throws -> Keying {
+    package func keying(_ engine: EngineVersion, tryingKey: Bool = true) throws -> Keying {
         guard let newest = engine.newestFormat else { throw StoreError.notEncrypting }
         let start = try FileSystem.prefix(of: files.database, count: FormatMark.count)
         let mark = try FormatMark(reading: start, of: files.database)
@@ -30,7 +36,7 @@ struct DatabaseOpener: Sendable {
     ///
     /// `keyIsTried` tells whether ``keying(_:tryingKey:)`` has tried the key. Without a log and a journal there is no need
     /// to: with a wrong key the connection reads the first page and writes nothing.
-    func open(_ keying: Keying, keyIsTried: Bool = true) throws -> Database {
+    package func open(_ keying: Keying, keyIsTried: Bool = true) throws -> Database {
         let hasLog = FileSystem.size(of: files.log) ?? 0 > 0
         let database = try keying.open(path: files.database, flags: SQLITE_OPEN_READWRITE)
         try readFirstPage(of: database, keyIsRight: keyIsTried || keyIsVerified)

@@ -1,25 +1,25 @@
 import CSQLCipher
-import SecretMemory
+package import SecretMemory
 import Synchronization
 import SyncContract
 
 /// What turns a plain connection into one that decrypts: the key with the salt, and the settings of the format.
-struct Keying: Sendable {
+package struct Keying: Sendable {
     private let text: SecretBytes
     /// The format mark of the file.
-    let mark: FormatMark
+    package let mark: FormatMark
     /// The linked library.
-    let engine: EngineVersion
+    package let engine: EngineVersion
 
     /// Makes a copy of a lent key, in memory that is wiped with the last use.
-    init(key: SecretBytes, mark: FormatMark, engine: EngineVersion) throws {
+    package init(key: SecretBytes, mark: FormatMark, engine: EngineVersion) throws {
         text = try KeyText.make(key: key, salt: mark.bytes)
         self.mark = mark
         self.engine = engine
     }
 
     /// Opens a connection with the key. Nothing is read yet, so a wrong key is not noticed here.
-    func open(path: String, flags: Int32) throws -> Database {
+    package func open(path: String, flags: Int32) throws -> Database {
         // That the library is SQLCipher is certain by now: its version is known.
         let database = try Database(path: path, flags: flags)
         if engine.majorCipherVersion >= 4 { try Self.silence(database) }
@@ -31,7 +31,7 @@ struct Keying: Sendable {
     }
 
     /// Attaches an empty file to a connection, to be written with the key.
-    func attach(_ path: String, as name: String, to database: Database) throws {
+    package func attach(_ path: String, as name: String, to database: Database) throws {
         try database.attach(path, as: name)
         try database.configure { (handle) throws(SQLiteFailure) in
             try unsafe text.withUnsafeBytes { (bytes) throws(SQLiteFailure) in try unsafe handle.setKey(bytes, of: name)
@@ -51,7 +51,7 @@ struct Keying: Sendable {
     /// The versions of the linked library.
     ///
     /// - Throws: ``StoreError/Code/notEncrypting`` when it is not SQLCipher.
-    static func engineVersion() throws -> EngineVersion {
+    package static func engineVersion() throws -> EngineVersion {
         try knownVersion.withLock { known in
             // The library does not change while the process runs.
             if let known { return known }

@@ -1,16 +1,22 @@
 import CSQLCipher
 import DurableFiles
-import SecretMemory
-import SyncContract
+package import SecretMemory
+package import SyncContract
 
 /// Creates the database of a store: built completely under another name, then renamed, so that a database that exists
 /// is complete.
-struct StoreCreator {
+package struct StoreCreator {
     let files: StoreFiles
     let engine: EngineVersion
     let format: FormatMark.Format
 
-    func create(_ key: SecretBytes, _ schema: StoreSchema) throws {
+    package init(files: StoreFiles, engine: EngineVersion, format: FormatMark.Format) {
+        self.files = files
+        self.engine = engine
+        self.format = format
+    }
+
+    package func create(_ key: SecretBytes, _ schema: StoreSchema) throws {
         try files.refuseOrphanedLog()
         try files.removeLeftovers()
         let mark = FormatMark(new: format)
@@ -36,7 +42,9 @@ struct StoreCreator {
     }
 
     /// Makes an empty file a store with the declared tables.
-    static func build(_ path: String, _ keying: Keying, _ schema: StoreSchema) throws -> (Database, StoreCatalog) {
+    package static func build(_ path: String, _ keying: Keying, _ schema: StoreSchema) throws -> (
+        Database, StoreCatalog
+    ) {
         let database = try keying.open(path: path, flags: SQLITE_OPEN_READWRITE)
         try database.configureUnfinished()
         _ = try database.text("PRAGMA user_version = \(SchemaMigrator.layoutVersion)")
@@ -46,7 +54,7 @@ struct StoreCreator {
 
 extension Database {
     /// What a connection is set to that writes a file that is not finished.
-    func configureUnfinished() throws {
+    package func configureUnfinished() throws {
         // Nothing has to be rolled back on disk: an unfinished file is thrown away.
         _ = try text("PRAGMA journal_mode = MEMORY")
         _ = try text("PRAGMA synchronous = OFF")

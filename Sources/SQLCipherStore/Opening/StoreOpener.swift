@@ -94,7 +94,7 @@ struct StoreOpener: Sendable {
 
 extension Database {
     /// What every connection is set to, whether it reads or writes.
-    func configureSession(_ options: EncryptedStoreOptions) throws {
+    package func configureSession(_ options: EncryptedStoreOptions) throws {
         try configure { (handle) throws(SQLiteFailure) in try SQLFunctions.register(on: handle) }
         // Sorting and temporary tables would otherwise write to files, without the cipher.
         try execute("PRAGMA temp_store = MEMORY")

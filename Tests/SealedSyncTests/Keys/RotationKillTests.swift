@@ -5,7 +5,6 @@ import SealedSync
 import SeededNumbers
 import Testing
 
-@testable import SQLCipherStore
 @testable import StoreKeys
 
 @Suite("A process that is killed while it rotates a data key")
