@@ -16,6 +16,7 @@ let package = Package(
         .library(name: "DatasyncHTTP", targets: ["DatasyncHTTP"]),
         .library(name: "HTTPTransport", targets: ["HTTPTransport"]),
         .library(name: "SQLCipherStore", targets: ["SQLCipherStore"]),
+        .library(name: "SQLCipherMaintenance", targets: ["SQLCipherMaintenance"]),
         .library(name: "ReferenceStore", targets: ["ReferenceStore"]),
         .library(name: "StoreConformance", targets: ["StoreConformance"]),
         .library(name: "ServerConformance", targets: ["ServerConformance"]),
@@ -34,6 +35,9 @@ let package = Package(
         .target(name: "RecordJSON", dependencies: ["SyncContract"]),
         .target(name: "ItemCoding", dependencies: ["SyncContract", "RecordJSON"]),
 
+        // Changes of files that outlast a kill and a loss of power, for keys and stores.
+        .target(name: "DurableFiles"),
+
         // Keys.
         .systemLibrary(
             name: "CLibCrypto",
@@ -42,7 +46,11 @@ let package = Package(
             providers: [.apt(["libssl-dev"]), .brew(["openssl"])]
         ),
         .target(name: "SecretMemory", dependencies: ["CLibCrypto"], path: "Keys/SecretMemory"),
-        .target(name: "StoreKeys", dependencies: ["SecretMemory", "CLibCrypto"], path: "Keys/StoreKeys"),
+        .target(
+            name: "StoreKeys",
+            dependencies: ["SecretMemory", "DurableFiles", "CLibCrypto"],
+            path: "Keys/StoreKeys"
+        ),
 
         // One instruction, for the loops that watch before their threads sleep.
         .systemLibrary(name: "CProcessorPause", path: "Sources/CProcessorPause"),
@@ -69,11 +77,18 @@ let package = Package(
         .target(
             name: "SQLCipherStore",
             dependencies: [
-                "SyncContract", "QueryEvaluation", "ItemCoding", "RecordJSON", "SecretMemory", "CSQLCipher",
-                "CLibCrypto",
-                "CProcessorPause",
+                "SyncContract", "QueryEvaluation", "ItemCoding", "RecordJSON", "SecretMemory", "DurableFiles",
+                "CSQLCipher", "CLibCrypto", "CProcessorPause",
             ],
             exclude: ["README.md"]
+        ),
+        // Work on whole databases: encrypting, copying, rewriting, verifying, wiping.
+        .target(
+            name: "SQLCipherMaintenance",
+            dependencies: [
+                "SQLCipherStore", "SyncContract", "QueryEvaluation", "SecretMemory", "DurableFiles", "CSQLCipher",
+                "CLibCrypto",
+            ]
         ),
         .target(name: "ReferenceStore", dependencies: ["SyncContract", "QueryEvaluation"]),
 
@@ -91,7 +106,10 @@ let package = Package(
         // How the kit gets at the stores of this package.
         .target(
             name: "StoreHarnesses",
-            dependencies: ["StoreConformance", "SyncContract", "SQLCipherStore", "SecretMemory", "ReferenceStore"]
+            dependencies: [
+                "StoreConformance", "SyncContract", "SQLCipherStore", "SQLCipherMaintenance", "SecretMemory",
+                "ReferenceStore",
+            ]
         ),
 
         // Black-box rules for servers. It shares what carries bytes with the adapter, nothing that knows a protocol.
@@ -109,7 +127,7 @@ let package = Package(
             name: "SealedSync",
             dependencies: [
                 "SyncContract", "RemoteContract", "QueryEvaluation", "ItemCoding", "OfflineSync", "DatasyncHTTP",
-                "SQLCipherStore", "StoreKeys", "SecretMemory", "HTTPTransport",
+                "SQLCipherStore", "SQLCipherMaintenance", "StoreKeys", "SecretMemory", "HTTPTransport",
             ]
         ),
 
@@ -152,7 +170,13 @@ let package = Package(
 var testTargets: [Target] {
     [
         .testTarget(name: "SecretMemoryTests", dependencies: ["SecretMemory"]),
-        .testTarget(name: "StoreKeysTests", dependencies: ["StoreKeys", "SecretMemory", "SeededNumbers"]),
+        // Writes down what is changed in a folder, or ends the process in the middle of it.
+        .target(name: "FileSystemRecording", dependencies: ["DurableFiles"], path: "Tests/FileSystemRecording"),
+        .testTarget(name: "DurableFilesTests", dependencies: ["DurableFiles", "FileSystemRecording"]),
+        .testTarget(
+            name: "StoreKeysTests",
+            dependencies: ["StoreKeys", "SecretMemory", "DurableFiles", "FileSystemRecording", "SeededNumbers"]
+        ),
         .testTarget(
             name: "CommandArgumentsTests",
             dependencies: ["CommandArguments", "SealedSyncTool", "SealedSyncBenchmarks"]
@@ -181,11 +205,27 @@ var testTargets: [Target] {
         .testTarget(name: "ItemCodingTests", dependencies: ["ItemCoding", "SyncContract", "ReferenceStore"]),
         .testTarget(name: "RecordJSONTests", dependencies: ["RecordJSON", "SyncContract"]),
         .testTarget(name: "ReferenceStoreTests", dependencies: ["ReferenceStore", "SyncContract"]),
+        // Folders, stores as a kill leaves them, small disks, and texts to search, for both test targets.
+        .target(
+            name: "SQLCipherStoreTestSupport",
+            dependencies: [
+                "SQLCipherStore", "SyncContract", "SecretMemory", "DurableFiles", "CSQLCipher", "SeededNumbers",
+            ],
+            path: "Tests/SQLCipherStoreTestSupport"
+        ),
         .testTarget(
             name: "SQLCipherStoreTests",
             dependencies: [
-                "SQLCipherStore", "ReferenceStore", "SyncContract", "QueryEvaluation", "ItemCoding", "SecretMemory",
-                "QueryGenerator", "SeededNumbers",
+                "SQLCipherStore", "SQLCipherStoreTestSupport", "ReferenceStore", "SyncContract", "QueryEvaluation",
+                "ItemCoding", "SecretMemory", "DurableFiles", "FileSystemRecording", "QueryGenerator",
+                "SeededNumbers",
+            ]
+        ),
+        .testTarget(
+            name: "SQLCipherMaintenanceTests",
+            dependencies: [
+                "SQLCipherMaintenance", "SQLCipherStore", "SQLCipherStoreTestSupport", "SyncContract", "SecretMemory",
+                "DurableFiles", "FileSystemRecording", "SeededNumbers",
             ]
         ),
         .testTarget(
@@ -224,7 +264,8 @@ var testTargets: [Target] {
         .testTarget(
             name: "SealedSyncTests",
             dependencies: [
-                "SealedSync", "SQLCipherStore", "StoreKeys", "SecretMemory", "SyncContract", "SeededNumbers",
+                "SealedSync", "SQLCipherStore", "SQLCipherMaintenance", "StoreKeys", "SecretMemory", "SyncContract",
+                "DurableFiles", "FileSystemRecording", "SeededNumbers",
             ]
         ),
         // Stores that earlier versions have made.

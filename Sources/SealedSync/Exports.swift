@@ -5,6 +5,7 @@
 @_exported public import OfflineSync
 @_exported public import QueryEvaluation
 @_exported public import RemoteContract
+@_exported public import SQLCipherMaintenance
 @_exported public import SQLCipherStore
 @_exported public import SecretMemory
 @_exported public import StoreKeys

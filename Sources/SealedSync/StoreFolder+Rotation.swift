@@ -1,5 +1,5 @@
 import Foundation
-public import SQLCipherStore
+public import SQLCipherMaintenance
 import SecretMemory
 public import StoreKeys
 import SyncContract
@@ -23,7 +23,7 @@ extension StoreFolder {
     ///   - progress: Is told how far the database has come.
     /// - Returns: The keys from now on; keyrings that were opened before are outdated.
     /// - Throws: `StoreError` with code `notFound` when the folder has no store, `inUse` when it is open in this or
-    ///   another process, and the others of ``/SQLCipherStore/StoreFile/rekey(from:to:progress:)``; `KeyError` when the keys stay locked
+    ///   another process, and the others of ``/SQLCipherMaintenance/StoreFile/rekey(from:to:progress:)``; `KeyError` when the keys stay locked
     ///   or the keyslot file cannot be written. The old key is then the store's, or, when only the very end failed, the
     ///   next opening finds the new one. `CancellationError`, with the old key, until the new database has its name.
     @discardableResult

@@ -8,7 +8,7 @@ package struct MemoryStoreHarness: StoreHarness {
 
     package init() {}
 
-    package func makeStore(_ schema: StoreSchema, at place: StorePlace) async throws -> MemoryStore {
+    package func makeStore(_ schema: StoreSchema, at place: StoreLocation) async throws -> MemoryStore {
         MemoryStore(schema)
     }
 }

@@ -1,5 +1,6 @@
 import QueryGenerator
 import ReferenceStore
+import SQLCipherStoreTestSupport
 import SeededNumbers
 import SyncContract
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import ReferenceStore
+import SQLCipherStoreTestSupport
 import SeededNumbers
 import SyncContract
 import Testing

@@ -1,4 +1,6 @@
+import DurableFiles
 import Foundation
+import SQLCipherStoreTestSupport
 import SyncContract
 import Testing
 
@@ -11,7 +13,7 @@ struct LockTests {
         let folder = try TestFolder()
         let files = StoreFiles(folder.database.path)
         var lock: LockFile? = try LockFile(files)
-        let duplicate = try dup(#require(lock).descriptor.number)
+        let duplicate = try dup(#require(lock).lock.descriptor.number)
         try #require(duplicate >= 0)
         defer { close(duplicate) }
         #expect(try await code { _ = try LockFile(files) } == .inUse)

@@ -1,4 +1,5 @@
 import ReferenceStore
+import SQLCipherStoreTestSupport
 import SeededNumbers
 import SyncContract
 import Testing

@@ -1,3 +1,4 @@
+import DurableFiles
 import SecretMemory
 import Synchronization
 
@@ -13,18 +14,15 @@ final class KeyslotTransaction: Sendable {
 
     private let file: PrivateFile
     private let random: RandomSource
-    private let onStep: @Sendable (PrivateFile.ReplacementStep) -> Void
     private let state: Mutex<State>
 
     /// Locks and reads a file. Blocks, but never for long: a lock that somebody else has is `inUse`.
     init(
         _ file: PrivateFile,
-        random: RandomSource,
-        onStep: @escaping @Sendable (PrivateFile.ReplacementStep) -> Void
+        random: RandomSource
     ) throws {
         self.file = file
         self.random = random
-        self.onStep = onStep
         let lock = try file.lock(maximum: KeyslotFile.maximumSize)
         let bytes = try file.readBytes(maximum: KeyslotFile.maximumSize)
         state = try Mutex(State(lock: lock, content: KeyslotFile(decoding: bytes), bytes: bytes))
@@ -44,8 +42,7 @@ final class KeyslotTransaction: Sendable {
                     with: bytes,
                     holding: &state.lock,
                     unlessChangedFrom: state.bytes,
-                    random: random,
-                    onStep: onStep
+                    random: random
                 )
                 state.content = next
                 state.bytes = bytes

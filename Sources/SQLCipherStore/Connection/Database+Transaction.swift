@@ -1,7 +1,7 @@
 import CSQLCipher
 
 /// How a transaction begins.
-enum TransactionKind {
+package enum TransactionKind {
     /// Sees the state of one instant, from its first read on.
     case reading
     /// Takes the write lock at once.
@@ -20,7 +20,7 @@ extension Database {
     /// Runs a closure as one transaction: committed when it returns, rolled back when it throws.
     ///
     /// The first error wins: what goes wrong while rolling back after it is a consequence.
-    func transaction<Value>(_ kind: TransactionKind, _ body: () throws -> Value) throws -> Value {
+    package func transaction<Value>(_ kind: TransactionKind, _ body: () throws -> Value) throws -> Value {
         try (kind == .writing ? statements.beginWriting : statements.begin).run(in: self)
         do {
             let value = try body()
@@ -38,7 +38,7 @@ extension Database {
     ///
     /// The library hands such a page out as zeros and reports success; only the *next* page it is asked for fails. A
     /// value whose last page was damaged would otherwise come back with zeros at its end.
-    func verifyPagesRead() throws {
+    package func verifyPagesRead() throws {
         do {
             try statements.readAnyPage.run(in: self)
         } catch let failure as SQLiteFailure where failure.primaryCode == SQLITE_ERROR {

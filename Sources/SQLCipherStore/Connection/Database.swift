@@ -1,7 +1,7 @@
 import CSQLCipher
 
 /// A connection with its statement cache: what transactions work on. One thread at a time uses it.
-final class Database {
+package final class Database {
     /// The file.
     let path: String
     private let log = LogLength()
@@ -15,13 +15,14 @@ final class Database {
     var tableAccess: [String: TableAccess] = [:]
 
     /// Opens a file without a key.
-    init(path: String, flags: Int32) throws(SQLiteFailure) {
+    package init(path: String, flags: Int32) throws(SQLiteFailure) {
         self.path = path
         handle = try ConnectionHandle(path: path, flags: flags)
     }
 
     /// Lends the handle to what sets a connection up.
-    func configure<Failure: Error>(_ body: (borrowing ConnectionHandle) throws(Failure) -> Void) throws(Failure) {
+    package func configure<Failure: Error>(_ body: (borrowing ConnectionHandle) throws(Failure) -> Void) throws(Failure)
+    {
         try body(handle)
     }
 
@@ -39,7 +40,7 @@ final class Database {
 
     /// Lends a statement that is ready to bind. It is given back, reset, when the closure ends, and dropped when the
     /// closure throws: a statement that failed is not used again.
-    func withStatement<Value>(_ sql: String, _ body: (Statement) throws -> Value) throws -> Value {
+    package func withStatement<Value>(_ sql: String, _ body: (Statement) throws -> Value) throws -> Value {
         let statement: Statement
         if let cached = cache.statement(for: sql) {
             statement = cached
@@ -66,7 +67,7 @@ final class Database {
 
     /// Runs a statement that gives no rows, and returns how many rows it changed.
     @discardableResult
-    func run(_ sql: String, _ values: [SQLValue] = []) throws -> Int {
+    package func run(_ sql: String, _ values: [SQLValue] = []) throws -> Int {
         try withStatement(sql) { statement in
             try statement.bind(values)
             try statement.run()
@@ -80,17 +81,17 @@ final class Database {
     }
 
     /// The first column of the first row, or nil when there is no row.
-    func text(_ sql: String) throws -> String? {
+    package func text(_ sql: String) throws -> String? {
         try withStatement(sql) { try $0.step() ? $0.text(0) : nil }
     }
 
     /// The first column of the first row, or nil when there is no row.
-    func int64(_ sql: String) throws -> Int64? {
+    package func int64(_ sql: String) throws -> Int64? {
         try withStatement(sql) { try $0.step() ? $0.int64(0) : nil }
     }
 
     /// Attaches a file without a key under a name. `KEY ''` keeps the library from using the key of the first database.
-    func attach(_ path: String, as name: String) throws {
+    package func attach(_ path: String, as name: String) throws {
         try run("ATTACH ?1 AS \(name) KEY ''", [.text(path)])
     }
 

@@ -2,9 +2,9 @@ import CSQLCipher
 
 /// An open database connection, closed with its end.
 @safe
-struct ConnectionHandle: ~Copyable {
+package struct ConnectionHandle: ~Copyable {
     /// Lent to this module's other handles only.
-    let pointer: OpaquePointer
+    package let pointer: OpaquePointer
 
     /// Opens a connection that one thread at a time may use.
     init(path: String, flags: Int32) throws(SQLiteFailure) {
