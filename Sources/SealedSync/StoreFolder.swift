@@ -91,7 +91,7 @@ public struct StoreFolder: Sendable {
         guard try isThere(keyslotsURL) || isThere(databaseURL) else {
             throw StoreError(.notFound, "'\(url.path)' is not a store folder; create a store there first")
         }
-        return try await keyslots.settleRotation(authorizedBy: unlocker) { key in
+        return try await keyslots.recoverRotation(authorizedBy: unlocker) { key in
             try await StoreFile(databaseURL).isEncrypted(with: key)
         }
     }
