@@ -36,14 +36,8 @@ extension KeyslotFile {
 
     /// The next revision, with a rotation to a new data key under a new root key, which only the given slots have.
     ///
-    /// - Parameters:
-    ///   - new: The data key that the database is about to be changed to. The root key so far never wraps it.
-    ///   - role: The data key that opens the database; the other one, left by an interrupted rotation, goes. The one that
-    ///     stays is overdue until the new one takes its place.
-    ///   - rootKey: The root key so far.
-    ///   - newRootKey: The root key from now on.
-    ///   - slots: The slots, with the new root key in them.
-    ///   - random: The source of nonces.
+    /// The role is that of the data key which opens the database; the other one, left by an interrupted rotation, goes.
+    /// The one that stays is overdue until the new one takes its place. The root key so far never wraps the new data key.
     func beginningRotation(
         to new: NewDataKey,
         from role: WrappedDataKey.Role,
