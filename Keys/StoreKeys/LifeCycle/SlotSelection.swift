@@ -19,7 +19,7 @@ struct SlotSelection: Sendable {
                 .missingUnlocker,
                 message:
                     "None of the unlockers given opens \(file.names(of: missing)), which would have to get the new "
-                    + "root key; nothing was written. Give what opens it, or let it be dropped."
+                    + "root key; nothing was written. Give what opens it, or let it go."
             )
         }
         let kept = opened.slots.filter { !revoked.contains($0.slot.id) }
