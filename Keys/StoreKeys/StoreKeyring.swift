@@ -65,7 +65,7 @@ public final class StoreKeyring: Sendable {
     /// The key that an interrupted rotation was changing the database to, or `nil`.
     ///
     /// When there is one, the database is opened by ``dataKey`` or by this, wholly;
-    /// ``Keyslots/recoverRotation(authorizedBy:isEncryptedWith:)`` finds out and ends the rotation.
+    /// ``Keyslots/recoverRotation(authorizedBy:isEncryptedWith:finish:)`` finds out and ends the rotation.
     ///
     /// - Throws: `KeyError` with code `locked` after ``lock()``.
     public var pendingDataKey: SecretBytes? {

@@ -16,9 +16,10 @@ extension StoreFolder {
     /// 4. The new data key is the only one in the keyslot file.
     ///
     /// A kill, a full disk, a cancelled task or a store in use before the second step leave everything as it was; after
-    /// the third, the next ``unlock(_:)`` or opening ends what is left. A kill in the moment in between leaves the slots as
-    /// they are to be and the database under the old data key: then ``KeyslotFile/isRotationOverdue`` is true until the
-    /// next rotation, and ``rotateDataKey(_:progress:)`` will do for that.
+    /// it, the next ``unlock(_:)`` or opening does what is left. Only when the new database got lost in the moment before
+    /// the third step, or another program has written to the old one since, the slots are as they are to be and the
+    /// database is under the old data key: then ``/StoreKeys/KeyslotFile/isRotationOverdue`` is true until the next
+    /// rotation, and ``rotateDataKey(_:progress:)`` will do for that.
     ///
     /// - Parameters:
     ///   - unlockers: The unlockers to keep; each must open a slot, and every slot that one of them opens is kept.

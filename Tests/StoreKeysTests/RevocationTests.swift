@@ -232,7 +232,10 @@ struct RevocationTests {
                 throw Refusal()
             }
         }
-        let recovered = try await keyslots.recoverRotation(authorizedBy: replacement) { try $0 == created.dataKey }
+        let recovered = try await keyslots.recoverRotation(
+            authorizedBy: replacement,
+            isEncryptedWith: { try $0 == created.dataKey }
+        )
         #expect(try recovered.dataKey == created.dataKey)
         #expect(try recovered.pendingDataKey == nil)
         #expect(recovered.isRotationOverdue)
@@ -249,6 +252,48 @@ struct RevocationTests {
         let rotated = try await keyslots.rotateDataKey(authorizedBy: file) { _, _ in }
         #expect(!rotated.isRotationOverdue)
         #expect(try await !KeyslotFile.read(at: folder.keyslots).isRotationOverdue)
+    }
+
+    @Test("a recovery may finish what a kill after the commit has left; when that fails both keys are kept")
+    func finishing() async throws {
+        struct Refusal: Error {}
+        var database = try created.dataKey
+        await #expect(throws: Refusal.self) {
+            _ = try await revoke([1], keeping: [file, other]) { _, _, commit in
+                try commit()
+                throw Refusal()
+            }
+        }
+        await #expect(throws: Refusal.self) {
+            _ = try await keyslots.recoverRotation(
+                authorizedBy: file,
+                isEncryptedWith: { $0 == database },
+                finish: { _, _ in throw Refusal() }
+            )
+        }
+        #expect(try await KeyslotFile.read(at: folder.keyslots).isRotationPending)
+        let recovered = try await keyslots.recoverRotation(
+            authorizedBy: file,
+            isEncryptedWith: { $0 == database },
+            finish: { from, to in
+                #expect(from == database)
+                database = to
+            }
+        )
+        #expect(try recovered.dataKey == database)
+        #expect(!recovered.isRotationOverdue)
+        #expect(try recovered.pendingDataKey == nil)
+
+        // Of a rotation of the data key alone there is nothing to finish: the old key is as good as it was.
+        await #expect(throws: Refusal.self) {
+            _ = try await keyslots.rotateDataKey(authorizedBy: file) { _, _ in throw Refusal() }
+        }
+        let undone = try await keyslots.recoverRotation(
+            authorizedBy: file,
+            isEncryptedWith: { $0 == database },
+            finish: { _, _ in Issue.record("finished") }
+        )
+        #expect(try undone.dataKey == database)
     }
 
     @Test(

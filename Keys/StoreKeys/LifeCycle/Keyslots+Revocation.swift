@@ -10,9 +10,10 @@ extension Keyslots {
     /// The new data key is never under the old root key.
     ///
     /// A kill before the first of these steps leaves everything as it was, and one after the second is made good by the
-    /// next ``recoverRotation(authorizedBy:isEncryptedWith:)``. One in between leaves the slots as they are to be and the
-    /// database under the old data key: the recovery drops the new one, and ``KeyslotFile/isRotationOverdue`` stays true
-    /// until a rotation, of any kind, has come to its end.
+    /// next ``recoverRotation(authorizedBy:isEncryptedWith:finish:)``. One in between leaves the slots as they are to be
+    /// and the database under the old data key: the recovery has the new database put into its place. When that is no
+    /// more, it drops the new data key, and ``KeyslotFile/isRotationOverdue`` stays true until a rotation, of any kind, has
+    /// come to its end.
     ///
     /// The keyslot file is locked for changes throughout. Copies of the database stay under the key they were made with.
     ///

@@ -6,7 +6,7 @@ extension Keyslots {
     /// The durable steps, in order: the new key is written as the *pending* one, under the root key; `reencrypt` changes
     /// the database; the pending key becomes the current one, and the old one leaves the file. A kill in between leaves
     /// a file with both keys and a database that is opened by one of them: this call, or
-    /// ``recoverRotation(authorizedBy:isEncryptedWith:)``, goes on from there. One unlocker is enough, and every slot
+    /// ``recoverRotation(authorizedBy:isEncryptedWith:finish:)``, goes on from there. One unlocker is enough, and every slot
     /// keeps working.
     ///
     /// **This shuts nobody out.** The root key stays: whoever kept an older keyslot file and a secret that opened it
@@ -56,12 +56,16 @@ extension Keyslots {
     /// - Parameters:
     ///   - unlocker: An unlocker that opens the store.
     ///   - isEncryptedWith: Tells whether a key opens the database. Asked only when a rotation was interrupted.
+    ///   - finish: Asked when a rotation with a new root key was interrupted between its commit and the new database taking
+    ///     its place. It puts that database into its place if it still can without reading it all, wholly or not at all, and
+    ///     returns when that is durable. Doing nothing is always right.
     /// - Returns: The keys; with a pending one only if neither opens the database.
     /// - Throws: As said for the type: `inUse` when the rotation is not interrupted but under way. What
-    ///   `isEncryptedWith` throws.
+    ///   `isEncryptedWith` and `finish` throw, after which both keys are kept.
     public func recoverRotation(
         authorizedBy unlocker: any StoreUnlocker,
-        isEncryptedWith: (SecretBytes) async throws -> Bool
+        isEncryptedWith: (SecretBytes) async throws -> Bool,
+        finish: (_ from: SecretBytes, _ to: SecretBytes) async throws -> Void = { _, _ in }
     ) async throws -> StoreKeyring {
         let keyring = try await StoreKeyring.open(self, unlocker: unlocker)
         guard try keyring.pendingDataKey != nil else { return keyring }
@@ -69,6 +73,9 @@ extension Keyslots {
             let rootKey = try await transaction.content.openSlot(with: unlocker).rootKey
             let keyring = try StoreKeyring(opening: transaction.content, rootKey: rootKey)
             guard let pending = try keyring.pendingDataKey else { return keyring }
+            if keyring.isRotationOverdue, try await isEncryptedWith(keyring.dataKey) {
+                try await finish(keyring.dataKey, pending)
+            }
             if try await isEncryptedWith(keyring.dataKey) {
                 try await transaction.write(transaction.content.droppingPendingDataKey(rootKey: rootKey))
                 return try StoreKeyring(opening: transaction.content, rootKey: rootKey)

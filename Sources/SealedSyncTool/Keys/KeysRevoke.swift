@@ -17,8 +17,8 @@ struct KeysRevoke: ToolCommand {
             When one is missing, nothing is done and the slot is named; with --drop-missing it goes as well.
 
             Writes the database anew beside the old one and puts it in its place: there must be room for both. A kill at \
-            any instant leaves a store that opens, before or after the change; if it came in the moment when the new keys \
-            were there and the new database was not, 'keys status' says so, and 'keys rotate --data-key-only' ends the work.
+            any instant leaves a store that opens and is before or after the change. Should the new database get lost at \
+            that instant as well, 'keys status' says so, and 'keys rotate --data-key-only' ends the work.
             """
     )
 

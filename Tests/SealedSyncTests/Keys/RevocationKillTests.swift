@@ -24,23 +24,14 @@ struct RevocationKillTests {
         case keyslots(PrivateFile.ReplacementStep, write: Int)
         case database(MaintenanceStep)
 
-        /// What the next opening makes of a kill at this step.
-        var outcome: Outcome {
+        /// Whether the next opening ends the work that a kill at this step has left; otherwise everything is as it was.
+        var isDone: Bool {
             switch self {
-            case .database(let step): step < .named ? .undone : .done
-            case .keyslots(.renamed, write: 1), .keyslots(.synchronizedFolder, write: 1): .overdue
-            case .keyslots(_, write: 1): .undone
-            case .keyslots: .done
+            case .database(let step): step >= .named
+            case .keyslots(let step, write: 1): step == .renamed || step == .synchronizedFolder
+            case .keyslots: true
             }
         }
-    }
-
-    enum Outcome {
-        /// Everything is as it was.
-        case undone
-        /// The slots are as they are to be, and the file says that the data key should have been replaced.
-        case overdue
-        case done
     }
 
     /// Revokes two of four slots, and is killed at a place.
@@ -69,11 +60,8 @@ struct RevocationKillTests {
         )
     }
 
-    @Test(
-        "at any durable step leaves a store with every row, which the next opening makes wholly old, wholly new, or overdue",
-        arguments: Place.allCases.indices
-    )
-    func killed(index: Int) async throws {
+    /// Kills a process at a place while it revokes, and returns the thief with what the kill has left in sight.
+    private func makeKilledStore(at index: Int) async throws -> (thief: Thief, before: KeyslotFile) {
         try await folder.create(notes: 300)
         for passphrase in ["first leaked", "second leaked", "stays"] {
             try await folder.store.keyslots.add(PassphraseUnlocker.quick(passphrase), authorizedBy: folder.unlocker)
@@ -85,37 +73,111 @@ struct RevocationKillTests {
             try await Self.revoke(in: path, killedAt: Place.allCases[index])
         }
         try thief.look()
-        let outcome = Place.allCases[index].outcome
-        try await folder.expectNotes(300)
-        try await folder.expectNotes(300, unlocker: PassphraseUnlocker.quick("stays"))
+        return (thief, before)
+    }
 
-        let after = try await KeyslotFile.read(at: folder.store.keyslotsURL)
-        #expect(!after.isRotationPending)
-        #expect(after.isRotationOverdue == (outcome == .overdue))
-        #expect((after.dataKeyID == before.dataKeyID) == (outcome != .done))
-        #expect((after.slots.map(\.id) == before.slots.map(\.id)) == (outcome == .undone))
+    /// The new slots open the store and the revoked ones do not, or the other way round.
+    private func expectSlots(areNew: Bool) async throws {
         for passphrase in ["first leaked", "second leaked", "new"] {
             let code = try await keyErrorCode {
                 _ = try await folder.store.unlock(PassphraseUnlocker.quick(passphrase))
             }
-            #expect((code == nil) == ((passphrase == "new") == (outcome != .undone)), "\(passphrase)")
+            #expect((code == nil) == ((passphrase == "new") == areNew), "\(passphrase)")
         }
-        #expect(try await thief.isIn() == (outcome != .done))
+    }
 
-        // Whatever was left is no obstacle to the end of it.
-        switch outcome {
-        case .undone:
+    /// The thief is out, nothing is due, and nothing is left over.
+    private func expectEnd(_ thief: Thief, notes: Int = 300) async throws {
+        #expect(try await !thief.isIn())
+        let file = try await KeyslotFile.read(at: folder.store.keyslotsURL)
+        #expect(!file.isRotationOverdue && !file.isRotationPending)
+        try await folder.expectNotes(notes, unlocker: PassphraseUnlocker.quick("stays"))
+        #expect(try folder.contents().keys.sorted() == ["store.db", "store.keys"])
+    }
+
+    @Test(
+        "at any durable step leaves a store with every row, which the next opening makes wholly old or wholly new",
+        arguments: Place.allCases.indices
+    )
+    func killed(index: Int) async throws {
+        let (thief, before) = try await makeKilledStore(at: index)
+        let isDone = Place.allCases[index].isDone
+        try await folder.expectNotes(300)
+        let after = try await KeyslotFile.read(at: folder.store.keyslotsURL)
+        #expect(!after.isRotationPending && !after.isRotationOverdue)
+        #expect((after.dataKeyID == before.dataKeyID) == !isDone)
+        #expect((after.slots.map(\.id) == before.slots.map(\.id)) == !isDone)
+        try await expectSlots(areNew: isDone)
+        #expect(try await thief.isIn() == !isDone)
+        if !isDone {
+            // What was left is no obstacle.
             try await folder.store.revoke(
                 before.slots[1...2].map(\.id),
                 keeping: [folder.unlocker, PassphraseUnlocker.quick("stays")]
             )
-        case .overdue: try await folder.store.rotateDataKey(PassphraseUnlocker.quick("new"))
-        case .done: break
         }
-        if outcome == .undone { #expect(try await thief.readNotes() == nil) }
-        #expect(try await !thief.isIn())
-        #expect(try await !KeyslotFile.read(at: folder.store.keyslotsURL).isRotationOverdue)
-        try await folder.expectNotes(300)
-        #expect(try folder.contents().keys.sorted() == ["store.db", "store.keys"])
+        try await expectEnd(thief)
+    }
+
+    /// What becomes of the files between a kill in the one moment that matters and the next opening.
+    enum Interference: CaseIterable {
+        case newDatabaseRemoved
+        case newDatabaseIsAnother
+        case newDatabaseCutOff
+        case oldDatabaseChanged
+    }
+
+    @Test(
+        "a new database that is not there, not the one, or too old is not used; the keys say so until they are rotated",
+        arguments: Interference.allCases
+    )
+    func interference(_ interference: Interference) async throws {
+        let place = Place.allCases.firstIndex {
+            if case .keyslots(.synchronizedFolder, write: 1) = $0 { true } else { false }
+        }
+        let (thief, before) = try await makeKilledStore(at: try #require(place))
+        let database = folder.store.databaseURL
+        let unfinished = URL(filePath: database.path + ".new")
+        switch interference {
+        case .newDatabaseRemoved: try FileManager.default.removeItem(at: unfinished)
+        case .newDatabaseIsAnother: try Data(contentsOf: database).write(to: unfinished)
+        case .newDatabaseCutOff: try Data(contentsOf: unfinished).prefix(100).write(to: unfinished)
+        case .oldDatabaseChanged:
+            // A program that knows the data key and no lock.
+            let key = try await StoreKeyring.open(at: folder.store.keyslotsURL, unlocker: folder.unlocker).dataKey
+            let opener = DatabaseOpener(files: try StoreFiles(database), key: key, keyIsVerified: true)
+            let program = try opener.open(opener.keying(Keying.engineVersion()))
+            try program.run("DELETE FROM notes WHERE id = 'note-299'")
+        }
+        let notes = interference == .oldDatabaseChanged ? 299 : 300
+        try await folder.expectNotes(notes)
+        try await expectSlots(areNew: true)
+        let after = try await KeyslotFile.read(at: folder.store.keyslotsURL)
+        #expect(after.isRotationOverdue && !after.isRotationPending)
+        #expect(after.dataKeyID == before.dataKeyID)
+        #expect(try await thief.isIn())
+        try await folder.store.rotateDataKey(PassphraseUnlocker.quick("new"))
+        try await expectEnd(thief, notes: notes)
+    }
+
+    @Test(
+        "the next rotation of any kind ends the work as well, without an opening in between",
+        arguments: [false, true]
+    )
+    func nextRotation(isOfDataKeyOnly: Bool) async throws {
+        let place = Place.allCases.firstIndex {
+            if case .keyslots(.synchronizedFolder, write: 1) = $0 { true } else { false }
+        }
+        let (thief, _) = try await makeKilledStore(at: try #require(place))
+        let unlockers =
+            [folder.unlocker, try PassphraseUnlocker.quick("stays"), try PassphraseUnlocker.quick("new")]
+            as [any StoreUnlocker]
+        if isOfDataKeyOnly {
+            try await folder.store.rotateDataKey(unlockers[1])
+        } else {
+            try await folder.store.rotateKeys(keeping: unlockers)
+        }
+        try await expectSlots(areNew: true)
+        try await expectEnd(thief)
     }
 }
