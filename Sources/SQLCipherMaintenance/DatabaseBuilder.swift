@@ -14,7 +14,8 @@ struct DatabaseBuilder {
 
     /// What becomes of a database that has the name already.
     enum Place {
-        case replacing
+        /// It is replaced after the closure has returned, and stays when that throws.
+        case replacing(after: @Sendable () throws -> Void)
         case free
     }
 
@@ -30,7 +31,9 @@ struct DatabaseBuilder {
             fileSystem.report(.verified(path))
             try work.checkCancellation()
             switch place {
-            case .replacing: try file.replace()
+            case .replacing(let prepare):
+                try prepare()
+                try file.replace()
             case .free: try file.publish()
             }
         } catch {

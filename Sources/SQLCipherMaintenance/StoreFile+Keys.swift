@@ -27,4 +27,46 @@ extension StoreFile {
             }
         }
     }
+
+    /// Ends a change of the key that was killed in the moment after its call before the replacing: gives the new file its
+    /// name.
+    ///
+    /// A file that opens under a key which was made for this one change, and written down only when the file was whole, on
+    /// the disk and read back, is that file, and whole. It stays out of use when the old one was written to since.
+    ///
+    /// - Parameters:
+    ///   - oldKey: The key that opens the store.
+    ///   - newKey: The key of the new file, made for it.
+    /// - Returns: Whether the new file has its name now; if not, nothing was changed.
+    /// - Throws: ``StoreError`` as said for the type. `CancellationError`.
+    package func finishRekey(from oldKey: SecretBytes, to newKey: SecretBytes) async throws -> Bool {
+        let files = StoreFiles(url.path)
+        return try await CancellableWork.run(at: files.database) { _ in
+            guard FileSystem.exists(files.unfinished) else { return false }
+            let lock = try LockFile(files)
+            defer { withExtendedLifetime(lock) {} }
+            // What was written to the old file since has left one of these, or a later time.
+            guard ![files.log, files.index, files.journal].contains(where: FileSystem.exists) else { return false }
+            let old = DatabaseOpener(files: files, key: oldKey, keyIsVerified: true)
+            let barrier = try old.open(old.keying(Keying.engineVersion()))
+            defer { withExtendedLifetime(barrier) {} }
+            try barrier.run("BEGIN IMMEDIATE")
+            guard try modificationTime(files.database) <= modificationTime(files.unfinished) else { return false }
+            do {
+                let new = DatabaseOpener(files: StoreFiles(files.unfinished), key: newKey, keyIsVerified: false)
+                _ = try new.keying(Keying.engineVersion())
+            } catch is StoreError {
+                // It is another file, of some other work that was killed.
+                return false
+            }
+            try FileSystem.rename(files.unfinished, to: files.database)
+            try FileSystem.synchronize(files.folder)
+            return true
+        }
+    }
+
+    private func modificationTime(_ path: String) throws -> Date {
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        return attributes[.modificationDate] as? Date ?? .distantFuture
+    }
 }

@@ -90,6 +90,25 @@ public struct StoreFile: Sendable {
         to newKey: SecretBytes,
         progress: StoreProgressHandler? = nil
     ) async throws -> StoreRewriteResult {
-        try await StoreRewriter(file: self, key: oldKey, change: .key(newKey), progress: progress).run()
+        try await rekey(from: oldKey, to: newKey, progress: progress, beforeReplacing: {})
+    }
+
+    /// The same, with something to be done when the new file is whole, on the disk and read back, and before it takes the
+    /// old one's place. It runs on a thread that may wait, is not cancelled, and keeps the old file by throwing.
+    @discardableResult
+    package func rekey(
+        from oldKey: SecretBytes,
+        to newKey: SecretBytes,
+        progress: StoreProgressHandler? = nil,
+        beforeReplacing: @escaping @Sendable () throws -> Void
+    ) async throws -> StoreRewriteResult {
+        try await StoreRewriter(
+            file: self,
+            key: oldKey,
+            change: .key(newKey),
+            progress: progress,
+            beforeReplacing: beforeReplacing
+        )
+        .run()
     }
 }

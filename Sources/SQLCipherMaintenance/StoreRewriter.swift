@@ -17,6 +17,8 @@ struct StoreRewriter: Sendable {
     let key: SecretBytes
     let change: Change
     let progress: StoreProgressHandler?
+    /// Called when the new file is ready, before it takes the old one's place.
+    var beforeReplacing: @Sendable () throws -> Void = {}
 
     func run() async throws -> StoreRewriteResult {
         try await CancellableWork.run(at: StoreFiles(file.url).database) { work in try rewrite(work) }
@@ -61,7 +63,7 @@ struct StoreRewriter: Sendable {
             work: work,
             progress: progress
         )
-        try builder.build(.replacing) { path in
+        try builder.build(.replacing(after: beforeReplacing)) { path in
             let content = try store.copy(to: path, builder.cipherConfiguration, work, progress)
             // A WAL beside the new file would be played into it.
             try store.refuseCompanions()

@@ -84,17 +84,20 @@ public struct StoreFolder: Sendable {
 
     /// Unlocks the keys without opening the store.
     ///
-    /// When a rotation of the data key was interrupted, this ends it: the database says which of the two keys is its
-    /// own, and the other one leaves the keyslot file.
+    /// When a rotation was interrupted, this ends it: the database says which of the two keys is its own, and the other one
+    /// leaves the keyslot file. A new database that had only to take the old one's place does so.
     ///
     /// - Throws: As ``open(_:unlocker:options:)``; `KeyError` with code `inUse` while a rotation is under way elsewhere.
     public func unlock(_ unlocker: any StoreUnlocker) async throws -> StoreKeyring {
         guard try isThere(keyslotsURL) || isThere(databaseURL) else {
             throw StoreError(.notFound, "'\(url.path)' is not a store folder; create a store there first")
         }
-        return try await keyslots.settleRotation(authorizedBy: unlocker) { key in
-            try await StoreFile(databaseURL).isEncrypted(with: key)
-        }
+        let file = StoreFile(databaseURL)
+        return try await keyslots.recoverRotation(
+            authorizedBy: unlocker,
+            isEncryptedWith: { try await file.isEncrypted(with: $0) },
+            finish: { _ = try await file.finishRekey(from: $0, to: $1) }
+        )
     }
 
     /// Opens the store with keys that are unlocked already.

@@ -96,7 +96,8 @@ struct KeysTests {
 
         func unlocking(_ text: String) async throws -> ToolProcess.Result {
             try folder.write(text, to: "typed")
-            return try await run("rotate", "--recovery-code-file", path("typed"))
+            let keep = ["--keep-secret-file", device.secretFile.path]
+            return try await run("rotate", "--recovery-code-file", path("typed"), keep[0], keep[1])
         }
         let typed = try await unlocking(code.lowercased().replacing("-", with: " ") + "\n")
         #expect(typed.status == 0, "\(typed.errors)")

@@ -55,7 +55,8 @@ private struct CommandLineParser {
             }
         }
         for index in definitions.indices where definitions[index].kind == .positional && !values.isEmpty {
-            given[index] = [values.removeFirst()]
+            given[index] = definitions[index].takesRest ? values : [values[0]]
+            values.removeFirst(given[index].count)
         }
         guard values.isEmpty else { throw .unexpected(values) }
     }

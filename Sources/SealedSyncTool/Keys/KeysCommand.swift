@@ -13,14 +13,16 @@ struct KeysCommand: ParsableCommand {
             from the command line, which every user of the machine can read. With --json every action prints exactly one \
             JSON object.
 
-            A kill at any instant leaves the keys before or after the change. No action touches the database but 'rotate' \
-            and 'destroy'.
+            When a secret is in the wrong hands: 'revoke'.
+
+            A kill at any instant leaves the keys before or after the change. No action touches the database but 'rotate', \
+            'revoke' and 'destroy'.
 
             \(StoreOptions.unlockingHelp)
             """,
         subcommands: [
             KeysStatus.self, KeysAddPassphrase.self, KeysChangePassphrase.self, KeysRemove.self, KeysRecoveryCode.self,
-            KeysRotate.self, KeysDestroy.self,
+            KeysRevoke.self, KeysRotate.self, KeysDestroy.self,
         ]
     )
 }

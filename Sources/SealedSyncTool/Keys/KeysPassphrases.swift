@@ -4,6 +4,8 @@ internal import SealedSync
 /// What an action that made a slot answers.
 private struct NewSlotAnswer: Encodable {
     var added: SlotAnswer
+    /// Said where one might think so: whether those are shut out who kept an old keyslot file.
+    var rootKeyRenewed: Bool?
 
     init(_ slot: Keyslot, in keyslots: Keyslots) async throws {
         let slots = try await KeyslotFile.read(at: keyslots.url).slots
@@ -41,9 +43,10 @@ struct KeysChangePassphrase: ToolCommand {
         abstract: "Put a new passphrase in the place of one that opens a store.",
         discussion: """
             The passphrase so far comes from --passphrase-file, or is asked for. \
-            The database is not touched, and everything else that opens the store still does. When others have learned \
-            the old passphrase, go on with 'keys rotate': whoever also has a copy of the old files reads what was in \
-            them all the same.
+            The database is not touched, and everything else that opens the store still does. This shuts out nobody who \
+            has learned the old passphrase and kept a copy of the old keyslot file: such a one still opens the database, \
+            today's included. When others may have learned it, use 'keys revoke' with --new-passphrase-file instead; after \
+            a change that was made already, 'keys rotate'.
             """
     )
 
@@ -56,9 +59,15 @@ struct KeysChangePassphrase: ToolCommand {
         let slot = try await options.withPassphrase { old in
             try await keyslots.changePassphrase(from: old, to: new.unlocker(of: keyslots, openedBy: old))
         }
-        let answer = try await NewSlotAnswer(slot, in: keyslots)
+        var answer = try await NewSlotAnswer(slot, in: keyslots)
+        answer.rootKeyRenewed = false
         if json { return try Console.write(json: answer) }
         Console.write("changed: \(answer.added.text) has the new passphrase")
+        Console.write(
+            sentence:
+                "Whoever knows the old one and kept a copy of the old keyslot file is not shut out: 'keys revoke' and "
+                + "'keys rotate' do that."
+        )
     }
 }
 

@@ -26,6 +26,11 @@ struct KeysStatus: ToolCommand {
         Console.write(
             "data key  \(countText(days, "day")) old; rotation is \(report.isDataKeyRotationDue ? "" : "not ")due"
         )
+        if file.isRotationOverdue {
+            Console.write(
+                "          due since a revocation or rotation was interrupted: 'keys rotate --data-key-only' ends it"
+            )
+        }
         if file.isRotationPending {
             Console.write("          a rotation was interrupted; the next opening ends it")
         }
@@ -56,6 +61,8 @@ struct KeysStatus: ToolCommand {
         var dataKeyCreated: String
         var rotationDue: Bool
         var rotationPending: Bool
+        /// A rotation that was to shut somebody out was interrupted: the data key may be in other hands.
+        var rotationOverdue: Bool
         var slots: [SlotAnswer]
         var slotsDue: [Int]
 
@@ -65,6 +72,7 @@ struct KeysStatus: ToolCommand {
             dataKeyCreated = file.dataKeyCreated.formatted(.iso8601)
             rotationDue = report.isDataKeyRotationDue
             rotationPending = file.isRotationPending
+            rotationOverdue = file.isRotationOverdue
             slots = file.slots.enumerated().map { SlotAnswer($1, number: $0 + 1) }
             slotsDue = slots.indices.filter { index in report.slotsDue.contains { $0.id == file.slots[index].id } }
                 .map { $0 + 1 }

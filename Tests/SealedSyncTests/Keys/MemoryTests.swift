@@ -65,6 +65,8 @@ struct MemoryTests {
             try await rememberKeys(passphrase)
             try await folder.store.rotateDataKey(unlocker).lock()
             try await rememberKeys(passphrase)
+            try await folder.store.rotateKeys(keeping: [unlocker]).keyring.lock()
+            try await rememberKeys(passphrase)
             #expect(try scan.findings().contains { $0.hasPrefix("the passphrase") })
         }
         #expect(try scan.findings() == [])
