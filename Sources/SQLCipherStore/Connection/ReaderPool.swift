@@ -21,6 +21,9 @@ final class ReaderPool: Sendable {
         state = Mutex(State(idle: readers))
     }
 
+    /// How many wait for a connection.
+    var waitingCount: Int { state.withLock { $0.waiters.count } }
+
     /// Runs a closure as one transaction on the queue of its connection: it may take as long as it likes.
     func read<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
         try await read(on: acquire(), body)

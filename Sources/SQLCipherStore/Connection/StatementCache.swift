@@ -23,7 +23,8 @@ struct StatementCache {
     mutating func insert(_ statement: Statement, for sql: String) {
         guard entries[sql] == nil else { return }
         if entries.count >= capacity,
-            let oldest = entries.filter({ !$0.value.statement.isInUse }).min(by: { $0.value.lastUse < $1.value.lastUse })
+            let oldest = entries.filter({ !$0.value.statement.isInUse })
+                .min(by: { $0.value.lastUse < $1.value.lastUse })
         {
             entries[oldest.key] = nil
         }
@@ -37,8 +38,8 @@ struct StatementCache {
     mutating func removeAll() { entries = [:] }
 }
 
-/// A statement without parameters that a connection runs with every transaction: kept at hand, instead of looked up by
-/// its text.
+/// A statement without parameters that a connection runs with every transaction: kept at hand, instead of looked up
+/// by its text.
 final class CachedStatement {
     private let sql: String
     private var statement: Statement?

@@ -14,13 +14,22 @@ extension BenchmarkCase {
         }
         return [
             reading("read-each", 0.6, ids.count, databases, store: { try await readEach(ids, of: $0) }, twin: twin),
-            reading("read-each-main", nil, ids.count, databases, store: { try await readOnMain(ids, of: $0) }, twin: twin),
+            reading(
+                "read-each-main",
+                nil,
+                ids.count,
+                databases,
+                store: { try await readOnMain(ids, of: $0) },
+                twin: twin
+            ),
             reading("read-closures", nil, ids.count, databases) { store in
                 for id in ids {
                     let record = try await store.read { try $0.record(id, in: Workload.table.name) }
                     try expect(record != nil, "read by id")
                 }
-            } twin: { try twin($0) },
+            } twin: {
+                try twin($0)
+            },
         ]
     }
 
@@ -50,7 +59,7 @@ extension BenchmarkCase {
                     try twin.readByID(arrays, count: ids.count, inOneTransaction: true) == ids.count,
                     "read by id"
                 )
-            },
+            }
         ]
     }
 
