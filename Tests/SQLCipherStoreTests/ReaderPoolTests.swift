@@ -191,6 +191,31 @@ struct ReaderPoolTests {
         }
     }
 
+    @Test(
+        "a cancellation while a transaction is being ended disturbs neither it nor the next ones",
+        arguments: [true, false]
+    )
+    func cancelledAtTheEnd(inPlace: Bool) async throws {
+        try await Self.withSession(readerCount: 1) { session in
+            for number in 0..<2_000 {
+                let body: @Sendable (Database) throws -> Int = { _ in
+                    unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+                    if number.isMultiple(of: 2) { throw Refusal() }
+                    return number
+                }
+                let reading = Task {
+                    inPlace ? try await session.readers.readInPlace(body) : try await session.readers.read(body)
+                }
+                if number.isMultiple(of: 2) {
+                    await #expect(throws: Refusal.self) { try await reading.value }
+                } else {
+                    let value = try await reading.value
+                    #expect(value == number)
+                }
+            }
+        }
+    }
+
     @Test("a cancellation ends no statement of a write")
     func writesGoOn() async throws {
         try await Self.withSession { session in
