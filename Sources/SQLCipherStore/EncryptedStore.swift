@@ -139,15 +139,35 @@ public final class EncryptedStore: SyncContextDataSource {
         _ body: @escaping @Sendable (inout StoreReader) throws -> Value
     ) async throws -> Value {
         try await pass { session in
-            let catalog = session.catalog
-            return try await session.readers.withConnection { [gate] connection in
-                try await connection.perform(.reading) { [gate, catalog] database in
-                    try gate.refuseLocked()
-                    let backend = ReadBackend(database, catalog)
-                    defer { backend.finish() }
-                    var reader = StoreReader(backend)
-                    return try body(&reader)
-                }
+            try await session.readers.read { [gate, catalog = session.catalog] database in
+                try gate.refuseLocked()
+                return try ReadBackend(database, catalog).run(body)
+            }
+        }
+    }
+
+    /// The rows of a query, without another thread when it is limited to few.
+    @concurrent
+    public func read(_ query: Query) async throws -> QueryResult {
+        guard query.isLimitedToFew else { return try await read { try $0.read(query) } }
+        return try await readInPlace { try $0.read(query) }
+    }
+
+    /// The record with an id, without another thread.
+    @concurrent
+    public func read(table: String, itemID: RecordID) async throws -> Record? {
+        try await readInPlace { try $0.record(itemID, in: table) }
+    }
+
+    /// Reads on the thread that calls. For what is known to read few rows.
+    @concurrent
+    private func readInPlace<Value: Sendable>(
+        _ body: @Sendable (inout StoreReader) throws -> Value
+    ) async throws -> Value {
+        try await pass { session in
+            try await session.readers.readInPlace { [gate, catalog = session.catalog] database in
+                try gate.refuseLocked()
+                return try ReadBackend(database, catalog).run(body)
             }
         }
     }
@@ -157,7 +177,7 @@ public final class EncryptedStore: SyncContextDataSource {
         _ body: @escaping @Sendable (inout StoreTransaction) throws -> Value
     ) async throws -> Value {
         try await pass { session in
-            let (value, touchedTables) = try await session.writer.perform(.writing) {
+            let (value, touchedTables) = try await session.writer.transaction {
                 [gate, catalog = session.catalog] database in
                 try gate.refuseLocked()
                 let backend = WriteBackend(database, catalog)
@@ -254,4 +274,10 @@ extension EncryptedStore {
 
     /// Whether the store is locked, or being locked.
     public var isLocked: Bool { gate.isLocked }
+}
+
+extension Query {
+    /// Whether finding the rows is likely to take no longer than the way to another thread and back. Counting them all
+    /// may not.
+    fileprivate var isLimitedToFew: Bool { limit.map { $0 <= 100 } ?? false && !includesTotalCount }
 }

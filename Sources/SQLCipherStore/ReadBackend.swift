@@ -17,6 +17,13 @@ class ReadBackend: StoreReadBackend {
         return openDatabase
     }
 
+    /// Runs a closure that reads.
+    func run<Value>(_ body: (inout StoreReader) throws -> Value) throws -> Value {
+        defer { finish() }
+        var reader = StoreReader(self)
+        return try body(&reader)
+    }
+
     /// Marks the transaction as ended.
     func finish() { isFinished = true }
 
@@ -59,7 +66,8 @@ class ReadBackend: StoreReadBackend {
         do {
             return try body()
         } catch let failure as SQLiteFailure {
-            throw StoreError(failure, at: openDatabase.path)
+            // Only what was cancelled is interrupted while a closure of the caller's runs.
+            throw failure.isInterruption ? CancellationError() : StoreError(failure, at: openDatabase.path)
         }
     }
 }

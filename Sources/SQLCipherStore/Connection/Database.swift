@@ -4,7 +4,8 @@ import CSQLCipher
 package final class Database {
     /// The file.
     let path: String
-    private let log = LogLength()
+    private let wal = WALLength()
+    private let interruption = Interruption()
     private let handle: ConnectionHandle
     private var cache = StatementCache(capacity: 64)
 
@@ -20,7 +21,7 @@ package final class Database {
         handle = try ConnectionHandle(path: path, flags: flags)
     }
 
-    /// Lends the handle to what sets a connection up.
+    /// Hands the handle to what sets a connection up.
     package func configure<Failure: Error>(_ body: (borrowing ConnectionHandle) throws(Failure) -> Void) throws(Failure)
     {
         try body(handle)
@@ -29,40 +30,55 @@ package final class Database {
     /// The number of rows that the last statement inserted, updated or deleted.
     var changes: Int { handle.changes }
 
-    /// The size of the log in bytes after the last commit here. Known once ``watchLog()`` was called.
-    var logSize: Int { log.pages * LogLimits.frameSize }
+    /// The size of the WAL in bytes after the last commit here. Known once ``watchWAL()`` was called.
+    var walSize: Int { wal.pages * WALLimits.frameSize }
 
-    /// Makes this the connection that keeps the log short.
-    func watchLog() { handle.watchLog(log) }
+    /// Makes this the connection that keeps the WAL short.
+    func watchWAL() { handle.watchWAL(wal) }
+
+    /// Makes this a connection whose statements can be interrupted. See ``withInterruption(isBrief:_:)``.
+    func allowInterruption() { handle.interruptStatements(through: interruption) }
+
+    /// Runs a closure whose statements are interrupted when the task is cancelled, and when the closure was to be brief
+    /// and is not. It has failed then, whatever it made of that.
+    ///
+    /// - Throws: What the closure throws; `CancellationError`; ``ReadTookLong``.
+    func withInterruption<Value>(isBrief: Bool, _ body: () throws -> Value) throws -> Value {
+        interruption.begin(isBrief: isBrief)
+        defer { interruption.end() }
+        let result = Result { try body() }
+        if let reason = interruption.reason { throw reason }
+        return try result.get()
+    }
 
     /// Whether a transaction is open.
     var isInTransaction: Bool { !handle.isInAutocommit }
 
-    /// Lends a statement that is ready to bind. It is given back, reset, when the closure ends, and dropped when the
+    /// Runs a closure with a statement that is ready to bind. It is in use until the closure ends, and dropped when the
     /// closure throws: a statement that failed is not used again.
     package func withStatement<Value>(_ sql: String, _ body: (Statement) throws -> Value) throws -> Value {
         let statement: Statement
         if let cached = cache.statement(for: sql) {
             statement = cached
         } else {
-            statement = try describingFailure { () throws(SQLiteFailure) in try Statement(sql, in: handle) }
+            statement = try diagnosingFailure { () throws(SQLiteFailure) in try Statement(sql, in: handle) }
             cache.insert(statement, for: sql)
         }
-        statement.isLent = true
+        statement.isInUse = true
         defer {
             statement.clear()
-            statement.isLent = false
+            statement.isInUse = false
         }
         do {
             return try body(statement)
         } catch let failure as SQLiteFailure {
             cache.remove(sql)
             statement.clear()
-            throw explained(failure)
+            throw diagnosed(failure)
         }
     }
 
-    /// Prepares a statement for somebody who keeps it, and drops it when it fails. See ``explained(_:)``.
+    /// Prepares a statement for somebody who keeps it, and drops it when it fails. See ``diagnosed(_:)``.
     func prepare(_ sql: String) throws(SQLiteFailure) -> Statement { try Statement(sql, in: handle) }
 
     /// Runs a statement that gives no rows, and returns how many rows it changed.
@@ -77,7 +93,7 @@ package final class Database {
 
     /// Runs SQL once, such as a setting, and drops the rows it gives.
     func execute(_ sql: String) throws {
-        try describingFailure { () throws(SQLiteFailure) in try handle.execute(sql) }
+        try diagnosingFailure { () throws(SQLiteFailure) in try handle.execute(sql) }
     }
 
     /// The first column of the first row, or nil when there is no row.
@@ -95,24 +111,24 @@ package final class Database {
         try run("ATTACH ?1 AS \(name) KEY ''", [.text(path)])
     }
 
-    /// Moves what the log holds into the database file, waiting for readers as long as given.
+    /// Moves what the WAL holds into the database file, waiting for readers as long as given.
     func checkpoint(_ mode: CheckpointMode, waiting milliseconds: Int32) throws(SQLiteFailure) {
         handle.setBusyTimeout(milliseconds)
         defer { handle.setBusyTimeout(5_000) }
         try handle.checkpoint(mode)
     }
 
-    private func describingFailure<Value>(_ body: () throws(SQLiteFailure) -> Value) throws -> Value {
+    private func diagnosingFailure<Value>(_ body: () throws(SQLiteFailure) -> Value) throws -> Value {
         do throws(SQLiteFailure) {
             return try body()
         } catch {
-            throw explained(error)
+            throw diagnosed(error)
         }
     }
 
     /// After a damaged page every call fails with the code for wrong SQL: what tells the two apart is whether a
     /// statement that is certainly right fails as well.
-    func explained(_ failure: SQLiteFailure) -> SQLiteFailure {
+    func diagnosed(_ failure: SQLiteFailure) -> SQLiteFailure {
         guard failure.primaryCode == SQLITE_ERROR else { return failure }
         do throws(SQLiteFailure) {
             let probe = try Statement("SELECT COUNT(*) FROM sqlite_master", in: handle)

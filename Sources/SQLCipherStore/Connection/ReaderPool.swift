@@ -1,57 +1,84 @@
 import Synchronization
 import SyncContract
 
-/// Lends read connections, first come, first served. A waiting task can be cancelled.
+/// The connections that read. Each is used by one transaction at a time: the first that comes acquires one, the others
+/// wait in a queue without a thread, and can be cancelled there.
 final class ReaderPool: Sendable {
-    private struct Waiter {
-        let id: Int
-        let continuation: CheckedContinuation<Connection, any Error>
-    }
+    private typealias Waiter = (id: Int, continuation: CheckedContinuation<Reader, any Error>)
 
     private struct State {
-        var idle: [Connection]
+        /// Empty while anybody waits: a connection that is released goes to the first that waits.
+        var idle: [Reader]
         var waiters: [Waiter] = []
         var nextID = 0
-        /// Waiters that were cancelled before they stood in the queue.
-        var cancelled: Set<Int> = []
     }
 
     private let state: Mutex<State>
-    private let connections: [Connection]
+    private let readers: [Reader]
 
-    init(_ connections: [Connection]) {
-        self.connections = connections
-        state = Mutex(State(idle: connections))
+    init(_ readers: [Reader]) {
+        self.readers = readers
+        state = Mutex(State(idle: readers))
     }
 
-    /// Lends a connection to a closure, which ends before the connection is lent again.
-    func withConnection<Value: Sendable>(
-        _ body: @Sendable (Connection) async throws -> Value
+    /// How many wait for a connection.
+    var waitingCount: Int { state.withLock { $0.waiters.count } }
+
+    /// Runs a closure as one transaction on the queue of its connection: it may take as long as it likes.
+    func read<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
+        try await read(on: acquire(), body)
+    }
+
+    /// Runs a closure as one transaction on the calling task's thread, which is one of the cooperative pool and never the
+    /// main actor's. For what reads few rows: going to a queue and back takes several times as long.
+    ///
+    /// What takes long all the same is given up, and the closure runs once more, on the queue; so does one that finds its
+    /// connection not open yet. It must have no effect but its value.
+    @concurrent
+    func readInPlace<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
+        let reader = try await acquire()
+        do {
+            if let value = try reader.briefTransaction(body) {
+                release(reader)
+                return value
+            }
+        } catch {
+            release(reader)
+            throw error
+        }
+        return try await read(on: reader, body)
+    }
+
+    private func read<Value: Sendable>(
+        on reader: Reader,
+        _ body: @Sendable (Database) throws -> Value
     ) async throws -> Value {
-        let connection = try await borrow()
-        defer { giveBack(connection) }
-        return try await body(connection)
+        try await reader.onQueue {
+            // Before the way back: the next one need not wait for it.
+            defer { release(reader) }
+            return try reader.transaction(body)
+        }
     }
 
-    /// Closes the connections. Nobody may hold or want one any more.
+    /// Closes the connections. Nobody may use or want one any more.
     func close() async {
-        for connection in connections { await connection.close(emptyingLog: false) }
+        for reader in readers { await reader.onQueue { reader.close() } }
     }
 
-    private func borrow() async throws -> Connection {
+    private func acquire() async throws -> Reader {
         try Task.checkCancellation()
+        if let reader = state.withLock({ $0.idle.popLast() }) { return reader }
         let id = state.withLock { state in
-            defer { state.nextID += 1 }
+            state.nextID += 1
             return state.nextID
         }
-        // A cancellation may also come after the connection did.
-        defer { state.withLock { state in _ = state.cancelled.remove(id) } }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let result: Result<Connection, any Error>? = state.withLock { state in
-                    if state.cancelled.remove(id) != nil { return .failure(CancellationError()) }
-                    if let connection = state.idle.popLast() { return .success(connection) }
-                    state.waiters.append(Waiter(id: id, continuation: continuation))
+                let result: Result<Reader, any Error>? = state.withLock { state in
+                    // Asked inside the lock: a cancellation that comes later finds the waiter.
+                    if Task.isCancelled { return .failure(CancellationError()) }
+                    if let reader = state.idle.popLast() { return .success(reader) }
+                    state.waiters.append((id, continuation))
                     return nil
                 }
                 if let result { continuation.resume(with: result) }
@@ -61,23 +88,91 @@ final class ReaderPool: Sendable {
         }
     }
 
-    private func giveBack(_ connection: Connection) {
+    private func release(_ reader: Reader) {
         let next: Waiter? = state.withLock { state in
             guard state.waiters.isEmpty else { return state.waiters.removeFirst() }
-            state.idle.append(connection)
+            state.idle.append(reader)
             return nil
         }
-        next?.continuation.resume(returning: connection)
+        next?.continuation.resume(returning: reader)
     }
 
     private func cancel(_ id: Int) {
         let waiter: Waiter? = state.withLock { state in
-            guard let index = state.waiters.firstIndex(where: { $0.id == id }) else {
-                state.cancelled.insert(id)
-                return nil
-            }
+            guard let index = state.waiters.firstIndex(where: { $0.id == id }) else { return nil }
             return state.waiters.remove(at: index)
         }
         waiter?.continuation.resume(throwing: CancellationError())
+    }
+}
+
+/// A connection that reads, with a queue for what may take long.
+///
+/// Sendable, because one at a time uses it: who opens the store, and after that who acquired it from the pool.
+final class Reader: @unchecked Sendable {
+    private let queue: Queue
+    private let files: StoreFiles
+    private let opener: @Sendable () throws -> Database
+    private var database: Database?
+
+    /// A connection that opens with its first transaction unless it is opened before.
+    init(number: Int, files: StoreFiles, opener: @escaping @Sendable () throws -> Database) {
+        queue = Queue(label: "SealedSync.reader.\(number)")
+        self.files = files
+        self.opener = opener
+    }
+
+    /// Runs a closure on the queue, in the task that calls.
+    func onQueue<Value: Sendable>(_ body: @Sendable () throws -> Value) async rethrows -> Value {
+        try await queue.run(body)
+    }
+
+    /// Uses a database that was opened already.
+    func use(_ database: Database) {
+        database.allowInterruption()
+        self.database = database
+    }
+
+    /// Closes the connection.
+    func close() { database = nil }
+
+    /// Runs a closure as one transaction. When the task is cancelled before it began or while a statement runs, it ends
+    /// with `CancellationError`.
+    func transaction<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try reportingFailures {
+            let database = if let database { database } else { try opener() }
+            if self.database == nil { use(database) }
+            return try database.transaction(.reading) { try body(database) }
+        }
+    }
+
+    /// The same, but nil when the connection is not open or the closure turns out to be long.
+    func briefTransaction<Value>(_ body: (Database) throws -> Value) throws -> Value? {
+        do {
+            return try reportingFailures {
+                try database.map { database in try database.transaction(.readingBriefly) { try body(database) } }
+            }
+        } catch is ReadTookLong {
+            return nil
+        }
+    }
+
+    private func reportingFailures<Value>(_ body: () throws -> Value) throws -> Value {
+        try Task.checkCancellation()
+        do {
+            return try body()
+        } catch let failure as SQLiteFailure {
+            throw StoreError(failure, at: files.database)
+        }
+    }
+
+    private actor Queue {
+        private nonisolated let executor: QueueExecutor
+
+        init(label: String) { executor = QueueExecutor(label: label) }
+
+        nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+        func run<Value: Sendable>(_ body: @Sendable () throws -> Value) rethrows -> Value { try body() }
     }
 }

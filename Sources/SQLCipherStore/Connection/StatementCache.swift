@@ -11,19 +11,20 @@ struct StatementCache {
 
     init(capacity: Int) { self.capacity = capacity }
 
-    /// The cached statement of a text, unless it is lent.
+    /// The cached statement of a text, unless it is in use.
     mutating func statement(for sql: String) -> Statement? {
         clock += 1
-        guard let entry = entries[sql], !entry.statement.isLent else { return nil }
+        guard let entry = entries[sql], !entry.statement.isInUse else { return nil }
         entries[sql]?.lastUse = clock
         return entry.statement
     }
 
-    /// Keeps a statement; one that is lent under the same text stays instead.
+    /// Keeps a statement; one that is in use under the same text stays instead.
     mutating func insert(_ statement: Statement, for sql: String) {
         guard entries[sql] == nil else { return }
         if entries.count >= capacity,
-            let oldest = entries.filter({ !$0.value.statement.isLent }).min(by: { $0.value.lastUse < $1.value.lastUse })
+            let oldest = entries.filter({ !$0.value.statement.isInUse })
+                .min(by: { $0.value.lastUse < $1.value.lastUse })
         {
             entries[oldest.key] = nil
         }
@@ -35,4 +36,26 @@ struct StatementCache {
 
     /// Drops all.
     mutating func removeAll() { entries = [:] }
+}
+
+/// A statement without parameters that a connection runs with every transaction: kept at hand, instead of looked up
+/// by its text.
+final class CachedStatement {
+    private let sql: String
+    private var statement: Statement?
+
+    init(_ sql: String) { self.sql = sql }
+
+    /// Runs the statement, and drops the rows it gives.
+    func run(in database: Database) throws {
+        do throws(SQLiteFailure) {
+            let current = if let statement { statement } else { try database.prepare(sql) }
+            // Kept again when all went well: a statement that failed is not used again.
+            statement = nil
+            try current.run()
+            statement = current
+        } catch {
+            throw database.diagnosed(error)
+        }
+    }
 }

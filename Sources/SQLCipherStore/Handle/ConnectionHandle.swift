@@ -3,7 +3,7 @@ import CSQLCipher
 /// An open database connection, closed with its end.
 @safe
 package struct ConnectionHandle: ~Copyable {
-    /// Lent to this module's other handles only.
+    /// For the other handles, and what sets a connection up.
     package let pointer: OpaquePointer
 
     /// Opens a connection that one thread at a time may use.
@@ -45,35 +45,35 @@ package struct ConnectionHandle: ~Copyable {
     /// Sets how many milliseconds a call waits for another connection's lock.
     func setBusyTimeout(_ milliseconds: Int32) { _ = unsafe sqlite3_busy_timeout(pointer, milliseconds) }
 
-    /// Keeps commits on this connection from writing the log back.
+    /// Keeps commits on this connection from making checkpoints.
     func disableCheckpoints() { _ = unsafe sqlite3_wal_autocheckpoint(pointer, 0) }
 
-    /// Moves what the log holds into the database file.
+    /// Moves what the WAL holds into the database file.
     func checkpoint(_ mode: CheckpointMode) throws(SQLiteFailure) {
         let code = unsafe sqlite3_wal_checkpoint_v2(pointer, nil, mode.code, nil, nil)
         guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
     }
 }
 
-/// How long the log was after the last commit of a connection.
-final class LogLength {
+/// How long the WAL was after the last commit of a connection.
+final class WALLength {
     fileprivate(set) var pages = 0
 }
 
 extension ConnectionHandle {
-    /// Keeps count of the log's pages with every commit, and does what SQLite does unless told otherwise: from a number
+    /// Keeps count of the WAL's pages with every commit, and does what SQLite does unless told otherwise: from a number
     /// of pages on, it writes back what no reader needs.
     ///
     /// - Parameter length: Must live as long as the connection.
-    func watchLog(_ length: LogLength) {
+    func watchWAL(_ length: WALLength) {
         let context = unsafe Unmanaged.passUnretained(length).toOpaque()
         _ = unsafe sqlite3_wal_hook(
             pointer,
             { context, database, name, pages in
                 if let context = unsafe context {
-                    unsafe Unmanaged<LogLength>.fromOpaque(context).takeUnretainedValue().pages = Int(pages)
+                    unsafe Unmanaged<WALLength>.fromOpaque(context).takeUnretainedValue().pages = Int(pages)
                 }
-                if pages >= LogLimits.checkpointPages {
+                if pages >= WALLimits.checkpointPages {
                     // Like SQLite's own: what cannot be written back now is with a later commit.
                     _ = unsafe sqlite3_wal_checkpoint_v2(database, name, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
                 }
@@ -86,9 +86,9 @@ extension ConnectionHandle {
 
 /// How far a checkpoint goes.
 enum CheckpointMode {
-    /// Waits for readers, so that the next write starts the log anew.
+    /// Waits for readers, so that the next write starts the WAL anew.
     case restart
-    /// The same, and cuts the log file to nothing.
+    /// The same, and cuts its file to nothing.
     case truncate
 
     fileprivate var code: Int32 {

@@ -16,6 +16,9 @@ package struct SQLiteFailure: Error, Sendable, CustomStringConvertible {
     /// Whether another connection stands in the way.
     var isBusy: Bool { primaryCode == SQLITE_BUSY || primaryCode == SQLITE_LOCKED }
 
+    /// Whether the statement was told to stop.
+    var isInterruption: Bool { primaryCode == SQLITE_INTERRUPT }
+
     package var description: String {
         let text = unsafe sqlite3_errstr(code).map { unsafe String(cString: $0) } ?? "unknown"
         return "SQLite \(code): \(text)"

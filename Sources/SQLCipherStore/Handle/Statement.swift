@@ -8,8 +8,8 @@ import CSQLCipher
 package final class Statement {
     private let pointer: OpaquePointer
 
-    /// Whether the statement is between a loan and its return.
-    var isLent = false
+    /// Whether somebody is using the statement: nobody else may then.
+    var isInUse = false
 
     init(_ sql: String, in handle: borrowing ConnectionHandle) throws(SQLiteFailure) {
         var pointer: OpaquePointer?
@@ -40,7 +40,7 @@ package final class Statement {
     /// Makes the statement ready to run again, its bindings unchanged.
     func reset() { _ = unsafe sqlite3_reset(pointer) }
 
-    /// Gives back locks and values. What `sqlite3_reset` reports is the failure of the last step, thrown already.
+    /// Lets go of locks and values. What `sqlite3_reset` reports is the failure of the last step, thrown already.
     func clear() {
         _ = unsafe sqlite3_reset(pointer)
         _ = unsafe sqlite3_clear_bindings(pointer)

@@ -139,8 +139,8 @@ extension StoreOpener {
         let database = try cipherConfiguration.open(path: files.database, flags: SQLITE_OPEN_READWRITE)
         try database.configureSession(options)
         try database.execute("PRAGMA synchronous = \(options.durability == .full ? "FULL" : "NORMAL")")
-        try database.execute("PRAGMA journal_size_limit = \(LogLimits.softLimit)")
-        database.watchLog()
+        try database.execute("PRAGMA journal_size_limit = \(WALLimits.softLimit)")
+        database.watchWAL()
         return database
     }
 }

@@ -99,7 +99,7 @@ package final class RowWriter {
         } catch let failure as SQLiteFailure {
             // A statement that failed is not used again.
             dropStatements()
-            throw database.explained(failure)
+            throw database.diagnosed(failure)
         }
     }
 

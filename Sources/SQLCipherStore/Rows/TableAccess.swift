@@ -33,7 +33,7 @@ final class TableAccess {
             rowByID = statement
             return record
         } catch let failure as SQLiteFailure {
-            throw database.explained(failure)
+            throw database.diagnosed(failure)
         }
     }
 }

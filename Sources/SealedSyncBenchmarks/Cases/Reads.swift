@@ -3,19 +3,53 @@ internal import SQLCipherStore
 internal import SyncContract
 
 extension BenchmarkCase {
-    /// Rows by id, each in a transaction of its own and all in one.
-    static func pointReads(_ databases: Databases) -> [BenchmarkCase] {
-        let ids = databases.workload.records.map(\.id)
-        let few = min(ids.count, 10_000)
+    /// Rows by id, each in a transaction of its own.
+    static func singleReads(_ databases: Databases) -> [BenchmarkCase] {
+        let ids = databases.workload.records.map(\.id).prefix(10_000)
+        let twin: @Sendable (Twin) throws -> Void = { twin in
+            let arrays = databases.workload.arrays
+            try expect(
+                try twin.readByID(arrays, count: ids.count, inOneTransaction: false) == ids.count,
+                "read by id"
+            )
+        }
         return [
-            reading("read-each", nil, few, databases) { store in
-                for id in ids[..<few] {
-                    try expect(try await store.read(table: Workload.table.name, itemID: id) != nil, "read by id")
+            reading("read-each", 0.6, ids.count, databases, store: { try await readEach(ids, of: $0) }, twin: twin),
+            reading(
+                "read-each-main",
+                nil,
+                ids.count,
+                databases,
+                store: { try await readOnMain(ids, of: $0) },
+                twin: twin
+            ),
+            reading("read-closures", nil, ids.count, databases) { store in
+                for id in ids {
+                    let record = try await store.read { try $0.record(id, in: Workload.table.name) }
+                    try expect(record != nil, "read by id")
                 }
-            } twin: { twin in
-                let arrays = databases.workload.arrays
-                try expect(try twin.readByID(arrays, count: few, inOneTransaction: false) == few, "read by id")
+            } twin: {
+                try twin($0)
             },
+        ]
+    }
+
+    private static func readEach(_ ids: ArraySlice<RecordID>, of store: EncryptedStore) async throws {
+        for id in ids {
+            try expect(try await store.read(table: Workload.table.name, itemID: id) != nil, "read by id")
+        }
+    }
+
+    /// As an app's user interface does.
+    @MainActor
+    private static func readOnMain(_ ids: ArraySlice<RecordID>, of store: EncryptedStore) async throws {
+        try await readEach(ids, of: store)
+    }
+
+    /// Rows by id, all in one transaction.
+    static func blockReads(_ databases: Databases) -> [BenchmarkCase] {
+        let ids = databases.workload.records.map(\.id)
+        return [
             reading("read-block", 0.6, ids.count, databases) { store in
                 try await store.read { reader in
                     for id in ids { try expect(try reader.record(id, in: Workload.table.name) != nil, "read by id") }
@@ -26,7 +60,7 @@ extension BenchmarkCase {
                     try twin.readByID(arrays, count: ids.count, inOneTransaction: true) == ids.count,
                     "read by id"
                 )
-            },
+            }
         ]
     }
 

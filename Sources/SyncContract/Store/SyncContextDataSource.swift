@@ -16,7 +16,8 @@
 /// - **Errors.** Failures are thrown as ``StoreError`` with the codes named at each method; an error thrown by the
 ///   closure is rethrown as it is. No failure is reported as an empty result.
 /// - **Cancellation.** A task that is cancelled before its transaction began gets `CancellationError` and nothing
-///   happens. A transaction that was committed is never reported as cancelled.
+///   happens. A transaction that was committed is never reported as cancelled. A store may end a read that its task is
+///   cancelled during, with the same error.
 public protocol SyncContextDataSource: Sendable {
     /// The declared tables. Constant for the life of the store.
     var schema: StoreSchema { get }
@@ -31,10 +32,24 @@ public protocol SyncContextDataSource: Sendable {
     /// Runs a closure on the state of one instant.
     ///
     /// - Throws: What the closure throws; ``StoreError/Code/closed`` after the store was closed; `CancellationError`
-    ///   when the task was cancelled before the transaction began.
+    ///   when the task was cancelled before the transaction began, or so long before its end that the store ended it.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (inout StoreReader) throws -> Value
     ) async throws -> Value
+
+    /// The rows of a query and, when it asks for it, the total count, in a transaction of its own.
+    ///
+    /// The same as ``StoreReading/read(_:)`` in ``read(_:)``, which is what a store does that has no faster way.
+    ///
+    /// - Throws: As ``read(_:)``.
+    func read(_ query: Query) async throws -> QueryResult
+
+    /// The record with an id, nil when there is none, which is no error; in a transaction of its own.
+    ///
+    /// The same as ``StoreReading/record(_:in:)`` in ``read(_:)``, which is what a store does that has no faster way.
+    ///
+    /// - Throws: As ``read(_:)``.
+    func read(table: String, itemID: RecordID) async throws -> Record?
 
     /// Runs a closure as one transaction: kept as a whole when it returns, rolled back as a whole when it throws.
     ///

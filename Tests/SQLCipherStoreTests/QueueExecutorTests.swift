@@ -3,11 +3,11 @@ import Testing
 
 @testable import SQLCipherStore
 
-@Suite("The executor of a connection")
-struct ConnectionExecutorTests {
+@Suite("The executor of a queue")
+struct QueueExecutorTests {
     /// Counts, and notices when a task's jobs are mixed up.
     private actor Counter {
-        private nonisolated let executor = ConnectionExecutor(label: "SealedSync.test")
+        private nonisolated let executor = QueueExecutor(label: "SealedSync.test")
         private var latest: [Int: Int] = [:]
         private(set) var total = 0
 
@@ -21,7 +21,7 @@ struct ConnectionExecutorTests {
         }
     }
 
-    /// Keeps a thread busy, so that the next job comes while the executor works, watches, or sleeps.
+    /// Keeps a thread busy, so that the next job comes while the executor works, or sleeps.
     private static func pause(_ microseconds: Int64) {
         let end = ContinuousClock.now + .microseconds(microseconds)
         while ContinuousClock.now < end {}
@@ -51,7 +51,7 @@ struct ConnectionExecutorTests {
 
     @Test("what is scheduled runs on the executor, also after jobs")
     func scheduledWork() async {
-        let executor = ConnectionExecutor(label: "SealedSync.test")
+        let executor = QueueExecutor(label: "SealedSync.test")
         await withCheckedContinuation { continuation in
             executor.schedule(after: .milliseconds(1)) {
                 executor.checkIsolated()
