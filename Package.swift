@@ -131,15 +131,26 @@ let package = Package(
 var testTargets: [Target] {
     [
         .testTarget(name: "SecretMemoryTests", dependencies: ["SecretMemory"]),
-        .testTarget(name: "StoreKeysTests", dependencies: ["StoreKeys", "SecretMemory", "SeededNumbers"]),
+        .testTarget(
+            name: "StoreKeysTests",
+            dependencies: ["StoreKeys", "SecretMemory", "SeededNumbers", "ChildProcesses"]
+        ),
         .testTarget(
             name: "CommandArgumentsTests",
             dependencies: ["CommandArguments", "SealedSyncTool", "SealedSyncBenchmarks"]
         ),
+        // Programs that tests start, without a thread of the pool that waits for them.
+        .systemLibrary(name: "CSpawn", path: "Tests/CSpawn"),
+        .target(name: "ChildProcesses", dependencies: ["CSpawn"], path: "Tests/ChildProcesses"),
+        .testTarget(name: "ChildProcessesTests", dependencies: ["ChildProcesses"]),
         // A server of sockets that does exactly what a test says.
         .target(name: "ScriptedServer", path: "Tests/ScriptedServer"),
         // Certificates for tests over TLS.
-        .target(name: "TestCertificates", dependencies: ["DatasyncEmulator"], path: "Tests/TestCertificates"),
+        .target(
+            name: "TestCertificates",
+            dependencies: ["DatasyncEmulator", "ChildProcesses"],
+            path: "Tests/TestCertificates"
+        ),
         .testTarget(
             name: "HTTPTransportTests",
             dependencies: ["HTTPTransport", "ScriptedServer", "TestCertificates", "DatasyncEmulator", "SeededNumbers"]
@@ -161,6 +172,7 @@ var testTargets: [Target] {
             name: "SQLCipherStoreTests",
             dependencies: [
                 "SQLCipherStore", "ReferenceStore", "SyncContract", "SecretMemory", "QueryGenerator", "SeededNumbers",
+                "ChildProcesses",
             ]
         ),
         .testTarget(
@@ -193,7 +205,7 @@ var testTargets: [Target] {
             name: "StoreConformanceTests",
             dependencies: [
                 "StoreConformance", "ConformanceRunner", "ConformanceFixtures", "conformance-fixture", "SyncContract",
-                "ReferenceStore", "SealedSyncTool", "SeededNumbers",
+                "ReferenceStore", "SealedSyncTool", "SeededNumbers", "ChildProcesses",
             ]
         ),
         .testTarget(
@@ -210,13 +222,13 @@ var testTargets: [Target] {
         ),
         .testTarget(
             name: "SealedSyncBenchmarksTests",
-            dependencies: ["SealedSyncBenchmarks", "CommandArguments"]
+            dependencies: ["SealedSyncBenchmarks", "CommandArguments", "ChildProcesses"]
         ),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
                 "SealedSyncTool", "SealedSync", "DatasyncEmulator", "HTTPTransport", "CommandArguments",
-                "TestCertificates", "SeededNumbers",
+                "TestCertificates", "SeededNumbers", "ChildProcesses",
             ]
         ),
     ]

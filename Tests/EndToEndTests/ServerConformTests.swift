@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import Testing
 
@@ -28,18 +29,14 @@ struct ServerConformTests {
     @Test("Ctrl-C ends a run soon, and the rows are deleted")
     func interrupted() async throws {
         try await EmulatorProcess.with(3) { emulator in
-            let errors = Pipe()
             let process = try ToolProcess.start(
-                ["conform", "--server", emulator.url, "--protocol", "3", "--chapter", "page"],
-                output: Pipe(),
-                errors: errors
+                ["conform", "--server", emulator.url, "--protocol", "3", "--chapter", "page"]
             )
             while try await liveRows(emulator) < 20 { await Task.yield() }
-            kill(process.processIdentifier, SIGINT)
-            await ToolProcess.end(of: process)
-            #expect(process.terminationStatus == 1)
-            let said = errors.fileHandleForReading.readDataToEndOfFile()
-            #expect(String(decoding: said, as: UTF8.self).contains("interrupted; the rows of this run were deleted"))
+            process.signal(SIGINT)
+            let result = await process.result()
+            #expect(result.status == 1)
+            #expect(result.errors.contains("interrupted; the rows of this run were deleted"))
             #expect(try await liveRows(emulator) == 0)
         }
     }

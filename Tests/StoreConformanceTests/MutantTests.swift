@@ -53,7 +53,7 @@ struct MutantTests {
         let mutants = FileMutant.all.filter(\.needsProcesses)
         #expect(!mutants.isEmpty)
         for mutant in mutants {
-            let output = try FixtureProgram.run([mutant.fault, "--rule", mutant.rule, "--json"])
+            let output = try await FixtureProgram.run([mutant.fault, "--rule", mutant.rule, "--json"])
             #expect(output.status == 1, "\(mutant): \(output.text)")
             #expect(try output.json().status(of: mutant.rule) == "failed", "\(mutant): \(output.text)")
         }
