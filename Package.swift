@@ -218,6 +218,7 @@ var testTargets: [Target] {
             name: "ServerConformanceTests",
             dependencies: [
                 "ServerConformance", "ConformanceRunner", "DatasyncEmulator", "HTTPTransport", "SeededNumbers",
+                "EmulatorTransport", "ChildProcesses",
             ]
         ),
         .testTarget(

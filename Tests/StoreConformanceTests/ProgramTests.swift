@@ -4,7 +4,7 @@ import Foundation
 import StoreConformance
 import Testing
 
-@Suite("A program made by one line of the kit", .serialized)
+@Suite("A program made by one line of the kit")
 struct ProgramTests {
     @Test("runs every rule of a correct store, those that kill processes included")
     func wholeRun() async throws {

@@ -142,7 +142,7 @@ struct RewriteFailureTests {
     @Test("when the task is cancelled in the middle of the copy, which ends there", arguments: Rewrite.possible)
     func cancelledCopying(rewrite: Rewrite) async throws {
         let folder = try TestFolder()
-        try await SampleStore.make(in: folder, format: rewrite.format, rows: 20_000)
+        try await SampleStore.make(in: folder, format: rewrite.format, isLarge: true)
         let steps = Collected<MaintenanceStep>()
         let found = try await code(cancelling: { cancel in
             try await rewrite.run(on: folder.database, progress: { _ in cancel() }, onStep: { steps.append($0) })
