@@ -4,7 +4,7 @@ import Testing
 @testable import DatasyncEmulator
 
 /// Faults in the bytes of an answer, over real sockets and in process.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct AnswerFaultTests {
     private static let request = "GET /x HTTP/1.1\r\nHost: a\r\n\r\n"
 

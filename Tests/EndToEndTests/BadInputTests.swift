@@ -3,7 +3,7 @@ import DatasyncEmulator
 import Foundation
 import Testing
 
-@Suite("Bad input gets a clear error, and nothing is lost", .serialized)
+@Suite("Bad input gets a clear error, and nothing is lost")
 struct BadInputTests {
     let folder: TemporaryFolder
 
@@ -171,7 +171,7 @@ struct BadInputTests {
         let device = try await storeWithOneItem(server: try proxy.start().absoluteString)
         // The holder has its store open while it waits for an answer that never comes.
         let holder = try ToolProcess.start(["todo", "push", "--store", device.folder.path])
-        while proxy.requestCount == 0 { await Task.yield() }
+        try await looking { proxy.requestCount > 0 }
         expectRefusal(try await device.run(["list"]), "another process")
         holder.signal(SIGKILL)
         _ = await holder.result()

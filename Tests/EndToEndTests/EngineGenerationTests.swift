@@ -52,11 +52,11 @@ struct EngineGenerationTests {
             let process = try four.start(store: ["upgrade", "--store", store])
             let isCopying = Bool.random(using: &random)
             let deadline = ContinuousClock.now + .milliseconds(Int.random(in: 1...300, using: &random))
-            while process.isRunning,
-                isCopying
-                    ? !FileManager.default.fileExists(atPath: store + "/store.db.new") : ContinuousClock.now < deadline
-            {
-                await Task.yield()
+            try await looking {
+                !process.isRunning
+                    || (isCopying
+                        ? FileManager.default.fileExists(atPath: store + "/store.db.new")
+                        : ContinuousClock.now >= deadline)
             }
             process.signal(SIGKILL)
             _ = await process.result()

@@ -4,7 +4,7 @@ import SealedSync
 import SeededNumbers
 import Testing
 
-@Suite("Store actions that are killed or interrupted", .serialized)
+@Suite("Store actions that are killed or interrupted")
 struct StoreKillTests {
     let folder: TemporaryFolder
 
@@ -17,10 +17,9 @@ struct StoreKillTests {
         let process = try ToolProcess.start(["store"] + arguments)
         let waitsForFile = Bool.random(using: &random)
         let deadline = ContinuousClock.now + .milliseconds(Int.random(in: 1...400, using: &random))
-        while process.isRunning,
-            waitsForFile ? !FileManager.default.fileExists(atPath: path) : ContinuousClock.now < deadline
-        {
-            await Task.yield()
+        try await looking {
+            !process.isRunning
+                || (waitsForFile ? FileManager.default.fileExists(atPath: path) : ContinuousClock.now >= deadline)
         }
         process.signal(signal)
         _ = await process.result()
@@ -104,9 +103,11 @@ struct StoreKillTests {
             let watched = [device.folder.keyslotsURL, device.database].randomElement(using: &random)?.path ?? ""
             let deadline = ContinuousClock.now + .milliseconds(Int.random(in: 1...60, using: &random))
             let waitsForFile = Bool.random(using: &random)
-            while process.isRunning,
-                waitsForFile ? FileManager.default.fileExists(atPath: watched) : ContinuousClock.now < deadline
-            { await Task.yield() }
+            try await looking {
+                !process.isRunning
+                    || (waitsForFile
+                        ? !FileManager.default.fileExists(atPath: watched) : ContinuousClock.now >= deadline)
+            }
             process.signal(SIGKILL)
             _ = await process.result()
             let names = try device.names()
@@ -129,7 +130,7 @@ struct StoreKillTests {
         let size = try Data(contentsOf: device.database).count
         let process = try ToolProcess.start(["store", "compact", "--store", device.path])
         let temporary = device.database.path + ".new"
-        while process.isRunning, !FileManager.default.fileExists(atPath: temporary) { await Task.yield() }
+        try await looking { !process.isRunning || FileManager.default.fileExists(atPath: temporary) }
         process.signal(signal)
         let result = await process.result()
         let status = try #require(result.status, "not by the signal")
@@ -155,7 +156,7 @@ struct StoreKillTests {
             ["store", "encrypt", plain.path, "--store", copy.path],
         )
         let temporary = copy.database.path + ".new"
-        while process.isRunning, !FileManager.default.fileExists(atPath: temporary) { await Task.yield() }
+        try await looking { !process.isRunning || FileManager.default.fileExists(atPath: temporary) }
         process.signal(SIGINT)
         let status = try #require(await process.result().status, "not by the signal")
         if status == 0 {

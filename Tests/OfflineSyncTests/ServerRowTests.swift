@@ -7,7 +7,7 @@ import Testing
 
 private let refuse = Fault.answer(EmulatorResponse(400)) { $0.method == "PUT" || $0.method == "PATCH" }
 
-@Suite("The server's side of a conflict", .serialized)
+@Suite("The server's side of a conflict")
 struct ServerRowTests {
     @Test("a server's row kept beside a change is forgotten when the change was answered")
     func staleServerItem() async throws {

@@ -40,10 +40,8 @@ struct SampleStore {
         Record(id: "4"),
     ]
 
-    /// Makes the store, closed, with the given format or the newest.
-    ///
-    /// - Parameter isLarge: Whether there is more than a copy keeps in memory: work on such a store says in between how far
-    ///   it is.
+    /// Makes the store, closed, with the given format or the newest. A large one has more than a copy keeps in memory:
+    /// work on it says in between how far it is.
     static func make(
         in folder: TestFolder,
         format: FormatMark.Format? = nil,
