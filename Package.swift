@@ -175,16 +175,26 @@ var testTargets: [Target] {
         .testTarget(name: "DurableFilesTests", dependencies: ["DurableFiles", "FileSystemRecording"]),
         .testTarget(
             name: "StoreKeysTests",
-            dependencies: ["StoreKeys", "SecretMemory", "DurableFiles", "FileSystemRecording", "SeededNumbers"]
+            dependencies: [
+                "StoreKeys", "SecretMemory", "DurableFiles", "FileSystemRecording", "SeededNumbers", "ChildProcesses",
+            ]
         ),
         .testTarget(
             name: "CommandArgumentsTests",
             dependencies: ["CommandArguments", "SealedSyncTool", "SealedSyncBenchmarks"]
         ),
+        // Programs that tests start, without a thread of the pool that waits for them.
+        .systemLibrary(name: "CSpawn", path: "Tests/CSpawn"),
+        .target(name: "ChildProcesses", dependencies: ["CSpawn"], path: "Tests/ChildProcesses"),
+        .testTarget(name: "ChildProcessesTests", dependencies: ["ChildProcesses"]),
         // A server of sockets that does exactly what a test says.
         .target(name: "ScriptedServer", path: "Tests/ScriptedServer"),
         // Certificates for tests over TLS.
-        .target(name: "TestCertificates", dependencies: ["DatasyncEmulator"], path: "Tests/TestCertificates"),
+        .target(
+            name: "TestCertificates",
+            dependencies: ["DatasyncEmulator", "ChildProcesses"],
+            path: "Tests/TestCertificates"
+        ),
         .testTarget(
             name: "HTTPTransportTests",
             dependencies: ["HTTPTransport", "ScriptedServer", "TestCertificates", "DatasyncEmulator", "SeededNumbers"]
@@ -218,14 +228,14 @@ var testTargets: [Target] {
             dependencies: [
                 "SQLCipherStore", "SQLCipherStoreTestSupport", "ReferenceStore", "SyncContract", "QueryEvaluation",
                 "ItemCoding", "SecretMemory", "DurableFiles", "FileSystemRecording", "QueryGenerator",
-                "SeededNumbers",
+                "SeededNumbers", "ChildProcesses",
             ]
         ),
         .testTarget(
             name: "SQLCipherMaintenanceTests",
             dependencies: [
                 "SQLCipherMaintenance", "SQLCipherStore", "SQLCipherStoreTestSupport", "SyncContract", "SecretMemory",
-                "DurableFiles", "FileSystemRecording", "SeededNumbers",
+                "DurableFiles", "FileSystemRecording", "SeededNumbers", "ChildProcesses",
             ]
         ),
         .testTarget(
@@ -258,7 +268,7 @@ var testTargets: [Target] {
             name: "StoreConformanceTests",
             dependencies: [
                 "StoreConformance", "ConformanceRunner", "ConformanceFixtures", "conformance-fixture", "SyncContract",
-                "ReferenceStore", "StoreHarnesses", "SeededNumbers",
+                "ReferenceStore", "StoreHarnesses", "SeededNumbers", "ChildProcesses",
             ]
         ),
         .testTarget(
@@ -278,17 +288,18 @@ var testTargets: [Target] {
             name: "ServerConformanceTests",
             dependencies: [
                 "ServerConformance", "ConformanceRunner", "DatasyncEmulator", "HTTPTransport", "SeededNumbers",
+                "EmulatorTransport", "ChildProcesses",
             ]
         ),
         .testTarget(
             name: "SealedSyncBenchmarksTests",
-            dependencies: ["SealedSyncBenchmarks", "CommandArguments"]
+            dependencies: ["SealedSyncBenchmarks", "CommandArguments", "ChildProcesses"]
         ),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
                 "SealedSyncTool", "SealedSync", "DatasyncEmulator", "HTTPTransport", "CommandArguments",
-                "TestCertificates", "SeededNumbers",
+                "TestCertificates", "SeededNumbers", "ChildProcesses",
             ]
         ),
     ]

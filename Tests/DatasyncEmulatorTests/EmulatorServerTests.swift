@@ -4,7 +4,7 @@ import Testing
 @testable import DatasyncEmulator
 
 /// The server as its clients use it, over real sockets.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct EmulatorServerTests {
     private let fields = ["Content-Type": "application/json", "ZUMO-API-VERSION": "2.0.0"]
 

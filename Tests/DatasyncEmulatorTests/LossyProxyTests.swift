@@ -4,7 +4,7 @@ import Testing
 @testable import DatasyncEmulator
 
 /// The proxy between a client and a server, over real sockets.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct LossyProxyTests {
     private func withProxy(_ body: (Emulator, LossyProxy, URL) async throws -> Void) async throws {
         try await withServer { server, url in

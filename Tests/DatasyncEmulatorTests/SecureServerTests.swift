@@ -5,7 +5,7 @@ import Testing
 @testable import DatasyncEmulator
 
 /// The server over TLS, asked by the `openssl` program.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SecureServerTests {
     private static let request = "GET /tables/todoitem HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 

@@ -4,7 +4,7 @@ import Testing
 @testable import DatasyncEmulator
 
 /// What the server does not put up with, and how it says so.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ServerLimitTests {
     private let post = "POST /tables/todoitem HTTP/1.1\r\nHost: a\r\nZUMO-API-VERSION: 2.0.0\r\n"
 

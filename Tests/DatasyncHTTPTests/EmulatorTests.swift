@@ -8,7 +8,7 @@ import Testing
 
 typealias TableDefinition = SyncContract.TableDefinition
 
-@Suite("The adapter against the emulator", .timeLimit(.minutes(2)))
+@Suite("The adapter against the emulator", .timeLimit(.minutes(5)))
 struct EmulatorTests {
     private static let table = TableDefinition(
         "todoitem",

@@ -6,7 +6,7 @@ import ScriptedServer
 import SyncContract
 import Testing
 
-@Suite("The adapter against servers that misbehave", .timeLimit(.minutes(2)))
+@Suite("The adapter against servers that misbehave", .timeLimit(.minutes(5)))
 struct HostileServerTests {
     private static let table = TableDefinition("todo", columns: [.init("text", .string)])
     private static let row = Record(id: "a1", ["text": "milk"])

@@ -2,7 +2,7 @@ import Foundation
 import SealedSync
 import Testing
 
-@Suite("Looking after the keys of a store, one process per call", .serialized)
+@Suite("Looking after the keys of a store, one process per call")
 struct KeysTests {
     private let folder: TemporaryFolder
     private let device: StoreDevice

@@ -2,7 +2,7 @@ import Foundation
 import SealedSync
 import Testing
 
-@Suite("Mistakes with stores are told, and change nothing", .serialized)
+@Suite("Mistakes with stores are told, and change nothing")
 struct StoreMistakeTests {
     let folder: TemporaryFolder
 

@@ -2,7 +2,7 @@ import HTTPTransport
 import ScriptedServer
 import Testing
 
-@Suite("Half an answer is none", .timeLimit(.minutes(2)))
+@Suite("Half an answer is none", .timeLimit(.minutes(5)))
 struct BrokenResponseTests {
     private let transport = CurlTransport()
 

@@ -4,7 +4,7 @@ import SeededNumbers
 import Synchronization
 import Testing
 
-@Suite("Connections", .timeLimit(.minutes(2)))
+@Suite("Connections", .timeLimit(.minutes(5)))
 struct ConnectionTests {
     private static let answer = ScriptedServer.Step.send(Array(response("200 OK", "done", keepsOpen: true).utf8))
 

@@ -2,7 +2,7 @@ import HTTPTransport
 import ScriptedServer
 import Testing
 
-@Suite("Answers", .timeLimit(.minutes(1)))
+@Suite("Answers", .timeLimit(.minutes(5)))
 struct ResponseTests {
     private let transport = CurlTransport()
 

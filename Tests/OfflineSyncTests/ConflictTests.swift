@@ -3,7 +3,7 @@ import OfflineSync
 import SyncContract
 import Testing
 
-@Suite("Conflicts with a real server", .serialized)
+@Suite("Conflicts with a real server")
 struct ConflictTests {
     /// The phone has changed the item on the server, the laptop has changed it locally and pushed.
     private func conflict(

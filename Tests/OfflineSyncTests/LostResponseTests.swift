@@ -5,7 +5,7 @@ import ReferenceStore
 import SyncContract
 import Testing
 
-@Suite("Lost answers", .serialized)
+@Suite("Lost answers")
 struct LostResponseTests {
     @Test("deleting an insert that met somebody else's row leaves that row alone", arguments: DatasyncDialect.allCases)
     func conflictedInsertDeleted(_ dialect: DatasyncDialect) async throws {

@@ -4,7 +4,7 @@ import SeededNumbers
 import SyncContract
 import Testing
 
-@Suite("Pulling from a real server", .serialized)
+@Suite("Pulling from a real server")
 struct PullTests {
     @Test("rows come over pages, changes and deletions follow", arguments: DatasyncDialect.allCases)
     func incremental(_ dialect: DatasyncDialect) async throws {

@@ -3,7 +3,7 @@ import OfflineSync
 import SyncContract
 import Testing
 
-@Suite("Pushing to a real server", .serialized)
+@Suite("Pushing to a real server")
 struct PushTests {
     @Test("changes arrive in order and the queue is empty afterwards", arguments: DatasyncDialect.allCases)
     func push(_ dialect: DatasyncDialect) async throws {

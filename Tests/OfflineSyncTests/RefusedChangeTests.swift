@@ -7,7 +7,7 @@ import Testing
 
 private let refuse = Fault.respond(EmulatorResponse(400)) { $0.method == "PUT" || $0.method == "PATCH" }
 
-@Suite("Changes that the server refused", .serialized)
+@Suite("Changes that the server refused")
 struct RefusedChangeTests {
     @Test("a refused change, theirs taken: the local row becomes the server's", arguments: DatasyncDialect.allCases)
     func refusedTakeServer(_ dialect: DatasyncDialect) async throws {

@@ -7,7 +7,7 @@ import Testing
 
 private let refuse = Fault.respond(EmulatorResponse(400)) { $0.method == "PUT" || $0.method == "PATCH" }
 
-@Suite("The server's side of a conflict", .serialized)
+@Suite("The server's side of a conflict")
 struct ServerRowTests {
     /// Lends a world in which the laptop's change has met the phone's, was kept, and waits to be sent over it.
     private func withMineKept(_ body: (SyncWorld) async throws -> Void) async throws {

@@ -122,7 +122,7 @@ struct BackupTests {
     @Test("that is cancelled leaves nothing; closing the store waits for one that is not")
     func endings() async throws {
         let folder = try TestFolder()
-        try await SampleStore.make(in: folder, rows: 20_000)
+        try await SampleStore.make(in: folder, isLarge: true)
         let store = try await EncryptedStore.open(in: folder, Array(SampleStore.tables.dropLast()))
         let copy = folder.url.appending(path: "copy.db")
         let found = try await code(cancelling: { cancel in

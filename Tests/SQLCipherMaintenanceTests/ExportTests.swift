@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import SQLCipherStoreTestSupport
 import SecretMemory
@@ -36,7 +37,7 @@ struct ExportTests {
             assert db.execute('select count(*) from MS_TableOperations').fetchone() == (5,)
             db.execute("update indexed set a = 'changed'")
             """
-        #expect(try run("python3", "-c", script, plain.path) == 0)
+        #expect(try await ChildProcess.run(.named("python3", ["-c", script, plain.path])).status == 0)
     }
 
     @Test("a store of the file equals the exported one, value for value, with its undeclared keys, queue and tokens")
@@ -156,14 +157,5 @@ struct ExportTests {
             key: .testKey()
         )
         #expect(result.rowCounts["items"] == 5)
-    }
-
-    private func run(_ arguments: String...) throws -> Int32 {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = arguments
-        try process.run()
-        process.waitUntilExit()
-        return process.terminationStatus
     }
 }

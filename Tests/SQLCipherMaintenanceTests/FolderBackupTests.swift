@@ -73,7 +73,7 @@ struct FolderBackupTests {
     )
     func killed(place: Int) async throws {
         let path = folder.url.path
-        try await SampleStore.make(in: folder, rows: place < 0 ? 20_000 : 100)
+        try await SampleStore.make(in: folder, rows: 100, isLarge: place < 0)
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, place = place as Int] in
             let folder = URL(filePath: path)
             let killer = Killer(place)

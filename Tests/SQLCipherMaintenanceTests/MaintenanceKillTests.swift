@@ -15,9 +15,6 @@ struct MaintenanceKillTests {
     /// The places to be killed at: after each of the durable steps, and in the middle of the copy.
     static let places = Array(1...7) + [-1]
 
-    /// In the middle of a copy is only one that takes its time.
-    private static func rows(_ place: Int) -> Int { place < 0 ? 20_000 : 100 }
-
     @Test(
         "leaves the old store or the new one, whole, and what is left over goes with the next opening",
         arguments: Rewrite.possible,
@@ -25,7 +22,7 @@ struct MaintenanceKillTests {
     )
     func rewriting(rewrite: Rewrite, place: Int) async throws {
         let folder = try TestFolder()
-        try await SampleStore.make(in: folder, format: rewrite.format, rows: Self.rows(place))
+        try await SampleStore.make(in: folder, format: rewrite.format, rows: 100, isLarge: place < 0)
         let content = try DatabaseDump(folder)
         let (path, name) = (folder.url.path, rewrite.rawValue)
         await #expect(processExitsWith: .signal(SIGKILL)) {
@@ -55,7 +52,7 @@ struct MaintenanceKillTests {
     @Test("while it takes a backup leaves the store and a whole copy, or none", arguments: places)
     func backingUp(place: Int) async throws {
         let folder = try TestFolder()
-        try await SampleStore.make(in: folder, rows: Self.rows(place))
+        try await SampleStore.make(in: folder, rows: 100, isLarge: place < 0)
         let content = try DatabaseDump(folder)
         let path = folder.url.path
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, place = place as Int] in
@@ -93,7 +90,7 @@ struct MaintenanceKillTests {
     @Test("while it exports leaves the store, and a whole plain file or one that is not finished", arguments: places)
     func exporting(place: Int) async throws {
         let folder = try TestFolder()
-        try await SampleStore.make(in: folder, rows: Self.rows(place))
+        try await SampleStore.make(in: folder, rows: 100, isLarge: place < 0)
         let content = try DatabaseDump(folder)
         let path = folder.url.path
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, place = place as Int] in
@@ -124,7 +121,7 @@ struct MaintenanceKillTests {
         let folder = try TestFolder()
         let plain = folder.url.appending(path: "plain")
         if isExported {
-            try await SampleStore.make(in: folder, rows: Self.rows(place))
+            try await SampleStore.make(in: folder, rows: 100, isLarge: place < 0)
             try await StoreFile(folder.database).exportPlaintext(to: plain, key: .testKey())
             try FileManager.default.removeItem(at: folder.database)
         } else {

@@ -146,7 +146,7 @@ struct RewriteFailureTests {
     @Test("when the task is cancelled in the middle of the copy, which ends there", arguments: Rewrite.possible)
     func cancelledCopying(rewrite: Rewrite) async throws {
         let folder = try TestFolder()
-        try await SampleStore.make(in: folder, format: rewrite.format, rows: 20_000)
+        try await SampleStore.make(in: folder, format: rewrite.format, isLarge: true)
         let recorder = FileSystemRecorder(in: folder.url)
         let found = try await code(cancelling: { cancel in
             try await rewrite.run(on: folder.database, progress: { _ in cancel() }, recorder.fileSystem)

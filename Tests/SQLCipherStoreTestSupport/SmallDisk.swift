@@ -15,7 +15,13 @@ package struct SmallDisk {
     package init?(megabytes: Int) throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "SealedSync-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        guard try Self.run("mount", "-t", "tmpfs", "-o", "size=\(megabytes)m", "tmpfs", folder.path) == 0 else {
+        #if os(Linux)
+        let options = "size=\(megabytes)m"
+        let isMounted = unsafe options.withCString { unsafe mount("tmpfs", folder.path, "tmpfs", 0, $0) } == 0
+        #else
+        let isMounted = false
+        #endif
+        guard isMounted else {
             print("no file system can be mounted here: nothing is tested")
             try FileManager.default.removeItem(at: folder)
             return nil
@@ -36,27 +42,23 @@ package struct SmallDisk {
     package func readOnlyView() throws -> SmallDisk {
         let place = FileManager.default.temporaryDirectory.appending(path: "SealedSync-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
-        guard try Self.run("mount", "-o", "bind,ro", folder.path, place.path) == 0 else { throw MountFailure() }
+        #if os(Linux)
+        guard unsafe mount(folder.path, place.path, nil, UInt(MS_BIND), nil) == 0 else { throw MountFailure() }
+        // A view is made read-only in a second step.
+        guard unsafe mount(nil, place.path, nil, UInt(MS_REMOUNT | MS_BIND | MS_RDONLY), nil) == 0 else { throw MountFailure() }
+        #endif
         return SmallDisk(folder: place)
     }
 
     /// Takes the disk away at once; the system frees it with the last duplicate of a file on it.
     package func unmount() {
         do {
-            guard try Self.run("umount", "--lazy", folder.path) == 0 else { throw MountFailure() }
+            #if os(Linux)
+            guard unsafe umount2(folder.path, Int32(MNT_DETACH)) == 0 else { throw MountFailure() }
+            #endif
             try FileManager.default.removeItem(at: folder)
         } catch {
             print("A small disk was left behind: \(error)")
         }
-    }
-
-    private static func run(_ arguments: String...) throws -> Int32 {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = arguments
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        return process.terminationStatus
     }
 }

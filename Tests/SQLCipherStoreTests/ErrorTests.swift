@@ -142,7 +142,7 @@ struct ErrorTests {
     }
 }
 
-@Suite("A full disk", .serialized)
+@Suite("A full disk")
 struct FullDiskTests {
     @Test("refuses the write, keeps nothing of it, and leaves the store usable once there is space again")
     func fullDisk() async throws {

@@ -1,3 +1,4 @@
+import ChildProcesses
 import DurableFiles
 import Foundation
 import SQLCipherStoreTestSupport
@@ -28,11 +29,7 @@ struct LockTests {
         try await withThrowingTaskGroup { group in
             group.addTask {
                 while !Task.isCancelled {
-                    let process = Process()
-                    process.executableURL = URL(filePath: "/usr/bin/env")
-                    process.arguments = ["true"]
-                    try process.run()
-                    process.waitUntilExit()
+                    _ = try await ChildProcess.run(.named("true"))
                 }
             }
             for round in 0..<100 {

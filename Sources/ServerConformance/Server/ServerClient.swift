@@ -19,7 +19,16 @@ final class ServerClient: Sendable {
 
     private let state = Mutex(State())
 
-    init(url: URL, table: String, _ serverProtocol: ServerProtocol, _ options: TransportOptions) {
+    convenience init(url: URL, table: String, _ serverProtocol: ServerProtocol, _ options: TransportOptions) {
+        var options = options
+        // A server that sends without end must not fill the memory.
+        options.maximumBodySize = Self.maximumBodySize
+        // A server may close a kept connection whenever it likes: a request that met that would look like its fault.
+        options.maximumIdleTime = .zero
+        self.init(url: url, table: table, serverProtocol, DefaultTransport(options))
+    }
+
+    init(url: URL, table: String, _ serverProtocol: ServerProtocol, _ transport: any ClientTransport) {
         self.serverProtocol = serverProtocol
         self.table = table
         scheme = url.scheme?.lowercased() ?? "http"
@@ -29,12 +38,7 @@ final class ServerClient: Sendable {
         let base = url.path(percentEncoded: true)
         tablePath =
             (base.hasSuffix("/") ? String(base.dropLast()) : base) + "/tables/" + ServerRequest.encoded(table)
-        var options = options
-        // A server that sends without end must not fill the memory.
-        options.maximumBodySize = Self.maximumBodySize
-        // A server may close a kept connection whenever it likes: a request that met that would look like its fault.
-        options.maximumIdleTime = .zero
-        transport = DefaultTransport(options)
+        self.transport = transport
     }
 
     private static let maximumBodySize = 16 * 1_024 * 1_024

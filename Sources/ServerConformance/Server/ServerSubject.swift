@@ -1,6 +1,6 @@
 public import ConformanceRunner
 public import Foundation
-internal import HTTPTransport
+package import HTTPTransport
 internal import Synchronization
 
 /// A table of a server as the rules see it.
@@ -29,7 +29,7 @@ public final class ServerSubject: ConformanceSubject {
     ///   - columns: The names of columns that are called otherwise than usual.
     ///   - timeout: The longest time one request may take.
     ///   - additionalCertificateFile: A file of certificates that are trusted beside the system's, in PEM.
-    public init(
+    public convenience init(
         url: URL,
         table: String,
         _ serverProtocol: ServerProtocol,
@@ -40,7 +40,21 @@ public final class ServerSubject: ConformanceSubject {
         var options = TransportOptions()
         options.timeout = timeout
         options.additionalCertificateFile = additionalCertificateFile
-        client = ServerClient(url: url, table: table, serverProtocol, options)
+        self.init(ServerClient(url: url, table: table, serverProtocol, options), columns)
+    }
+
+    /// Names a server that something else carries requests to, such as one in this process.
+    package convenience init(
+        url: URL,
+        table: String,
+        _ serverProtocol: ServerProtocol,
+        transport: any ClientTransport
+    ) {
+        self.init(ServerClient(url: url, table: table, serverProtocol, transport), [:])
+    }
+
+    private init(_ client: ServerClient, _ columns: [ColumnKind: String]) {
+        self.client = client
         name = client.address
         columnNames = columns
     }

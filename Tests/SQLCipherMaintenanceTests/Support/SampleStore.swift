@@ -43,19 +43,26 @@ struct SampleStore {
         Record(id: "4"),
     ]
 
-    /// Makes the store, closed, with the given format or the newest.
-    static func make(in folder: TestFolder, format: FileHeader.Format? = nil, rows: Int = 300) async throws {
+    /// Makes the store, closed, with the given format or the newest. A large one has more than a copy keeps in memory:
+    /// work on it says in between how far it is.
+    static func make(
+        in folder: TestFolder,
+        format: FileHeader.Format? = nil,
+        rows: Int = 300,
+        isLarge: Bool = false
+    ) async throws {
         if let format { try folder.createStore(format, tables) }
         let store = try await EncryptedStore.open(in: folder, tables)
         try await store.upsert(records, table: "items")
         try await store.upsert([Record(id: "AbC", ["text": "folded"]), Record(id: "x")], table: "folding")
         try await store.upsert([Record(id: "aBc", ["int": 5])], table: "folding")
         try await store.upsert([Record(id: "f", ["old": .decimal(DecimalText("1e5")!)])], table: "forgotten")
-        let many = (0..<rows)
+        let extra = FieldValue.string(marker + String(repeating: "x", count: isLarge ? 2_000 : 0))
+        let many = (0..<(isLarge ? 3_000 : rows))
             .map {
                 Record(
                     id: .string("\($0 * 7_919 % 100_003)-\(marker)"),
-                    ["a": .string("Ἄλφα text \($0 % 13)"), "rowid": .int64(Int64($0)), "extra": .string(marker)]
+                    ["a": .string("Ἄλφα text \($0 % 13)"), "rowid": .int64(Int64($0)), "extra": extra]
                 )
             }
         try await store.upsert(many, table: "indexed")
@@ -125,8 +132,9 @@ extension Statement {
         case .integer: .int64(int64(column))
         // By its bits: zeros of either sign are equal otherwise.
         case .real: .text("\(double(column).bitPattern)")
-        case .text: .text("text " + bytes(column).map { String($0, radix: 16) }.joined(separator: " "))
-        case .blob: .blob(bytes(column))
+        // By its bytes, which need be no text, and told from data.
+        case .text: .blob(Array("text ".utf8) + bytes(column))
+        case .blob: .blob(Array("data ".utf8) + bytes(column))
         }
     }
 }
