@@ -45,7 +45,7 @@ struct KeyThief {
     func readTodos() async throws -> [String] {
         for key in dataKeys {
             do {
-                let store = try await EncryptedStore.openAsItIs(at: store.databaseURL, key: key)
+                let store = try await EncryptedStore.openWithStoredSchema(at: store.databaseURL, key: key)
                 let todos = try await store.read(Query("TodoItem")).records
                 await store.close()
                 return todos.compactMap { $0["text"]?.stringValue }

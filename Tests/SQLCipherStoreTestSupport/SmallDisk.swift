@@ -45,7 +45,9 @@ package struct SmallDisk {
         #if os(Linux)
         guard unsafe mount(folder.path, place.path, nil, UInt(MS_BIND), nil) == 0 else { throw MountFailure() }
         // A view is made read-only in a second step.
-        guard unsafe mount(nil, place.path, nil, UInt(MS_REMOUNT | MS_BIND | MS_RDONLY), nil) == 0 else { throw MountFailure() }
+        guard unsafe mount(nil, place.path, nil, UInt(MS_REMOUNT | MS_BIND | MS_RDONLY), nil) == 0 else {
+            throw MountFailure()
+        }
         #endif
         return SmallDisk(folder: place)
     }

@@ -1,3 +1,4 @@
+import DurableFiles
 import SyncContract
 
 /// The connection that writes: an actor on a queue of its own, one closure for each transaction, first come, first
@@ -60,7 +61,7 @@ actor Writer {
     /// Makes a checkpoint, closes the connection and lifts the lock. The readers must be closed.
     func close() {
         // A store that was only read may have a WAL that an earlier process left.
-        if database == nil, FileSystem.exists(files.log) { openForClosing() }
+        if database == nil, FileSystem.exists(files.wal) { openForClosing() }
         _ = checkpoint(.truncate, waiting: 5_000)
         database = nil
         lock = nil
@@ -136,5 +137,5 @@ enum WALLimits {
     /// From how many pages on each commit writes back what no reader needs. SQLite's own default.
     static let checkpointPages = 1_000
     /// A page in the WAL: a database page and its head.
-    static let frameSize = FormatMark.pageSize + 24
+    static let frameSize = FileHeader.pageSize + 24
 }
