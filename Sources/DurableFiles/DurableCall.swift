@@ -1,7 +1,7 @@
 /// One change of files that has succeeded, as a ``FileSystem`` reports it.
 ///
-/// What outlasts a kill is there after each of them; what outlasts a loss of power is what was ``synchronized(_:)``: the
-/// content of a file, and the names in a folder, each for itself.
+/// What outlasts a kill is there after each of them; what outlasts a loss of power is what was ``synchronized(_:)``:
+/// the content of a file, and the names in a folder, each for itself.
 package enum DurableCall: Hashable, Sendable {
     /// A file or folder was created, empty.
     case created(String)

@@ -1,9 +1,9 @@
-import SQLCipherStore
 import CSQLCipher
-import DurableFiles
 import Dispatch
-import Synchronization
+import DurableFiles
+import SQLCipherStore
 import SyncContract
+import Synchronization
 
 /// Work on the files of a store, on a thread of its own: it waits for the disk, and the cooperative pool must not.
 final class CancellableWork: Sendable {

@@ -1,18 +1,18 @@
-import SQLCipherStore
 import CSQLCipher
 import DurableFiles
+import SQLCipherStore
 import SecretMemory
 import SyncContract
 
-/// A store that nobody has open, locked and read without changing database or log.
+/// A store that nobody has open, locked and read without changing database or WAL.
 ///
-/// A log that was left behind is read as it lies: the index that SQLite needs for that goes with this object, and a
-/// connection that cannot write does not move the log into the database.
+/// A WAL that was left behind is read as it lies: the index that SQLite needs for that goes with this object, and a
+/// connection that cannot write does not move the WAL into the database.
 final class ClosedStore {
     let files: StoreFiles
-    let mark: FormatMark
+    let header: FileHeader
     let engine: EngineVersion
-    private let keying: Keying
+    private let cipherConfiguration: CipherConfiguration
     private let lock: LockFile
     private let hadIndex: Bool
 
@@ -23,16 +23,16 @@ final class ClosedStore {
         self.files = files
         guard key.count == KeyText.keyCount else { throw StoreError.wrongKeyLength(key.count) }
         guard FileSystem.exists(files.database) else { throw StoreError.noStore(at: files.database) }
-        engine = try Keying.engineVersion()
+        engine = try CipherConfiguration.engineVersion()
         lock = try LockFile(files)
-        mark = try FormatMark(
-            reading: FileSystem.prefix(of: files.database, count: FormatMark.count),
+        header = try FileHeader(
+            reading: FileSystem.prefix(of: files.database, count: FileHeader.count),
             of: files.database
         )
-        guard let newest = engine.newestFormat, mark.format.rawValue <= newest.rawValue else {
+        guard let newest = engine.newestFormat, header.format.rawValue <= newest.rawValue else {
             throw StoreError.needsNewerLibrary(files.database, engine)
         }
-        keying = try Keying(key: key, mark: mark, engine: engine)
+        cipherConfiguration = try CipherConfiguration(key: key, header: header, engine: engine)
         hadIndex = FileSystem.exists(files.index)
     }
 
@@ -45,17 +45,17 @@ final class ClosedStore {
         }
     }
 
-    /// Whether a log was left behind.
-    var hasLog: Bool { FileSystem.size(of: files.log) ?? 0 > 0 }
+    /// Whether a WAL was left behind.
+    var hasWAL: Bool { FileSystem.size(of: files.wal) ?? 0 > 0 }
 
     /// Opens a connection that reads. After a damaged page it gives nothing more: then another one is needed.
     func openDatabase() throws -> Database {
         let database =
-            if hasLog {
-                try keying.open(path: files.database, flags: SQLITE_OPEN_READONLY)
+            if hasWAL {
+                try cipherConfiguration.open(path: files.database, flags: SQLITE_OPEN_READONLY)
             } else {
-                // Without a log there is nothing to be kept apart from others, and no file has to be made.
-                try keying.open(path: files.immutableURI, flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+                // Without a WAL there is nothing to be kept apart from others, and no file has to be made.
+                try cipherConfiguration.open(path: files.immutableURI, flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
             }
         try database.configureSession(EncryptedStoreOptions())
         return database

@@ -1,6 +1,6 @@
-import SQLCipherStore
 import CSQLCipher
 import DurableFiles
+import SQLCipherStore
 import SyncContract
 
 /// Makes a database under a temporary name, and gives it its name when it is complete, on the disk and read back.
@@ -8,7 +8,7 @@ struct DatabaseBuilder {
     /// Where it goes.
     let files: StoreFiles
     /// What it is encrypted with; nil for a plain one.
-    let keying: Keying?
+    let cipherConfiguration: CipherConfiguration?
     let work: CancellableWork
     let progress: StoreProgressHandler?
 
@@ -20,7 +20,7 @@ struct DatabaseBuilder {
 
     /// Builds the database. The closure fills the empty file at the path it gets, and says what must be in it then.
     func build(_ place: Place, _ fill: (String) throws -> DatabaseContent) throws {
-        let file = try UnfinishedFile(files)
+        let file = try TemporaryFile(files)
         let (path, fileSystem) = (file.path, files.fileSystem)
         do {
             let content = try fill(path)
@@ -31,7 +31,7 @@ struct DatabaseBuilder {
             try work.checkCancellation()
             switch place {
             case .replacing: try file.replace()
-            case .free: try file.appear()
+            case .free: try file.publish()
             }
         } catch {
             do {
@@ -44,8 +44,10 @@ struct DatabaseBuilder {
     }
 
     private func verify(_ path: String, _ content: DatabaseContent) throws {
-        let start = try FileSystem.prefix(of: path, count: FormatMark.count)
-        guard start == keying?.mark.bytes ?? FormatMark.plainHeader else { throw StoreError.notEncrypting }
+        let start = try FileSystem.prefix(of: path, count: FileHeader.count)
+        guard start == cipherConfiguration?.header.bytes ?? FileHeader.plainHeader else {
+            throw StoreError.notEncrypting
+        }
         let size = FileSystem.size(of: path) ?? 0
         let meter = ProgressMeter(.verifying, total: Int64(size), progress)
         defer { meter.finish() }
@@ -57,7 +59,7 @@ struct DatabaseBuilder {
         guard
             pageSize * pageCount == Int64(size),
             try rows(of: "PRAGMA integrity_check", in: database) == ["ok"],
-            try keying?.engine.hasIntegrityCheck != true
+            try cipherConfiguration?.engine.hasIntegrityCheck != true
                 || rows(of: "PRAGMA cipher_integrity_check", in: database).isEmpty,
             try DatabaseContent(database) == content
         else {
@@ -70,8 +72,8 @@ struct DatabaseBuilder {
     }
 
     private func open(_ path: String) throws -> Database {
-        guard let keying else { return try Database(path: path, flags: SQLITE_OPEN_READONLY) }
-        return try keying.open(path: path, flags: SQLITE_OPEN_READONLY)
+        guard let cipherConfiguration else { return try Database(path: path, flags: SQLITE_OPEN_READONLY) }
+        return try cipherConfiguration.open(path: path, flags: SQLITE_OPEN_READONLY)
     }
 
     private func rows(of sql: String, in database: Database) throws -> [String] {

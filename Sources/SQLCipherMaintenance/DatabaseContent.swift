@@ -46,8 +46,8 @@ struct DatabaseContent: Hashable, Sendable {
     /// opening the store would make anew.
     var current: DatabaseContent { leavingSearchIndexes { $0 != TextFolding.version } }
 
-    /// The content without the indexes for searching of some versions. Their tables stay, empty, and tell that there was
-    /// one.
+    /// The content without the indexes for searching of some versions. Their tables stay, empty, and tell that there
+    /// was one.
     private func leavingSearchIndexes(_ isLeft: (Int) -> Bool) -> DatabaseContent {
         func leaves(_ name: String) -> Bool { SearchIndex.version(of: name).map(isLeft) ?? false }
         var content = self

@@ -1,6 +1,6 @@
-import SQLCipherStore
 import CSQLCipher
 import DurableFiles
+import SQLCipherStore
 import SyncContract
 
 /// Copies the content of a connection's first database into an empty file, page size and encryption apart: tables,
@@ -18,9 +18,9 @@ struct DatabaseCopy {
 
     /// Copies the state of one instant into the empty file at a path, encrypted as given or, for nil, plain, and says
     /// what is there then.
-    func run(to path: String, _ keying: Keying?) throws -> DatabaseContent {
-        if let keying {
-            try keying.attach(path, as: Self.target, to: source)
+    func run(to path: String, _ cipherConfiguration: CipherConfiguration?) throws -> DatabaseContent {
+        if let cipherConfiguration {
+            try cipherConfiguration.attach(path, as: Self.target, to: source)
         } else {
             try source.attach(path, as: Self.target)
         }
@@ -38,7 +38,7 @@ struct DatabaseCopy {
         }
         return try source.transaction(.reading) {
             let whole = try DatabaseContent(source)
-            let content = keying == nil ? whole.plain : whole.current
+            let content = cipherConfiguration == nil ? whole.plain : whole.current
             try refuseOthers(content.entries)
             _ = try source.text("PRAGMA \(target).user_version = \(content.layoutVersion)")
             // The indexes come before the rows: SQLite then fills them in their order, and sorts nothing in memory.

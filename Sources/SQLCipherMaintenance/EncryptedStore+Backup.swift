@@ -1,14 +1,14 @@
-public import SQLCipherStore
 import CSQLCipher
 package import DurableFiles
 public import Foundation
+public import SQLCipherStore
 import SyncContract
 
 extension EncryptedStore {
     /// Writes a complete copy of the store to another file while the store is in use.
     ///
     /// The copy shows the state of one instant: all that was committed before the call, and no part of a transaction.
-    /// It is encrypted under the same key, and is one file without a log. Reads and writes go on meanwhile; the log
+    /// It is encrypted under the same key, and is one file without a WAL. Reads and writes go on meanwhile; the WAL
     /// grows with what is written, until the copy is done. ``close()`` waits for the copy.
     ///
     /// The file appears under its name when it is complete, on the disk and read back. A kill leaves nothing under that
@@ -22,8 +22,8 @@ extension EncryptedStore {
     /// - Throws: ``StoreError``: ``StoreError/Code/alreadyExists`` when something is at the URL;
     ///   ``StoreError/Code/notFound`` for a missing folder; ``StoreError/Code/damaged`` when a page of the store is
     ///   damaged, and no copy is made; ``StoreError/Code/inUse`` when another backup is being written there;
-    ///   ``StoreError/Code/full``, ``StoreError/Code/readOnly``, ``StoreError/Code/locked`` and ``StoreError/Code/closed``. `CancellationError` when
-    ///   the task was cancelled, after which there is no file.
+    ///   ``StoreError/Code/full``, ``StoreError/Code/readOnly``, ``StoreError/Code/locked`` and
+    ///   ``StoreError/Code/closed``. `CancellationError` when the task was cancelled, after which there is no file.
     public func backUp(to url: URL, progress: StoreProgressHandler? = nil) async throws {
         try await backUp(to: url, progress: progress, in: FileSystem())
     }
@@ -35,21 +35,26 @@ extension EncryptedStore {
         in fileSystem: FileSystem
     ) async throws {
         let (files, target) = try (files, StoreFiles(url, in: fileSystem))
-        try await duringLongRead { keying in
+        try await duringLongRead { cipherConfiguration in
             try await CancellableWork.run(at: target.database) { work in
                 guard !FileSystem.exists(target.database) else { throw StoreError.alreadyExists(at: target.database) }
-                try target.refuseOrphanedLog()
-                try DatabaseBuilder(files: target, keying: keying, work: work, progress: progress)
-                    .build(.free) { path in
-                        let source = try Self.openSource(files, keying)
-                        return try DatabaseCopy(
-                            source: source,
-                            size: source.contentSize,
-                            work: work,
-                            progress: progress
-                        )
-                        .run(to: path, keying)
-                    }
+                try target.refuseOrphanedWAL()
+                try DatabaseBuilder(
+                    files: target,
+                    cipherConfiguration: cipherConfiguration,
+                    work: work,
+                    progress: progress
+                )
+                .build(.free) { path in
+                    let source = try Self.openSource(files, cipherConfiguration)
+                    return try DatabaseCopy(
+                        source: source,
+                        size: source.contentSize,
+                        work: work,
+                        progress: progress
+                    )
+                    .run(to: path, cipherConfiguration)
+                }
             }
         }
     }
@@ -68,7 +73,7 @@ extension EncryptedStore {
             guard FileSystem.isFolder(place.folder) else { throw StoreError.noFolder(place.folder) }
             guard !FileSystem.exists(place.database) else { throw StoreError.alreadyExists(at: place.database) }
             let names = [name, name + ".new"] + companions.map(\.lastPathComponent)
-            return try UnfinishedFolder(place.database, names: names, in: fileSystem)
+            return try TemporaryFolder(place.database, names: names, in: fileSystem)
         }
         do {
             try await backUp(
@@ -83,7 +88,7 @@ extension EncryptedStore {
                         to: fileSystem.create("\(folder.path)/\(companion.lastPathComponent)")
                     )
                 }
-                try folder.appear()
+                try folder.publish()
             }
         } catch {
             do {
@@ -101,13 +106,13 @@ extension EncryptedStore {
     }
 
     /// A connection that reads the store, and may write to what is attached to it.
-    private static func openSource(_ files: StoreFiles, _ keying: Keying) throws -> Database {
-        let source = try keying.open(
+    private static func openSource(_ files: StoreFiles, _ cipherConfiguration: CipherConfiguration) throws -> Database {
+        let source = try cipherConfiguration.open(
             path: StoreFiles.uri(files.database, "mode=ro"),
             flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI
         )
         try source.configureSession(EncryptedStoreOptions())
-        // Two connections that write the log back at one instant can corrupt it in every SQLite before 3.51.3.
+        // Two connections that write the WAL back at one instant can corrupt it in every SQLite before 3.51.3.
         _ = try source.text("PRAGMA wal_autocheckpoint = 0")
         return source
     }

@@ -1,6 +1,6 @@
-import SQLCipherStore
 import CSQLCipher
 import DurableFiles
+import SQLCipherStore
 import SecretMemory
 import SyncContract
 
@@ -8,38 +8,38 @@ import SyncContract
 final class LockedStore {
     let files: StoreFiles
     let engine: EngineVersion
-    let keying: Keying
+    let cipherConfiguration: CipherConfiguration
     private let opener: DatabaseOpener
     private let lock: LockFile
 
     init(_ file: StoreFile, key: SecretBytes) throws {
         files = try StoreFiles(file.url, in: file.fileSystem)
         guard key.count == KeyText.keyCount else { throw StoreError.wrongKeyLength(key.count) }
-        engine = try Keying.engineVersion()
+        engine = try CipherConfiguration.engineVersion()
         guard FileSystem.exists(files.database) else { throw StoreError.noStore(at: files.database) }
         lock = try LockFile(files)
         // Another process may have removed the store before the lock was ours.
         guard FileSystem.exists(files.database) else { throw StoreError.noStore(at: files.database) }
         try files.removeLeftovers()
         opener = DatabaseOpener(files: files, key: key, keyIsVerified: file.keyIsVerified)
-        keying = try opener.keying(engine)
+        cipherConfiguration = try opener.cipherConfiguration(engine)
     }
 
-    /// The bytes of the database and its log.
+    /// The bytes of the database and its WAL.
     var size: Int64 {
-        [files.database, files.log].reduce(0) { $0 + Int64(FileSystem.size(of: $1) ?? 0) }
+        [files.database, files.wal].reduce(0) { $0 + Int64(FileSystem.size(of: $1) ?? 0) }
     }
 
     /// Brings all that was committed into the database file, and leaves nothing beside it.
-    func emptyLog() throws {
-        try moveLog()
+    func checkpoint() throws {
+        try moveWAL()
         try refuseCompanions()
-        files.fileSystem.report(.removed(files.log))
+        files.fileSystem.report(.removed(files.wal))
     }
 
     /// Nobody else may have the database open, and the answers say whether that is so.
-    private func moveLog() throws {
-        let database = try opener.open(keying)
+    private func moveWAL() throws {
+        let database = try opener.open(cipherConfiguration)
         let isMoved = try database.withStatement("PRAGMA wal_checkpoint(TRUNCATE)") { row in
             try row.step() && row.int64(0) == 0 && row.int64(1) == row.int64(2)
         }
@@ -48,9 +48,9 @@ final class LockedStore {
         }
     }
 
-    /// Throws when a log or a journal lies beside the database.
+    /// Throws when a WAL or a journal lies beside the database.
     func refuseCompanions() throws {
-        for path in [files.log, files.index, files.journal] where FileSystem.exists(path) {
+        for path in [files.wal, files.index, files.journal] where FileSystem.exists(path) {
             throw StoreError(SQLiteFailure(code: SQLITE_BUSY), at: files.database)
         }
     }
@@ -60,7 +60,7 @@ final class LockedStore {
     /// One that knows no lock file would otherwise commit to the old file while it is copied or after that, and lose it
     /// with the file. After the new file has its name, SQLite refuses its writes, since the old one has none.
     func refuseWriters() throws -> Database {
-        let database = try opener.open(keying)
+        let database = try opener.open(cipherConfiguration)
         try database.run("BEGIN IMMEDIATE")
         return database
     }
@@ -68,11 +68,11 @@ final class LockedStore {
     /// Copies the database into an empty file.
     func copy(
         to path: String,
-        _ target: Keying?,
+        _ target: CipherConfiguration?,
         _ work: CancellableWork,
         _ progress: StoreProgressHandler?
     ) throws -> DatabaseContent {
-        let source = try opener.open(keying)
+        let source = try opener.open(cipherConfiguration)
         try source.configureSession(EncryptedStoreOptions())
         return try DatabaseCopy(source: source, size: source.contentSize, work: work, progress: progress)
             .run(to: path, target)

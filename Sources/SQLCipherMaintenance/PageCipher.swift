@@ -1,5 +1,5 @@
-import SQLCipherStore
 import CLibCrypto
+import SQLCipherStore
 import SecretMemory
 import SyncContract
 
@@ -20,9 +20,9 @@ final class PageCipher {
     /// Derives the key of the codes from the store's own.
     ///
     /// - Throws: `StoreError` with code `internal` when libcrypto fails; `SecretMemoryError`.
-    init(key: SecretBytes, mark: FormatMark) throws {
+    init(key: SecretBytes, header: FileHeader) throws {
         let (digest, codeCount) =
-            switch mark.format {
+            switch header.format {
             case .sqlcipher3: ("SHA1", 20)
             case .sqlcipher4: ("SHA512", 64)
             }
@@ -30,8 +30,8 @@ final class PageCipher {
         self.codeCount = codeCount
         // The start value and the code lie in whole blocks of the cipher at the end of the page.
         let reserve = (Self.startValueCount + codeCount + 15) / 16 * 16
-        contentEnd = FormatMark.pageSize - reserve + Self.startValueCount
-        let authenticationKey = try Self.authenticationKey(from: key, salt: mark.bytes, digest)
+        contentEnd = FileHeader.pageSize - reserve + Self.startValueCount
+        let authenticationKey = try Self.authenticationKey(from: key, salt: header.bytes, digest)
         guard let algorithm = unsafe EVP_MAC_fetch(nil, "HMAC", nil) else { throw Self.failure }
         defer { unsafe EVP_MAC_free(algorithm) }
         guard let context = unsafe EVP_MAC_CTX_new(algorithm) else { throw Self.failure }
@@ -50,7 +50,7 @@ final class PageCipher {
     /// Whether a whole page is what was written as the page of that number; the first is 1.
     func isAuthentic(_ page: UnsafeRawBufferPointer, number: Int) throws -> Bool {
         // The first page begins with the salt.
-        let start = number == 1 ? FormatMark.count : 0
+        let start = number == 1 ? FileHeader.count : 0
         var littleEndianNumber = UInt32(number).littleEndian
         var code = [UInt8](repeating: 0, count: 64)
         var count = 0
@@ -69,7 +69,7 @@ final class PageCipher {
     func decrypted(_ page: UnsafeRawBufferPointer, number: Int) throws -> [UInt8] {
         guard let context = unsafe EVP_CIPHER_CTX_new() else { throw Self.failure }
         defer { unsafe EVP_CIPHER_CTX_free(context) }
-        let start = number == 1 ? FormatMark.count : 0
+        let start = number == 1 ? FileHeader.count : 0
         let end = contentEnd - Self.startValueCount
         let content = unsafe UnsafeRawBufferPointer(rebasing: page[start..<end])
         var plain = [UInt8](repeating: 0, count: content.count)

@@ -1,8 +1,8 @@
-import SQLCipherStore
 import DurableFiles
+import SQLCipherStore
 import SyncContract
 
-/// Looks at every page of the newest committed state: in the database file, or in the log where that has a newer one.
+/// Looks at every page of the newest committed state: in the database file, or in the WAL where that has a newer one.
 struct PageScan {
     /// What a page turned out to be.
     enum State {
@@ -17,22 +17,22 @@ struct PageScan {
     }
 
     private let cipher: PageCipher
-    private let log: LogScan
+    private let wal: WALScan
     private let database: FileDescriptorBox
-    private let logFile: FileDescriptorBox?
+    private let walFile: FileDescriptorBox?
 
     /// How many pages the newest state has, as far as the files tell without a key.
     let pageCount: Int
 
     /// SQLite never writes the page that holds the byte at 1 GiB: file locks lie there.
-    private static let lockPage = (1 << 30) / FormatMark.pageSize + 1
+    private static let lockPage = (1 << 30) / FileHeader.pageSize + 1
 
-    init(_ files: StoreFiles, cipher: PageCipher, log: LogScan) throws {
+    init(_ files: StoreFiles, cipher: PageCipher, wal: WALScan) throws {
         self.cipher = cipher
-        self.log = log
+        self.wal = wal
         database = try FileDescriptorBox(files.database)
-        logFile = log.newestFrames.isEmpty ? nil : try FileDescriptorBox(files.log)
-        pageCount = log.pagesAfterLastCommit ?? (FileSystem.size(of: files.database) ?? 0) / FormatMark.pageSize
+        walFile = wal.newestFrames.isEmpty ? nil : try FileDescriptorBox(files.wal)
+        pageCount = wal.pagesAfterLastCommit ?? (FileSystem.size(of: files.database) ?? 0) / FileHeader.pageSize
     }
 
     /// Whether any of the first pages is what was written under the key. If none is, the key is not the store's, or
@@ -46,10 +46,10 @@ struct PageScan {
 
     /// Hands what is wrong with any page to a closure. Another closure is told how many pages were looked at.
     ///
-    /// - Returns: The pages of which the database file may hold anything: the log has a newer one, or nobody needs it.
+    /// - Returns: The pages of which the database file may hold anything: the WAL has a newer one, or nobody needs it.
     func run(_ progress: (Int) throws -> Void, _ report: (StoreFinding) -> Void) throws -> Set<Int> {
-        let inLog = Set(log.newestFrames.keys)
-        guard pageCount > 0 else { return inLog }
+        let inWAL = Set(wal.newestFrames.keys)
+        guard pageCount > 0 else { return inWAL }
         var unwritten: [Int] = []
         for number in 1...pageCount where number != Self.lockPage {
             switch try state(of: number) {
@@ -60,17 +60,17 @@ struct PageScan {
             }
             try progress(number)
         }
-        guard !unwritten.isEmpty else { return inLog }
+        guard !unwritten.isEmpty else { return inWAL }
         // A page that was taken into use and given back within one transaction is never written.
         let free = try freePages()
         for number in unwritten where !free.contains(number) {
             report(finding(number, "holds nothing but zeros: its content is lost"))
         }
-        return inLog.union(free)
+        return inWAL.union(free)
     }
 
     private func finding(_ number: Int, _ what: String) -> StoreFinding {
-        guard let frame = log.newestFrames[number] else {
+        guard let frame = wal.newestFrames[number] else {
             return StoreFinding(.damagedPage, .page(number), "page \(number) \(what)")
         }
         return StoreFinding(
@@ -82,12 +82,12 @@ struct PageScan {
 
     /// Reads the newest content of a page; nil when it is in neither file.
     private func withPage<Value>(_ number: Int, _ body: (UnsafeRawBufferPointer) throws -> Value) throws -> Value? {
-        try unsafe withUnsafeTemporaryAllocation(byteCount: FormatMark.pageSize, alignment: 16) { page in
+        try unsafe withUnsafeTemporaryAllocation(byteCount: FileHeader.pageSize, alignment: 16) { page in
             let count =
-                if let logFile, let frame = log.newestFrames[number] {
-                    unsafe try logFile.descriptor.read(into: page, at: LogScan.pageOffset(ofFrame: frame))
+                if let walFile, let frame = wal.newestFrames[number] {
+                    unsafe try walFile.descriptor.read(into: page, at: WALScan.pageOffset(ofFrame: frame))
                 } else {
-                    unsafe try database.descriptor.read(into: page, at: (number - 1) * FormatMark.pageSize)
+                    unsafe try database.descriptor.read(into: page, at: (number - 1) * FileHeader.pageSize)
                 }
             return count == page.count ? unsafe try body(UnsafeRawBufferPointer(page)) : nil
         }
@@ -101,14 +101,14 @@ struct PageScan {
     }
 
     /// How many pages the database has by its own account; nil when its first page cannot be decrypted.
-    func statedPageCount() throws -> Int? { try content(of: 1).map { Self.number($0, 28 - FormatMark.count) } }
+    func statedPageCount() throws -> Int? { try content(of: 1).map { Self.number($0, 28 - FileHeader.count) } }
 
     /// The pages that hold nothing: the leaves of SQLite's list of free pages.
     private func freePages() throws -> Set<Int> {
         guard let head = try content(of: 1) else { return [] }
         var leaves: Set<Int> = []
         var trunks: Set<Int> = []
-        var next = Self.number(head, 32 - FormatMark.count)
+        var next = Self.number(head, 32 - FileHeader.count)
         while next != 0, trunks.insert(next).inserted, let trunk = try content(of: next) {
             for index in 0..<min(Self.number(trunk, 4), trunk.count / 4 - 2) {
                 leaves.insert(Self.number(trunk, 8 + 4 * index))

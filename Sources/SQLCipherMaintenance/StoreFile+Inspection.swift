@@ -1,6 +1,6 @@
-import SQLCipherStore
 import DurableFiles
 import Foundation
+import SQLCipherStore
 public import SecretMemory
 import SyncContract
 
@@ -10,20 +10,21 @@ extension StoreFile {
     /// - Returns: What the files say in clear.
     /// - Throws: ``StoreError`` with code ``StoreError/Code/notFound`` when there is no store,
     ///   ``StoreError/Code/unsupportedFormat`` for a file without encryption and for a format of a newer version,
-    ///   ``StoreError/Code/damaged`` for a file that is no store or has lost its beginning, and those of the file system.
+    ///   ``StoreError/Code/damaged`` for a file that is no store or has lost its beginning, and those of the file
+    ///   system.
     public func inspect() async throws -> StoreInspection {
         let files = StoreFiles(url.path)
         return try await CancellableWork.run(at: files.database) { _ in
             guard FileSystem.exists(files.database) else { throw StoreError.noStore(at: files.database) }
-            let mark = try FormatMark(
-                reading: FileSystem.prefix(of: files.database, count: FormatMark.count),
+            let header = try FileHeader(
+                reading: FileSystem.prefix(of: files.database, count: FileHeader.count),
                 of: files.database
             )
             let leftovers = (files.leftovers + [files.journal]).filter(FileSystem.exists)
             return StoreInspection(
-                format: StoreFormat(mark.format),
+                format: StoreFormat(header.format),
                 databaseSize: Int64(FileSystem.size(of: files.database) ?? 0),
-                logSize: Int64(FileSystem.size(of: files.log) ?? 0),
+                walSize: Int64(FileSystem.size(of: files.wal) ?? 0),
                 isInUse: try LockFile.isHeld(files),
                 leftovers: leftovers.map { URL(fileURLWithPath: $0).lastPathComponent }
             )
@@ -32,7 +33,7 @@ extension StoreFile {
 
     /// Says what is in the store.
     ///
-    /// Database and log are not changed, and no other file either where there is no log that was left behind: reading
+    /// Database and WAL are not changed, and no other file either where there is no WAL that was left behind: reading
     /// one takes its index, a file `<name>-shm`, which is removed afterwards.
     ///
     /// - Parameter key: The key, 32 bytes. It is lent.
@@ -71,8 +72,8 @@ extension StoreFile {
                     return try database.transaction(.reading) { try body(database, store.engine) }
                 } catch let failure as SQLiteFailure where failure.isDamage {
                     guard !keyIsVerified else { throw StoreError.damaged(files.database, cause: failure) }
-                    let cipher = try PageCipher(key: key, mark: store.mark)
-                    let scan = try PageScan(files, cipher: cipher, log: LogScan(files.log))
+                    let cipher = try PageCipher(key: key, header: store.header)
+                    let scan = try PageScan(files, cipher: cipher, wal: WALScan(files.wal))
                     guard try scan.findsAuthenticPage() else { throw StoreError.wrongKey(at: files.database) }
                     throw StoreError.damaged(files.database, cause: failure)
                 }

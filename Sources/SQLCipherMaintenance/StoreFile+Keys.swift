@@ -1,11 +1,12 @@
-import SQLCipherStore
 import DurableFiles
 import Foundation
+import SQLCipherStore
 public import SecretMemory
 import SyncContract
 
 extension StoreFile {
-    /// Tells whether a key opens the store, from the first page of the database. No file is changed, and none is locked.
+    /// Tells whether a key opens the store, from the first page of the database. No file is changed, and none is
+    /// locked.
     ///
     /// - Parameter key: The key, 32 bytes. It is lent.
     /// - Returns: False for another key, and also when the first page is damaged.
@@ -19,7 +20,7 @@ extension StoreFile {
             guard key.count == KeyText.keyCount else { return false }
             do {
                 let opener = DatabaseOpener(files: files, key: key, keyIsVerified: false)
-                _ = try opener.keying(Keying.engineVersion())
+                _ = try opener.cipherConfiguration(CipherConfiguration.engineVersion())
                 return true
             } catch let error as StoreError where error.code == .wrongKey {
                 return false

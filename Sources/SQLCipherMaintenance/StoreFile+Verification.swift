@@ -1,12 +1,12 @@
-import SQLCipherStore
 import Foundation
+import SQLCipherStore
 public import SecretMemory
 import SyncContract
 
 extension StoreFile {
-    /// Looks for damage in every page and row of the store, and in a log that was left behind.
+    /// Looks for damage in every page and row of the store, and in a WAL that was left behind.
     ///
-    /// Looked at are: the log, up to where it can be played back and beyond; the cipher's code on every page, with the
+    /// Looked at are: the WAL, up to where it can be played back and beyond; the cipher's code on every page, with the
     /// library's own check on top where it has one; SQLite's check of the structure; the tables against what the store
     /// remembers of them; every value of every row against the type of its column; and search indexes against the rows.
     /// Damage in one place keeps nothing from being looked for in another, so that the findings say what is lost and
@@ -14,7 +14,7 @@ extension StoreFile {
     ///
     /// What the sync engine keeps in its tables is not understood here: see `StoreFolder.verify`, which adds that.
     ///
-    /// The store is locked meanwhile. Database and log stay as they are, a damaged log included: only opening the store
+    /// The store is locked meanwhile. Database and WAL stay as they are, a damaged WAL included: only opening the store
     /// gives up what is behind the damage.
     ///
     /// - Parameters:

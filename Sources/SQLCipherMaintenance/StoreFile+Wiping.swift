@@ -1,17 +1,17 @@
-import SQLCipherStore
 import DurableFiles
 import Foundation
+import SQLCipherStore
 import SyncContract
 
 extension StoreFile {
-    /// Deletes the store: the database, its log, what interrupted work has left, and at last the lock file. Other files
+    /// Deletes the store: the database, its WAL, what interrupted work has left, and at last the lock file. Other files
     /// are not touched.
     ///
     /// **This cannot be undone**, and it reaches no copies. What was written to the disk is not overwritten: it is
     /// unreadable to whoever does not have the key, so destroy that first, as `StoreFolder.wipe` does.
     ///
-    /// A kill in between leaves fewer files; calling this again removes the rest. Cancelling the task has no effect once
-    /// the first file is removed.
+    /// A kill in between leaves fewer files; calling this again removes the rest. Cancelling the task has no effect
+    /// once the first file is removed.
     ///
     /// - Throws: ``StoreError`` with code ``StoreError/Code/notFound`` when no file of a store is there,
     ///   ``StoreError/Code/inUse`` when it is open in this or another process, and those of the file system.

@@ -1,16 +1,16 @@
-import SQLCipherStore
 package import DurableFiles
 public import Foundation
+import SQLCipherStore
 public import SecretMemory
 import SyncContract
 
 /// The file of a store that is not open: what is done to it as a whole.
 ///
-/// Each call locks the store for itself, like an open ``/SQLCipherStore/EncryptedStore``, and copies the content into a new file. The
-/// new file lies beside the old one as `<name>.new`, encrypted, until it is complete, on the disk, and read back; then
-/// it takes the old one's place in one step. Whatever comes in between, an error, a full disk, a cancelled task, a kill
-/// or a power failure, leaves either the old file or the new one, whole and with all that was ever committed. What a
-/// kill leaves of an unfinished file is removed when the store is next opened or rewritten.
+/// Each call locks the store for itself, like an open ``/SQLCipherStore/EncryptedStore``, and copies the content into a
+/// new file. The new file lies beside the old one as `<name>.new`, encrypted, until it is complete, on the disk, and
+/// read back; then it takes the old one's place in one step. Whatever comes in between, an error, a full disk, a
+/// cancelled task, a kill or a power failure, leaves either the old file or the new one, whole and with all that was
+/// ever committed. What a kill leaves of an unfinished file is removed when the store is next opened or rewritten.
 ///
 /// The work needs free space for a second copy of the database, and memory for caches of 17 MiB. A task that is
 /// cancelled ends it with `CancellationError`, until the new file takes the old one's place; the old file is kept.
@@ -26,7 +26,7 @@ public struct StoreFile: Sendable {
 
     /// Whether the keys given are known to be right, because a key file vouches for them: what cannot be decrypted is
     /// then reported as ``StoreError/Code/damaged``, and a first page that was torn by a power failure is repaired from
-    /// the log.
+    /// the WAL.
     public let keyIsVerified: Bool
 
     /// What changes the files. Not public: tests look on, and end their process there.

@@ -5,7 +5,7 @@ public struct StoreFormat: Sendable, Hashable, Comparable, CustomStringConvertib
     /// The number in the file. A higher one is newer.
     public let number: Int
 
-    init(_ format: FormatMark.Format) { number = Int(format.rawValue) }
+    init(_ format: FileHeader.Format) { number = Int(format.rawValue) }
 
     /// SQLCipher 3's settings with pages of 4096 bytes: AES-256 and HMAC-SHA1. Readable with SQLCipher 3 and later.
     public static let sqlcipher3 = StoreFormat(.sqlcipher3)

@@ -3,14 +3,14 @@ public import SyncContract
 
 /// What the files of a store say without their key.
 public struct StoreInspection: Sendable, Hashable {
-    /// The settings the store is encrypted with, from the mark that is in clear.
+    /// The settings the store is encrypted with, from the header that is in clear.
     public let format: StoreFormat
 
     /// The size of the database file in bytes.
     public let databaseSize: Int64
 
-    /// The size of the log in bytes; 0 when the store was closed properly.
-    public let logSize: Int64
+    /// The size of the WAL in bytes; 0 when the store was closed properly.
+    public let walSize: Int64
 
     /// Whether the store is open, in this process or another one, or being worked on.
     public let isInUse: Bool

@@ -1,6 +1,6 @@
-import SQLCipherStore
 import CSQLCipher
 import DurableFiles
+import SQLCipherStore
 import SecretMemory
 import SyncContract
 
@@ -28,7 +28,7 @@ struct StoreRewriter: Sendable {
     }
 
     private func rewrite(_ store: LockedStore, _ work: CancellableWork) throws -> StoreRewriteResult {
-        let old = store.keying.mark.format
+        let old = store.cipherConfiguration.header.format
         let sizeBefore = store.size
         var (new, newKey) = (old, key)
         switch change {
@@ -48,18 +48,22 @@ struct StoreRewriter: Sendable {
         }
         guard newKey.count == KeyText.keyCount else { throw StoreError.wrongKeyLength(newKey.count) }
         try FileSystem.checkWritable(store.files.folder)
-        try store.emptyLog()
+        try store.checkpoint()
         let barrier = try store.refuseWriters()
         defer { withExtendedLifetime(barrier) {} }
         let builder = DatabaseBuilder(
             files: store.files,
-            keying: try Keying(key: newKey, mark: FormatMark(new: new), engine: store.engine),
+            cipherConfiguration: try CipherConfiguration(
+                key: newKey,
+                header: FileHeader(new: new),
+                engine: store.engine
+            ),
             work: work,
             progress: progress
         )
         try builder.build(.replacing) { path in
-            let content = try store.copy(to: path, builder.keying, work, progress)
-            // A log beside the new file would be played into it.
+            let content = try store.copy(to: path, builder.cipherConfiguration, work, progress)
+            // A WAL beside the new file would be played into it.
             try store.refuseCompanions()
             return content
         }

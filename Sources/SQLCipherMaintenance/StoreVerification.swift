@@ -2,7 +2,7 @@ public import SyncContract
 
 /// What came out of looking at every page and row of a store.
 public struct StoreVerification: Sendable, Hashable {
-    /// What is wrong, in the order in which it was found: files, log, pages, structure, tables, rows, queue.
+    /// What is wrong, in the order in which it was found: files, WAL, pages, structure, tables, rows, queue.
     public internal(set) var findings: [StoreFinding] = []
 
     /// How many findings there were beyond the first 1,000, which are the ones that are kept.

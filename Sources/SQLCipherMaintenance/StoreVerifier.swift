@@ -1,9 +1,9 @@
-import SQLCipherStore
 import DurableFiles
+import SQLCipherStore
 import SecretMemory
 package import SyncContract
 
-/// Looks for damage from the outside in: log, pages, structure, tables, rows. What is found in one place keeps nothing
+/// Looks for damage from the outside in: WAL, pages, structure, tables, rows. What is found in one place keeps nothing
 /// from being looked for in another.
 final class StoreVerifier {
     private let store: ClosedStore
@@ -29,14 +29,14 @@ final class StoreVerifier {
     }
 
     func run(_ queueCheck: StoreQueueCheck?) throws -> StoreVerification {
-        let log = try LogScan(store.files.log)
-        if let finding = Self.finding(log.breakage, log) { result.add(finding) }
-        let scan = try PageScan(store.files, cipher: PageCipher(key: key, mark: store.mark), log: log)
+        let wal = try WALScan(store.files.wal)
+        if let finding = Self.finding(wal.breakage, wal) { result.add(finding) }
+        let scan = try PageScan(store.files, cipher: PageCipher(key: key, header: store.header), wal: wal)
         let isReadable = try scan.findsAuthenticPage()
         guard isReadable || keyIsVerified else { throw StoreError.wrongKey(at: store.files.database) }
-        try checkLength(log, scan)
+        try checkLength(wal, scan)
         // Every page is looked at, and then read for its rows.
-        let bytes = Int64(scan.pageCount * FormatMark.pageSize)
+        let bytes = Int64(scan.pageCount * FileHeader.pageSize)
         let meter = ProgressMeter(.verifying, total: 2 * bytes, progress)
         defer { meter.finish() }
         let irrelevant = try scanPages(scan, meter)
@@ -65,17 +65,17 @@ final class StoreVerifier {
 
     // MARK: Files
 
-    private func checkLength(_ log: LogScan, _ scan: PageScan) throws {
-        // With a log, the file may lack pages that are in there, and have ones that are no longer in use.
-        guard log.committedFrames == 0, let size = FileSystem.size(of: store.files.database) else { return }
+    private func checkLength(_ wal: WALScan, _ scan: PageScan) throws {
+        // With a WAL, the file may lack pages that are in there, and have ones that are no longer in use.
+        guard wal.committedFrames == 0, let size = FileSystem.size(of: store.files.database) else { return }
         let isWhole = try scan.statedPageCount().map { $0 == scan.pageCount } ?? true
-        guard !isWhole || size != scan.pageCount * FormatMark.pageSize else { return }
+        guard !isWhole || size != scan.pageCount * FileHeader.pageSize else { return }
         result.add(
             StoreFinding(.damagedFile, .store, "the database file has lost its end, or has grown from outside")
         )
     }
 
-    private static func finding(_ breakage: LogScan.Breakage?, _ log: LogScan) -> StoreFinding? {
+    private static func finding(_ breakage: WALScan.Breakage?, _ wal: WALScan) -> StoreFinding? {
         guard let breakage else { return nil }
         let remedy =
             "commits that the log no longer gives may be lost; open the store to go on with what there is, or"
@@ -88,7 +88,7 @@ final class StoreVerifier {
                 remedy: remedy
             )
         }
-        let before = "\(log.commits) \(log.commits == 1 ? "commit" : "commits") before it can be read"
+        let before = "\(wal.commits) \(wal.commits == 1 ? "commit" : "commits") before it can be read"
         return StoreFinding(
             .damagedLog,
             .logFrame(frame),
@@ -107,7 +107,7 @@ final class StoreVerifier {
         return try scan.run(
             { page in
                 try work.checkCancellation()
-                meter.advance(to: Int64(page * FormatMark.pageSize))
+                meter.advance(to: Int64(page * FileHeader.pageSize))
             },
             { result.add($0) }
         )

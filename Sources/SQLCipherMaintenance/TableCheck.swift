@@ -5,8 +5,8 @@ import SyncContract
 struct TableCheck {
     let database: Database
 
-    /// Returns the remembered tables whose columns are those that are remembered, and hands what is wrong with others to
-    /// a closure.
+    /// Returns the remembered tables whose columns are those that are remembered, and hands what is wrong with others
+    /// to a closure.
     func soundTables(_ remembered: RememberedTables, _ report: (StoreFinding) -> Void) throws -> [TableLayout] {
         var names: Set<String> = []
         try database.withStatement("SELECT name FROM sqlite_master WHERE type = 'table'") { row in

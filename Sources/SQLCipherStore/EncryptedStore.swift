@@ -83,7 +83,7 @@ public final class EncryptedStore: SyncContextDataSource {
     ///   - options: How memory and speed are traded against safety.
     /// - Returns: The open store, to be closed with ``close()``.
     /// - Throws: As ``open(at:key:schema:mode:options:)``.
-    public static func openAsItIs(
+    public static func openWithStoredSchema(
         at url: URL,
         key: SecretBytes,
         options: EncryptedStoreOptions = EncryptedStoreOptions()
@@ -128,7 +128,7 @@ public final class EncryptedStore: SyncContextDataSource {
     /// - Throws: ``StoreError`` with code ``StoreError/Code/notEncrypting`` when it is not SQLCipher.
     public static func linkedEngineVersion() throws -> EngineVersion {
         do {
-            return try Keying.engineVersion()
+            return try CipherConfiguration.engineVersion()
         } catch let failure as SQLiteFailure {
             throw StoreError(failure, at: nil)
         }
@@ -173,12 +173,14 @@ public final class EncryptedStore: SyncContextDataSource {
     }
 
     /// Runs a closure that reads the database in ways of its own for a long time. Closing waits for its end.
-    package func duringLongRead<Value: Sendable>(_ body: (Keying) async throws -> Value) async throws -> Value {
+    package func duringLongRead<Value: Sendable>(_ body: (CipherConfiguration) async throws -> Value) async throws
+        -> Value
+    {
         try await pass { session in
             await session.writer.beginLongRead()
             let result: Result<Value, any Error>
             do {
-                result = .success(try await body(session.keying))
+                result = .success(try await body(session.cipherConfiguration))
             } catch {
                 result = .failure(error)
             }

@@ -15,7 +15,7 @@ public struct EngineVersion: Sendable, Hashable {
     }
 
     /// The newest format this library can write, nil when it is too old for any.
-    package var newestFormat: FormatMark.Format? {
+    package var newestFormat: FileHeader.Format? {
         switch majorCipherVersion {
         case ..<3: nil
         case 3: .sqlcipher3

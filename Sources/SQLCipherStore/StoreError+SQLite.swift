@@ -1,4 +1,4 @@
-package import CSQLCipher
+import CSQLCipher
 package import DurableFiles
 package import SyncContract
 

@@ -110,15 +110,15 @@ public struct StoreFolder: Sendable {
     }
 
     /// Opens the store with the tables that it remembers, for tools that know nothing of its app: see
-    /// ``/SQLCipherStore/EncryptedStore/openAsItIs(at:key:options:)``.
+    /// ``/SQLCipherStore/EncryptedStore/openWithStoredSchema(at:key:options:)``.
     ///
     /// - Throws: As ``open(_:unlocker:options:)``.
-    public func openAsItIs(
+    public func openWithStoredSchema(
         _ keyring: StoreKeyring,
         options: EncryptedStoreOptions = .init()
     ) async throws -> EncryptedStore {
         try await withCurrent(keyring) { key in
-            try await EncryptedStore.openAsItIs(at: databaseURL, key: key, options: Self.vouched(options))
+            try await EncryptedStore.openWithStoredSchema(at: databaseURL, key: key, options: Self.vouched(options))
         }
     }
 

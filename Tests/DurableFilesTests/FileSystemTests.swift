@@ -1,5 +1,5 @@
-import Foundation
 import FileSystemRecording
+import Foundation
 import Testing
 
 @testable import DurableFiles

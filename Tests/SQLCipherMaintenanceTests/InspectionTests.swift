@@ -22,11 +22,11 @@ struct InspectionTests {
         let store = try await EncryptedStore.open(in: folder, checkpointDelay: nil)
         try await store.upsert([Record(id: "1")], table: "items")
         let open = try await file.inspect()
-        #expect(open.isInUse && open.logSize > 0)
+        #expect(open.isInUse && open.walSize > 0)
         await store.close()
         let newest = try EncryptedStore.linkedEngineVersion().newestFormat
         let closed = try await file.inspect()
-        #expect(!closed.isInUse && closed.logSize == 0 && closed.leftovers.isEmpty)
+        #expect(!closed.isInUse && closed.walSize == 0 && closed.leftovers.isEmpty)
         #expect(closed.format == newest.map(StoreFormat.init))
         #expect(closed.databaseSize == FileSystem.size(of: folder.database.path).map(Int64.init))
         try Data("x".utf8).write(to: folder.url.appending(path: "store.db.new"))

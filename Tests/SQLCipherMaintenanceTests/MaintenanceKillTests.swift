@@ -156,7 +156,7 @@ struct MaintenanceKillTests {
         try expectSecrecy(in: folder, except: "plain")
         if !isDone { try await StoreFile.encrypt(plaintext: plain, into: folder.database, key: .testKey()) }
         // What the killed process has left goes with the next opening.
-        try await EncryptedStore.openAsItIs(at: folder.database, key: .testKey()).close()
+        try await EncryptedStore.openWithStoredSchema(at: folder.database, key: .testKey()).close()
         let count = try DatabaseDump(folder).rows["items"]?.count
         #expect(count == (isExported ? 4 : 2_000))
         #expect(

@@ -3,8 +3,8 @@ import FileSystemRecording
 import Foundation
 import SQLCipherStoreTestSupport
 import SecretMemory
-import Synchronization
 import SyncContract
+import Synchronization
 import Testing
 
 @testable import SQLCipherMaintenance
@@ -58,8 +58,8 @@ struct RewriteFailureTests {
         for rewrite in Rewrite.allCases {
             #expect(try await code { try await rewrite.run(on: folder.database) } == .unsupportedFormat)
         }
-        if try Keying.engineVersion().newestFormat == .sqlcipher3 {
-            try folder.edit { $0[7] = FormatMark.Format.sqlcipher4.rawValue }
+        if try CipherConfiguration.engineVersion().newestFormat == .sqlcipher3 {
+            try folder.edit { $0[7] = FileHeader.Format.sqlcipher4.rawValue }
             do {
                 _ = try await EncryptedStore.open(in: folder)
                 Issue.record("a file of SQLCipher 4 opened under 3")
@@ -162,8 +162,12 @@ struct RewriteFailureTests {
         guard let disk = try SmallDisk(megabytes: 6) else { return }
         defer { disk.unmount() }
         if let format = rewrite.format {
-            try StoreCreator(files: StoreFiles(disk.database.path), engine: Keying.engineVersion(), format: format)
-                .create(.testKey(), StoreSchema([.items]))
+            try StoreCreator(
+                files: StoreFiles(disk.database.path),
+                engine: CipherConfiguration.engineVersion(),
+                format: format
+            )
+            .create(.testKey(), StoreSchema([.items]))
         }
         let store = try await disk.open()
         let large = FieldValue.bytes(Array(repeating: 3, count: 100_000))
@@ -190,8 +194,12 @@ struct RewriteFailureTests {
         guard let disk = try SmallDisk(megabytes: 6) else { return }
         defer { disk.unmount() }
         if let format = rewrite.format {
-            try StoreCreator(files: StoreFiles(disk.database.path), engine: Keying.engineVersion(), format: format)
-                .create(.testKey(), StoreSchema([.items]))
+            try StoreCreator(
+                files: StoreFiles(disk.database.path),
+                engine: CipherConfiguration.engineVersion(),
+                format: format
+            )
+            .create(.testKey(), StoreSchema([.items]))
         }
         try await disk.open().close()
         let before = try Data(contentsOf: disk.database)

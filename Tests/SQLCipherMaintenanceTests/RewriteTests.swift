@@ -2,8 +2,8 @@ import DurableFiles
 import Foundation
 import SQLCipherStoreTestSupport
 import SecretMemory
-import Synchronization
 import SyncContract
+import Synchronization
 import Testing
 
 @testable import SQLCipherMaintenance
@@ -19,16 +19,16 @@ enum Rewrite: String, CaseIterable, Sendable {
     var keyByte: UInt8 { self == .rekey ? 9 : 7 }
 
     /// The format of a store that this has something to do with; nil where the linked library writes one only.
-    var format: FormatMark.Format? {
+    var format: FileHeader.Format? {
         guard self == .upgrade else { return nil }
-        return FormatMark.Format.allCases.first
+        return FileHeader.Format.allCases.first
     }
 
     /// Whether the linked library can do it: an upgrade needs a format that is not the newest.
     var isPossible: Bool {
         guard self == .upgrade else { return true }
         do {
-            return try Keying.engineVersion().newestFormat != .sqlcipher3
+            return try CipherConfiguration.engineVersion().newestFormat != .sqlcipher3
         } catch {
             return true
         }
@@ -56,7 +56,7 @@ enum Rewrite: String, CaseIterable, Sendable {
 @Suite("Compacting, upgrading and rekeying a store")
 struct RewriteTests {
     @Test(
-        "keeps every value, row number, table and index, and gives the file a mark of its own",
+        "keeps every value, row number, table and index, and gives the file a header of its own",
         arguments: Rewrite.possible
     )
     func content(rewrite: Rewrite) async throws {

@@ -172,7 +172,7 @@ struct VerificationOfRowsTests {
             }
         }
         let before = try objects()
-        store = try await EncryptedStore.openAsItIs(at: folder.database, key: .testKey())
+        store = try await EncryptedStore.openWithStoredSchema(at: folder.database, key: .testKey())
         #expect(store.schema.table("notes") == fewer && store.schema.tables.map(\.name) == ["notes", "folding"])
         #expect(try await store.read(table: "notes", itemID: "a")?["other"] == 5)
         try await store.upsert([Record(id: "b", ["text": "Bread"])], table: "notes")
@@ -181,7 +181,7 @@ struct VerificationOfRowsTests {
         #expect(try await findings().isEmpty)
         #expect(
             try await code {
-                _ = try await EncryptedStore.openAsItIs(at: folder.url.appending(path: "no"), key: .testKey())
+                _ = try await EncryptedStore.openWithStoredSchema(at: folder.url.appending(path: "no"), key: .testKey())
             } == .notFound
         )
     }

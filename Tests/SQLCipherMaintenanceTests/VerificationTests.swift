@@ -5,8 +5,8 @@ import QueryGenerator
 import SQLCipherStoreTestSupport
 import SecretMemory
 import SeededNumbers
-import Synchronization
 import SyncContract
+import Synchronization
 import Testing
 
 @testable import SQLCipherMaintenance
@@ -63,7 +63,7 @@ struct VerificationTests {
             await store.close()
             let result = try await verify(keyIsVerified: false)
             #expect(result.isSound, "seed \(seed), round \(round): \(result.findings)")
-            #expect(result.pages == (FileSystem.size(of: folder.database.path) ?? 0) / FormatMark.pageSize)
+            #expect(result.pages == (FileSystem.size(of: folder.database.path) ?? 0) / FileHeader.pageSize)
             let content = try await StoreFile(folder.database).inspect(key: .testKey())
             #expect(result.rows == content.tables.reduce(0) { $0 + $1.rows })
         }
@@ -100,7 +100,7 @@ struct VerificationTests {
         let intact = Data(try #require(folder.contents()["store.db"]))
         var hasUnreadableRows = false
         for page in 1...intact.count / 4_096 {
-            // The first bytes of the file are the mark and the salt; the last ones of a page are not used.
+            // The first bytes of the file are the header, which is the salt; the last ones of a page are not used.
             if page == 1, offset < 16 { continue }
             try folder.edit { data in
                 data = intact
@@ -121,7 +121,7 @@ struct VerificationTests {
     /// With SQLCipher 3's format 12 bytes at the end of a page round the reserve up to whole blocks.
     private func isUnused(_ offset: Int) -> Bool {
         offset >= 4_084
-            && (try? FormatMark(reading: FileSystem.prefix(of: folder.database.path, count: 16), of: ""))?
+            && (try? FileHeader(reading: FileSystem.prefix(of: folder.database.path, count: 16), of: ""))?
                 .format == .sqlcipher3
     }
 

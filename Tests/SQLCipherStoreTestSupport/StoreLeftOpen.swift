@@ -8,7 +8,7 @@ package struct StoreLeftOpen {
     /// What the item with id 1 holds.
     package let text: FieldValue = "left in the log"
 
-    package init(in folder: TestFolder, records: [Record] = [], format: FormatMark.Format? = nil) async throws {
+    package init(in folder: TestFolder, records: [Record] = [], format: FileHeader.Format? = nil) async throws {
         let original = try TestFolder()
         if let format { try original.createStore(format) }
         let store = try await EncryptedStore.open(in: original, checkpointDelay: nil)

@@ -43,8 +43,8 @@ package final class TestFolder: Sendable {
     package func write(_ bytes: [UInt8]) throws { try Data(bytes).write(to: database) }
 
     /// Creates a store in a format that need not be the newest.
-    package func createStore(_ format: FormatMark.Format, _ tables: [TableDefinition] = [.items]) throws {
-        try StoreCreator(files: StoreFiles(database.path), engine: Keying.engineVersion(), format: format)
+    package func createStore(_ format: FileHeader.Format, _ tables: [TableDefinition] = [.items]) throws {
+        try StoreCreator(files: StoreFiles(database.path), engine: CipherConfiguration.engineVersion(), format: format)
             .create(.testKey(), StoreSchema(tables))
     }
 
@@ -115,7 +115,7 @@ package func code(of body: () async throws -> Void) async throws -> StoreError.C
 extension TestFolder {
     /// Runs SQL on the database of a closed store, past everything the store takes care of.
     package func alter(_ statements: String...) throws {
-        let database = try keying().open(path: database.path, flags: SQLITE_OPEN_READWRITE)
+        let database = try cipherConfiguration().open(path: database.path, flags: SQLITE_OPEN_READWRITE)
         try database.configureSession(EncryptedStoreOptions())
         for sql in statements { try database.run(sql) }
         _ = try database.text("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -123,24 +123,24 @@ extension TestFolder {
 
     /// Opens the database of a closed store without the store.
     package func openDatabase() throws -> Database {
-        let database = try keying().open(path: database.path, flags: SQLITE_OPEN_READONLY)
+        let database = try cipherConfiguration().open(path: database.path, flags: SQLITE_OPEN_READONLY)
         try database.configureSession(EncryptedStoreOptions())
         return database
     }
 
     /// Opens the database of a closed store without the store, to change it behind the store's back.
     package func openDatabaseForWriting() throws -> Database {
-        let database = try keying().open(path: database.path, flags: 2)
+        let database = try cipherConfiguration().open(path: database.path, flags: 2)
         try database.configureSession(EncryptedStoreOptions())
         return database
     }
 
-    private func keying() throws -> Keying {
-        let engine = try Keying.engineVersion()
-        let mark = try FormatMark(
-            reading: FileSystem.prefix(of: database.path, count: FormatMark.count),
+    private func cipherConfiguration() throws -> CipherConfiguration {
+        let engine = try CipherConfiguration.engineVersion()
+        let header = try FileHeader(
+            reading: FileSystem.prefix(of: database.path, count: FileHeader.count),
             of: database.path
         )
-        return try Keying(key: .testKey(), mark: mark, engine: engine)
+        return try CipherConfiguration(key: .testKey(), header: header, engine: engine)
     }
 }

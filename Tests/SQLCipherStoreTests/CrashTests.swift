@@ -49,7 +49,7 @@ struct CrashTests {
         let folder = try TestFolder()
         let path = folder.database.path
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, step = step as Int] in
-            let engine = try Keying.engineVersion()
+            let engine = try CipherConfiguration.engineVersion()
             let creator = StoreCreator(
                 files: StoreFiles(path, in: .killing(after: step)),
                 engine: engine,

@@ -11,7 +11,7 @@ struct ForeignReaderTests {
     func python() async throws {
         let engine = try EncryptedStore.linkedEngineVersion()
         let newest = try #require(engine.newestFormat)
-        for format in FormatMark.Format.allCases where format.rawValue <= newest.rawValue {
+        for format in FileHeader.Format.allCases where format.rawValue <= newest.rawValue {
             let folder = try TestFolder()
             try StoreCreator(files: StoreFiles(folder.database.path), engine: engine, format: format)
                 .create(.testKey(), StoreSchema([.items, .searchable("T")]))

@@ -76,12 +76,16 @@ struct SearchIndexTests {
         try await store.upsert([Record(id: "1", ["shop": "Łódź", "owner": "Anna"])], table: "T")
         await store.close()
         do {
-            let mark = try FormatMark(
-                reading: FileSystem.prefix(of: folder.database.path, count: FormatMark.count),
+            let header = try FileHeader(
+                reading: FileSystem.prefix(of: folder.database.path, count: FileHeader.count),
                 of: folder.database.path
             )
-            let keying = try Keying(key: .testKey(), mark: mark, engine: Keying.engineVersion())
-            let database = try keying.open(path: folder.database.path, flags: SQLITE_OPEN_READWRITE)
+            let cipherConfiguration = try CipherConfiguration(
+                key: .testKey(),
+                header: header,
+                engine: CipherConfiguration.engineVersion()
+            )
+            let database = try cipherConfiguration.open(path: folder.database.path, flags: SQLITE_OPEN_READWRITE)
             try database.configureSession(EncryptedStoreOptions())
             for statement in SearchIndex(table: "T", column: "shop").removal { try database.run(statement) }
             try database.run("CREATE TABLE \"words0:T:shop\" (\"word\" TEXT, \"row\" TEXT)")

@@ -62,7 +62,7 @@ struct MemoryHarness: StoreHarness {
     let keepsUnknownColumns: Bool
     var name: String { keepsUnknownColumns ? "MemoryStore" : "the weakest MemoryStore" }
 
-    func makeStore(_ schema: StoreSchema, at place: StorePlace) async throws -> MemoryStore {
+    func makeStore(_ schema: StoreSchema, at place: StoreLocation) async throws -> MemoryStore {
         MemoryStore(schema, keepsUnknownColumns: keepsUnknownColumns)
     }
 }

@@ -11,16 +11,16 @@ import Darwin
 extension PrivateFile {
     /// Creates the file with mode 0600 and the given content, whole or not at all.
     ///
-    /// The durable steps, in order: a temporary file beside it is created, written and synchronized; it gets the name, unless
-    /// that is taken; the temporary name goes; the folder is synchronized. A kill before the naming leaves no file at
-    /// the path, and perhaps a temporary one, which nothing reads and nobody needs; one after it leaves the whole file.
-    /// A loss of power before the folder is synchronized leaves either.
+    /// The durable steps, in order: a temporary file beside it is created, written and synchronized; it gets the name,
+    /// unless that is taken; the temporary name goes; the folder is synchronized. A kill before the naming leaves no
+    /// file at the path, and perhaps a temporary one, which nothing reads and nobody needs; one after it leaves the
+    /// whole file. A loss of power before the folder is synchronized leaves either.
     ///
     /// Of several that create one file at the same time, one succeeds.
     ///
     /// - Throws: `KeyError` with code `alreadyExists` if something lies at the path, which is then untouched, or `io`.
-    ///   An `io` of a step after the naming leaves the file in place: it is whole, and only not proven to outlast a loss
-    ///   of power.
+    ///   An `io` of a step after the naming leaves the file in place: it is whole, and only not proven to outlast a
+    ///   loss of power.
     func create(_ content: UnsafeRawBufferPointer, random: RandomSource) throws {
         let temporaryPath = try makeTemporaryPath(random)
         do throws(SystemCallFailure) {

@@ -26,10 +26,10 @@ extension PrivateFile {
 
     /// Replaces the file's content, wholly or not at all.
     ///
-    /// The durable steps, in order: a temporary file beside it is created, written and synchronized; it takes the file's
-    /// place; the folder is synchronized. A kill before the renaming leaves the file as it was, and perhaps a temporary
-    /// one, which nothing reads; one after it leaves the new file. A loss of power before the folder is synchronized
-    /// leaves either.
+    /// The durable steps, in order: a temporary file beside it is created, written and synchronized; it takes the
+    /// file's place; the folder is synchronized. A kill before the renaming leaves the file as it was, and perhaps a
+    /// temporary one, which nothing reads; one after it leaves the new file. A loss of power before the folder is
+    /// synchronized leaves either.
     ///
     /// - Parameters:
     ///   - content: The new content.
@@ -69,7 +69,8 @@ extension PrivateFile {
         }
     }
 
-    /// Removes what replacements that were killed have left. Only for the holder of the lock: nobody else is writing one.
+    /// Removes what replacements that were killed have left. Only for the holder of the lock: nobody else is writing
+    /// one.
     private func removeTemporaries() {
         do {
             for name in try temporaryNames() ?? [] { discard(folder + name) }

@@ -1,5 +1,5 @@
-import SQLCipherStore
 import CSQLCipher
+import SQLCipherStore
 import SyncContract
 
 /// A plain file that holds a whole store, as an export writes it.
@@ -41,14 +41,14 @@ struct ExportedStore: PlainContent {
 
     func write(
         to path: String,
-        _ keying: Keying,
+        _ cipherConfiguration: CipherConfiguration,
         _ work: CancellableWork,
         _ progress: StoreProgressHandler?
     ) throws {
         let copy = DatabaseCopy(source: source.database, size: source.size, work: work, progress: progress)
-        let content = try copy.run(to: path, keying)
-        let database = try keying.open(path: path, flags: SQLITE_OPEN_READWRITE)
-        try database.configureUnfinished()
+        let content = try copy.run(to: path, cipherConfiguration)
+        let database = try cipherConfiguration.open(path: path, flags: SQLITE_OPEN_READWRITE)
+        try database.configureTemporary()
         guard try DatabaseContent(database) == content else {
             throw StoreError(
                 .internal,

@@ -1,6 +1,6 @@
-import SQLCipherStore
 import CSQLCipher
 import DurableFiles
+import SQLCipherStore
 import SyncContract
 
 #if canImport(Glibc)
@@ -74,10 +74,10 @@ final class PlainDatabase {
     }
 
     private static func checkStart(_ path: String) throws {
-        let start = try FileSystem.prefix(of: path, count: FormatMark.count)
-        guard start != FormatMark.plainHeader else { return }
+        let start = try FileSystem.prefix(of: path, count: FileHeader.count)
+        guard start != FileHeader.plainHeader else { return }
         let reason =
-            if start.starts(with: FormatMark.magic) {
+            if start.starts(with: FileHeader.magic) {
                 "is an encrypted store already; open it with its key"
             } else if start.isEmpty {
                 "is empty; create a new store instead"
@@ -87,15 +87,15 @@ final class PlainDatabase {
         throw StoreError(.unsupportedFormat, "'\(path)' \(reason)")
     }
 
-    /// A log with commits and a journal with pages to be put back are parts of the database that an immutable
+    /// A WAL with commits and a journal with pages to be put back are parts of the database that an immutable
     /// connection does not read.
     private static func checkCompanions(_ files: StoreFiles) throws {
-        let hasLog = FileSystem.size(of: files.log) ?? 0 > 0
+        let hasWAL = FileSystem.size(of: files.wal) ?? 0 > 0
         // A journal that starts with a zero has been settled, and is kept for the next time.
         let hasJournal =
             try FileSystem.size(of: files.journal) ?? 0 > 0
             && FileSystem.prefix(of: files.journal, count: 1) != [0]
-        guard !hasLog, !hasJournal else {
+        guard !hasWAL, !hasJournal else {
             throw StoreError(
                 .inUse,
                 "beside '\(files.database)' lies a log or journal: a program has it open or was killed; close it there,"

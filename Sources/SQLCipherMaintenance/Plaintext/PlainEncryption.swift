@@ -1,6 +1,6 @@
-import SQLCipherStore
 import CSQLCipher
 import DurableFiles
+import SQLCipherStore
 import SecretMemory
 import SyncContract
 
@@ -16,7 +16,7 @@ struct PlainEncryption {
     func run() throws -> StoreEncryptionResult {
         guard key.count == KeyText.keyCount else { throw StoreError.wrongKeyLength(key.count) }
         // With plain SQLite linked in place of SQLCipher nothing would be encrypted.
-        let engine = try Keying.engineVersion()
+        let engine = try CipherConfiguration.engineVersion()
         guard let format = engine.newestFormat else { throw StoreError.notEncrypting }
         let source = try PlainDatabase(plain, work: work)
         guard FileSystem.isFolder(files.folder) else { throw StoreError.noFolder(files.folder) }
@@ -26,23 +26,23 @@ struct PlainEncryption {
             if try source.database.text(SchemaSQL.findMemory) != nil {
                 return try ExportedStore(source, schema)
             }
-            return try ForeignDatabase(source, schema)
+            return try PlaintextImportDatabase(source, schema)
         }
         let lock = try LockFile(files)
         return try withExtendedLifetime(lock) {
             try checkPlace()
             let builder = DatabaseBuilder(
                 files: files,
-                keying: try Keying(key: key, mark: FormatMark(new: format), engine: engine),
+                cipherConfiguration: try CipherConfiguration(key: key, header: FileHeader(new: format), engine: engine),
                 work: work,
                 progress: progress
             )
             var result: StoreEncryptionResult?
             try builder.build(.free) { path in
-                guard let keying = builder.keying else { throw StoreError.notEncrypting }
-                try source.reportingDamage { try content.write(to: path, keying, work, progress) }
+                guard let cipherConfiguration = builder.cipherConfiguration else { throw StoreError.notEncrypting }
+                try source.reportingDamage { try content.write(to: path, cipherConfiguration, work, progress) }
                 try source.checkUnchanged()
-                let database = try keying.open(path: path, flags: SQLITE_OPEN_READONLY)
+                let database = try cipherConfiguration.open(path: path, flags: SQLITE_OPEN_READONLY)
                 try database.configureSession(EncryptedStoreOptions())
                 let copied = try DatabaseContent(database)
                 result = try StoreEncryptionResult(database, copied, droppedIndexes: content.droppedIndexes)
@@ -55,7 +55,7 @@ struct PlainEncryption {
 
     private func checkPlace() throws {
         guard !FileSystem.exists(files.database) else { throw StoreError.alreadyExists(at: files.database) }
-        try files.refuseOrphanedLog()
+        try files.refuseOrphanedWAL()
     }
 }
 
@@ -67,7 +67,7 @@ protocol PlainContent {
     /// Writes everything to an empty file, and checks that nothing is missing there.
     func write(
         to path: String,
-        _ keying: Keying,
+        _ cipherConfiguration: CipherConfiguration,
         _ work: CancellableWork,
         _ progress: StoreProgressHandler?
     ) throws

@@ -105,7 +105,7 @@ actor Connection {
     func close(emptyingLog: Bool) {
         if emptyingLog {
             // A store that was only read may have a log that an earlier process left.
-            if database == nil, FileSystem.exists(files.log) { openForClosing() }
+            if database == nil, FileSystem.exists(files.wal) { openForClosing() }
             _ = emptyLog(.truncate, waiting: 5_000)
         }
         database = nil
@@ -183,5 +183,5 @@ enum LogLimits {
     /// From how many pages on each commit writes back what no reader needs. SQLite's own default.
     static let checkpointPages = 1_000
     /// A page in the log: a database page and its head.
-    static let frameSize = FormatMark.pageSize + 24
+    static let frameSize = FileHeader.pageSize + 24
 }

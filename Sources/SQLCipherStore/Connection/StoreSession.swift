@@ -3,7 +3,7 @@ import SyncContract
 /// What an open store works with. One that is locked or closed has none, and with it goes the key.
 final class StoreSession: Sendable {
     let catalog: StoreCatalog
-    let keying: Keying
+    let cipherConfiguration: CipherConfiguration
 
     // The order matters for a store that is dropped without being closed: readers end before the writer, which writes
     // the log back and lifts the lock.
@@ -26,20 +26,20 @@ final class StoreSession: Sendable {
         _ options: EncryptedStoreOptions
     ) {
         catalog = opened.catalog
-        let keying = opened.keying
-        self.keying = keying
+        let cipherConfiguration = opened.cipherConfiguration
+        self.cipherConfiguration = cipherConfiguration
         writer = Connection(
             label: "SealedSync.writer",
             files: files,
             lock: opened.lock,
             checkpointDelay: options.checkpointDelay
         ) {
-            try StoreOpener.openWriter(files, keying: keying, options: options)
+            try StoreOpener.openWriter(files, cipherConfiguration: cipherConfiguration, options: options)
         }
         let otherReaders = (1..<max(options.readerCount, 1))
             .map { index in
                 Connection(label: "SealedSync.reader.\(index)", files: files) {
-                    try StoreOpener.openReader(files, keying: keying, options: options)
+                    try StoreOpener.openReader(files, cipherConfiguration: cipherConfiguration, options: options)
                 }
             }
         // The last is lent first.

@@ -13,10 +13,10 @@ package struct StoreFiles: Sendable {
     /// The folder.
     package var folder: String { FileSystem.folder(of: database) }
 
-    /// SQLite's log of what is not in the database yet.
-    package var log: String { database + "-wal" }
+    /// SQLite's WAL of what is not in the database yet.
+    package var wal: String { database + "-wal" }
 
-    /// The index of the log, which the connections of a process share.
+    /// The index of the WAL, which the connections of a process share.
     package var index: String { database + "-shm" }
 
     /// SQLite's rollback journal, which this store never leaves behind.
@@ -26,13 +26,13 @@ package struct StoreFiles: Sendable {
     var lock: String { database + ".lock" }
 
     /// A new database until it is complete.
-    package var unfinished: String { database + ".new" }
+    package var temporary: String { database + ".new" }
 
     /// What a creation or a rewrite that was killed can leave behind.
-    package var leftovers: [String] { ["", "-journal", "-wal", "-shm"].map { unfinished + $0 } }
+    package var leftovers: [String] { ["", "-journal", "-wal", "-shm"].map { temporary + $0 } }
 
     /// Every file a store can have, in the order in which they are removed: the lock goes last.
-    package var all: [String] { [database, log, index, journal] + leftovers + [lock] }
+    package var all: [String] { [database, wal, index, journal] + leftovers + [lock] }
 
     /// The files of the store at a path, with symbolic links followed, so that one store has one lock.
     package init(_ path: String, in fileSystem: FileSystem = FileSystem()) {
@@ -50,7 +50,7 @@ package struct StoreFiles: Sendable {
 }
 
 extension StoreFiles {
-    /// The database as SQLite opens it when nobody writes to it: the file alone, without locks and without its log.
+    /// The database as SQLite opens it when nobody writes to it: the file alone, without locks and without its WAL.
     package var immutableURI: String { Self.uri(database, "immutable=1") }
 
     /// A path as SQLite takes it with parameters.
@@ -81,9 +81,9 @@ extension StoreFiles {
         for path in leftovers where FileSystem.exists(path) { try fileSystem.remove(path) }
     }
 
-    /// Throws when a log or a journal lies where a new database is about to come: it would be played into that.
-    package func refuseOrphanedLog() throws(StoreError) {
-        guard [log, journal].allSatisfy({ FileSystem.size(of: $0) ?? 0 == 0 }) else {
+    /// Throws when a WAL or a journal lies where a new database is about to come: it would be played into that.
+    package func refuseOrphanedWAL() throws(StoreError) {
+        guard [wal, journal].allSatisfy({ FileSystem.size(of: $0) ?? 0 == 0 }) else {
             throw StoreError(
                 .damaged,
                 "the database '\(database)' is missing but its log is there; put the database back, or delete the"

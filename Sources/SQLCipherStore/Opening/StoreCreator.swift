@@ -8,25 +8,25 @@ package import SyncContract
 package struct StoreCreator {
     let files: StoreFiles
     let engine: EngineVersion
-    let format: FormatMark.Format
+    let format: FileHeader.Format
 
-    package init(files: StoreFiles, engine: EngineVersion, format: FormatMark.Format) {
+    package init(files: StoreFiles, engine: EngineVersion, format: FileHeader.Format) {
         self.files = files
         self.engine = engine
         self.format = format
     }
 
     package func create(_ key: SecretBytes, _ schema: StoreSchema) throws {
-        try files.refuseOrphanedLog()
+        try files.refuseOrphanedWAL()
         try files.removeLeftovers()
-        let mark = FormatMark(new: format)
-        let (path, fileSystem) = (files.unfinished, files.fileSystem)
+        let header = FileHeader(new: format)
+        let (path, fileSystem) = (files.temporary, files.fileSystem)
         do {
             _ = try fileSystem.create(path)
-            _ = try Self.build(path, Keying(key: key, mark: mark, engine: engine), schema)
+            _ = try Self.build(path, CipherConfiguration(key: key, header: header, engine: engine), schema)
             fileSystem.report(.wrote(path))
             try fileSystem.synchronize(path)
-            guard try FileSystem.prefix(of: path, count: FormatMark.count) == mark.bytes else {
+            guard try FileSystem.prefix(of: path, count: FileHeader.count) == header.bytes else {
                 throw StoreError.notEncrypting
             }
             fileSystem.report(.verified(path))
@@ -42,11 +42,13 @@ package struct StoreCreator {
     }
 
     /// Makes an empty file a store with the declared tables.
-    package static func build(_ path: String, _ keying: Keying, _ schema: StoreSchema) throws -> (
-        Database, StoreCatalog
-    ) {
-        let database = try keying.open(path: path, flags: SQLITE_OPEN_READWRITE)
-        try database.configureUnfinished()
+    package static func build(_ path: String, _ cipherConfiguration: CipherConfiguration, _ schema: StoreSchema) throws
+        -> (
+            Database, StoreCatalog
+        )
+    {
+        let database = try cipherConfiguration.open(path: path, flags: SQLITE_OPEN_READWRITE)
+        try database.configureTemporary()
         _ = try database.text("PRAGMA user_version = \(SchemaMigrator.layoutVersion)")
         return (database, try SchemaMigrator(database: database, schema: schema).migrate())
     }
@@ -54,7 +56,7 @@ package struct StoreCreator {
 
 extension Database {
     /// What a connection is set to that writes a file that is not finished.
-    package func configureUnfinished() throws {
+    package func configureTemporary() throws {
         // Nothing has to be rolled back on disk: an unfinished file is thrown away.
         _ = try text("PRAGMA journal_mode = MEMORY")
         _ = try text("PRAGMA synchronous = OFF")

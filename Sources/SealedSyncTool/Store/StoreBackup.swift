@@ -27,7 +27,7 @@ struct StoreBackup: ToolCommand {
         let (folder, target) = (options.folder, URL(fileURLWithPath: target, isDirectory: true))
         let keyring = try await options.unlock()
         let bytes = try await Interruption.cancelling { bar in
-            let store = try await folder.openAsItIs(keyring)
+            let store = try await folder.openWithStoredSchema(keyring)
             // The copy appears as a whole, in place of a folder that is there only if that is empty.
             let replacesEmptyFolder = unsafe rmdir(target.path) == 0
             do {

@@ -65,7 +65,7 @@ extension StoreInspect {
             self.slots = slots
             format = outside.format.number
             databaseBytes = outside.databaseSize
-            logBytes = outside.logSize
+            logBytes = outside.walSize
             inUse = outside.isInUse
             leftovers = outside.leftovers
         }

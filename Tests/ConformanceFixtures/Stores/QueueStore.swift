@@ -180,7 +180,7 @@ package struct QueueStoreHarness: StoreHarness {
 
     package init() {}
 
-    package func makeStore(_ schema: StoreSchema, at place: StorePlace) async throws -> QueueStore {
+    package func makeStore(_ schema: StoreSchema, at place: StoreLocation) async throws -> QueueStore {
         QueueStore(schema)
     }
 }

@@ -44,7 +44,7 @@ struct SampleStore {
     ]
 
     /// Makes the store, closed, with the given format or the newest.
-    static func make(in folder: TestFolder, format: FormatMark.Format? = nil, rows: Int = 300) async throws {
+    static func make(in folder: TestFolder, format: FileHeader.Format? = nil, rows: Int = 300) async throws {
         if let format { try folder.createStore(format, tables) }
         let store = try await EncryptedStore.open(in: folder, tables)
         try await store.upsert(records, table: "items")
@@ -99,9 +99,19 @@ struct DatabaseDump: Equatable {
     /// Opens the database of a closed store, with the key of a test.
     init(_ folder: TestFolder, keyByte: UInt8 = 7) throws {
         let path = folder.database.path
-        let mark = try FormatMark(reading: FileSystem.prefix(of: path, count: FormatMark.count), of: path)
-        let keying = try Keying(key: .testKey(keyByte), mark: mark, engine: Keying.engineVersion())
-        try self.init(StoreOpener.openReader(StoreFiles(path), keying: keying, options: EncryptedStoreOptions()))
+        let header = try FileHeader(reading: FileSystem.prefix(of: path, count: FileHeader.count), of: path)
+        let cipherConfiguration = try CipherConfiguration(
+            key: .testKey(keyByte),
+            header: header,
+            engine: CipherConfiguration.engineVersion()
+        )
+        try self.init(
+            StoreOpener.openReader(
+                StoreFiles(path),
+                cipherConfiguration: cipherConfiguration,
+                options: EncryptedStoreOptions()
+            )
+        )
     }
 
     init(plain url: URL) throws { try self.init(Database(path: url.path, flags: 1)) }

@@ -144,7 +144,7 @@ struct RotationCompetitionTests {
     private func openDatabase(_ keyring: StoreKeyring) throws -> Database {
         let files = try StoreFiles(folder.store.databaseURL)
         let opener = DatabaseOpener(files: files, key: try keyring.dataKey, keyIsVerified: true)
-        return try opener.keying(Keying.engineVersion())
+        return try opener.cipherConfiguration(CipherConfiguration.engineVersion())
             .open(path: files.database, flags: SQLITE_OPEN_READWRITE)
     }
 

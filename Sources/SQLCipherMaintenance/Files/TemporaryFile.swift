@@ -1,5 +1,5 @@
-import SQLCipherStore
 import DurableFiles
+import SQLCipherStore
 import SyncContract
 
 #if canImport(Glibc)
@@ -13,7 +13,7 @@ import Darwin
 /// A file that is being written under a temporary name, beside the place it will have.
 ///
 /// Only its owner may use it. It is locked: what a killed process has left is told from what another one is writing.
-final class UnfinishedFile {
+final class TemporaryFile {
     /// The temporary name.
     let path: String
     private let files: StoreFiles
@@ -24,7 +24,7 @@ final class UnfinishedFile {
     /// - Throws: ``StoreError/Code/inUse`` when somebody is writing it.
     init(_ files: StoreFiles) throws {
         self.files = files
-        path = files.unfinished
+        path = files.temporary
         try Self.removeLeftBehind(files)
         try files.removeLeftovers()
         guard let lock = try FileLock(Self.create(files)) else { throw StoreError.isBeingWritten(files.database) }
@@ -41,7 +41,7 @@ final class UnfinishedFile {
     /// Gives the file its name, which nothing may have yet, and waits until that is on the disk.
     ///
     /// - Throws: ``StoreError/Code/alreadyExists``.
-    func appear() throws {
+    func publish() throws {
         try checkInPlace()
         do throws(SystemCallFailure) {
             try files.fileSystem.publish(path, as: files.database)
@@ -63,7 +63,7 @@ final class UnfinishedFile {
 
     private static func create(_ files: StoreFiles) throws -> FileDescriptor {
         do throws(SystemCallFailure) {
-            return try files.fileSystem.create(files.unfinished)
+            return try files.fileSystem.create(files.temporary)
         } catch {
             guard error.number == EEXIST else { throw error }
             throw StoreError.isBeingWritten(files.database)
@@ -71,7 +71,7 @@ final class UnfinishedFile {
     }
 
     private static func removeLeftBehind(_ files: StoreFiles) throws {
-        let path = files.unfinished
+        let path = files.temporary
         guard FileSystem.exists(path) else { return }
         guard let lock = try FileLock(FileDescriptor(opening: path, flags: O_RDONLY)) else {
             throw StoreError.isBeingWritten(files.database)

@@ -4,7 +4,7 @@ package import SyncContract
 ///
 /// They are SQLCipher's salt. With a raw key the salt need not be random: half of it names the format, the other half
 /// is.
-package struct FormatMark: Sendable {
+package struct FileHeader: Sendable {
     /// The settings a store is encrypted with.
     package enum Format: UInt8, Sendable, CaseIterable {
         /// SQLCipher 3's, with pages of 4096 bytes.
@@ -31,7 +31,7 @@ package struct FormatMark: Sendable {
     /// The settings.
     package let format: Format
 
-    /// A mark for a new store.
+    /// A header for a new store.
     package init(new format: Format) {
         var generator = SystemRandomNumberGenerator()
         bytes = Self.magic + [format.rawValue] + (0..<8).map { _ in UInt8.random(in: 0...255, using: &generator) }

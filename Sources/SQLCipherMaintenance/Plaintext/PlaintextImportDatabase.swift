@@ -1,14 +1,14 @@
-import SQLCipherStore
 import CSQLCipher
+import SQLCipherStore
 import SyncContract
 
 /// A plain file of another program: each of its tables becomes one of the store.
-struct ForeignDatabase: PlainContent {
+struct PlaintextImportDatabase: PlainContent {
     /// How many rows are written with one call.
     private static let batchCount = 200
 
     private let source: PlainDatabase
-    private let tables: [ForeignTable]
+    private let tables: [PlaintextImportTable]
     private let schema: StoreSchema
 
     var droppedIndexes: [String] { tables.flatMap(\.droppedIndexes) }
@@ -29,7 +29,7 @@ struct ForeignDatabase: PlainContent {
                     "declare it in the spelling it has"
                 )
             }
-            return try ForeignTable(PlainTable(name, database), declared: match, database)
+            return try PlaintextImportTable(PlainTable(name, database), declared: match, database)
         }
         let found = tables.map(\.definition)
         schema = try StoreSchema(found + (declared?.tables ?? []).filter { table in !names.contains(table.name) })
@@ -37,14 +37,14 @@ struct ForeignDatabase: PlainContent {
 
     func write(
         to path: String,
-        _ keying: Keying,
+        _ cipherConfiguration: CipherConfiguration,
         _ work: CancellableWork,
         _ progress: StoreProgressHandler?
     ) throws {
         let total = try tables.reduce(Int64(0)) { try $0 + count($1.name, source.database) }
         let meter = ProgressMeter(.copying, total: source.size, progress)
         defer { meter.finish() }
-        let (database, catalog) = try StoreCreator.build(path, keying, schema)
+        let (database, catalog) = try StoreCreator.build(path, cipherConfiguration, schema)
         var done: Int64 = 0
         try database.transaction(.writing) {
             for table in tables {

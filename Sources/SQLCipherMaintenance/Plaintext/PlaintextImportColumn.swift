@@ -2,7 +2,7 @@ import SQLCipherStore
 import SyncContract
 
 /// How the values of a column of a foreign table become those of a store.
-struct ForeignColumn {
+struct PlaintextImportColumn {
     let name: String
     let type: ColumnType?
 

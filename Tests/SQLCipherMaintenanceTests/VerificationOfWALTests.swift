@@ -9,7 +9,7 @@ import Testing
 @testable import SQLCipherStore
 
 @Suite("Verifying a store whose log was left behind")
-struct VerificationOfLogTests {
+struct VerificationOfWALTests {
     private let folder: TestFolder
     private let commits = 4
 
@@ -57,11 +57,11 @@ struct VerificationOfLogTests {
     func changedByte() async throws {
         try await leaveLog()
         let intact = Data(try #require(folder.contents()["store.db-wal"]))
-        let frames = (intact.count - LogScan.headSize) / LogScan.frameSize
-        let inFrame = [3, 7, 8, 12, 16, 23, 24, LogScan.frameSize - 1]
+        let frames = (intact.count - WALScan.headSize) / WALScan.frameSize
+        let inFrame = [3, 7, 8, 12, 16, 23, 24, WALScan.frameSize - 1]
         let offsets =
             [0, 4, 8, 12, 16, 20, 24, 28]
-            + (0..<frames).flatMap { frame in inFrame.map { LogScan.headSize + frame * LogScan.frameSize + $0 } }
+            + (0..<frames).flatMap { frame in inFrame.map { WALScan.headSize + frame * WALScan.frameSize + $0 } }
         var reported = 0
         for offset in offsets {
             try folder.edit("store.db-wal") { data in
@@ -85,13 +85,13 @@ struct VerificationOfLogTests {
     @Test("says how many commits are safe, and in which frame the log breaks off")
     func place() async throws {
         try await leaveLog()
-        let scan = try LogScan(StoreFiles(folder.database.path).log)
+        let scan = try WALScan(StoreFiles(folder.database.path).wal)
         #expect(scan.commits == commits && scan.breakage == nil)
         let frame = scan.committedFrames / 2
-        try folder.edit("store.db-wal") { $0[LogScan.pageOffset(ofFrame: frame) + 9] ^= 1 }
+        try folder.edit("store.db-wal") { $0[WALScan.pageOffset(ofFrame: frame) + 9] ^= 1 }
         let finding = try #require(try await verify().findings.first)
         #expect(finding.kind == .damagedLog && finding.place == .logFrame(frame))
-        let left = try LogScan(StoreFiles(folder.database.path).log).commits
+        let left = try WALScan(StoreFiles(folder.database.path).wal).commits
         #expect(left < commits && finding.message.contains("\(left) commit"))
     }
 
@@ -108,10 +108,10 @@ struct VerificationOfLogTests {
     @Test("what an uncommitted transaction left is nobody's loss")
     func uncommitted() async throws {
         try await leaveLog()
-        let path = StoreFiles(folder.database.path).log
-        let scan = try LogScan(path)
+        let path = StoreFiles(folder.database.path).wal
+        let scan = try WALScan(path)
         // The last commit's last frame is gone: what is left of it was never said to be kept.
-        let end = LogScan.pageOffset(ofFrame: scan.committedFrames) - LogScan.frameHeadSize
+        let end = WALScan.pageOffset(ofFrame: scan.committedFrames) - WALScan.frameHeadSize
         try folder.edit("store.db-wal") { $0 = $0.prefix(end) }
         #expect(try await verify().isSound)
         try folder.edit("store.db-wal") { $0 = $0.prefix($0.count - 100) }
@@ -137,7 +137,7 @@ struct VerificationOfLogTests {
     @Test("a page of the database that was torn while the log was written back is no damage: the log has it")
     func tornPage() async throws {
         try await leaveLog()
-        let scan = try LogScan(StoreFiles(folder.database.path).log)
+        let scan = try WALScan(StoreFiles(folder.database.path).wal)
         let inBoth = try #require(
             scan.newestFrames.keys.filter { $0 <= (FileSystem.size(of: folder.database.path) ?? 0) / 4_096 }.max()
         )

@@ -1,20 +1,20 @@
 import CSQLCipher
 package import SecretMemory
-import Synchronization
 import SyncContract
+import Synchronization
 
 /// What turns a plain connection into one that decrypts: the key with the salt, and the settings of the format.
-package struct Keying: Sendable {
+package struct CipherConfiguration: Sendable {
     private let text: SecretBytes
-    /// The format mark of the file.
-    package let mark: FormatMark
+    /// The file header of the file.
+    package let header: FileHeader
     /// The linked library.
     package let engine: EngineVersion
 
     /// Makes a copy of a lent key, in memory that is wiped with the last use.
-    package init(key: SecretBytes, mark: FormatMark, engine: EngineVersion) throws {
-        text = try KeyText.make(key: key, salt: mark.bytes)
-        self.mark = mark
+    package init(key: SecretBytes, header: FileHeader, engine: EngineVersion) throws {
+        text = try KeyText.make(key: key, salt: header.bytes)
+        self.header = header
         self.engine = engine
     }
 
@@ -42,10 +42,10 @@ package struct Keying: Sendable {
 
     private func applySettings(to database: Database, _ name: String) throws {
         if engine.majorCipherVersion >= 4 {
-            let compatibility = mark.format == .sqlcipher3 ? 3 : 4
+            let compatibility = header.format == .sqlcipher3 ? 3 : 4
             try database.execute("PRAGMA \(name).cipher_compatibility = \(compatibility)")
         }
-        try database.execute("PRAGMA \(name).cipher_page_size = \(FormatMark.pageSize)")
+        try database.execute("PRAGMA \(name).cipher_page_size = \(FileHeader.pageSize)")
     }
 
     /// The versions of the linked library.

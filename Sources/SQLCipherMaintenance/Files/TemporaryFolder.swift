@@ -1,5 +1,5 @@
-import SQLCipherStore
 import DurableFiles
+import SQLCipherStore
 import SyncContract
 
 #if canImport(Glibc)
@@ -10,8 +10,8 @@ import Musl
 import Darwin
 #endif
 
-/// A folder that is being filled under a temporary name, beside the place it will have: see ``UnfinishedFile``.
-final class UnfinishedFolder: Sendable {
+/// A folder that is being filled under a temporary name, beside the place it will have: see ``TemporaryFile``.
+final class TemporaryFolder: Sendable {
     /// The temporary name.
     let path: String
     private let place: String
@@ -45,8 +45,9 @@ final class UnfinishedFolder: Sendable {
         try checkInPlace()
     }
 
-    /// Gives the folder its name, which nothing may have yet, when all in it is on the disk, and waits until the name is.
-    func appear() throws {
+    /// Gives the folder its name, which nothing may have yet, when all in it is on the disk, and waits until the name
+    /// is.
+    func publish() throws {
         try checkInPlace()
         try fileSystem.synchronize(path)
         guard !FileSystem.exists(place) else { throw StoreError.alreadyExists(at: place) }

@@ -2,11 +2,11 @@ import SQLCipherStore
 import SyncContract
 
 /// A table of a foreign file and the table of the store that it becomes.
-struct ForeignTable {
+struct PlaintextImportTable {
     let definition: TableDefinition
     let droppedIndexes: [String]
     private let idColumn: String
-    private let columns: [ForeignColumn]
+    private let columns: [PlaintextImportColumn]
 
     var name: String { definition.name }
 
@@ -27,12 +27,14 @@ struct ForeignTable {
         }
         idColumn = id
         if let declared {
-            columns = try others.map { try ForeignColumn(name: $0.name, type: Self.type(of: $0.name, declared)) }
+            columns = try others.map {
+                try PlaintextImportColumn(name: $0.name, type: Self.type(of: $0.name, declared))
+            }
             definition = declared
             droppedIndexes = table.indexes.filter { !declared.indexes.contains($0.columns ?? []) }.map(\.name)
         } else {
             let types = try others.map { try Self.type(of: $0, table, database) }
-            columns = zip(others, types).map { ForeignColumn(name: $0.name, type: $1) }
+            columns = zip(others, types).map { PlaintextImportColumn(name: $0.name, type: $1) }
             definition = try Self.definition(table, columns)
             droppedIndexes = table.indexes.filter { $0.columns == nil }.map(\.name)
         }
@@ -75,7 +77,7 @@ struct ForeignTable {
     }
 }
 
-extension ForeignTable {
+extension PlaintextImportTable {
     /// The type that a declared table has for a column; nil for a column that it does not name.
     private static func type(of column: String, _ declared: TableDefinition) throws -> ColumnType? {
         if let type = declared.type(of: column) { return type }
@@ -102,7 +104,7 @@ extension ForeignTable {
             return classes.subtracting([.null])
         }
         let other = try database.int64("SELECT 1 FROM \(table.sqlName) WHERE \(name) NOT IN (0, 1) LIMIT 1")
-        let type = ForeignColumn.type(declaration: column.declaration, classes: classes, isTruth: other == nil)
+        let type = PlaintextImportColumn.type(declaration: column.declaration, classes: classes, isTruth: other == nil)
         guard let type else {
             throw StoreError.notTakenOver(
                 "column '\(column.name)' of table '\(table.name)' has values of several types, or of another than it is"
@@ -113,7 +115,7 @@ extension ForeignTable {
         return type
     }
 
-    private static func definition(_ table: PlainTable, _ columns: [ForeignColumn]) throws -> TableDefinition {
+    private static func definition(_ table: PlainTable, _ columns: [PlaintextImportColumn]) throws -> TableDefinition {
         let names = columns.map(\.name)
         var properties: SystemProperties = [.createdAt, .updatedAt, .version]
         if names.contains("deleted") { properties.insert(.deleted) }

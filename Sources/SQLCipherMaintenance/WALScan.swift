@@ -1,13 +1,13 @@
-import SQLCipherStore
 import DurableFiles
+import SQLCipherStore
 
-/// What lies in a log that was left behind, read without a key and without changing it.
+/// What lies in a WAL that was left behind, read without a key and without changing it.
 ///
-/// The format is SQLite's (https://www.sqlite.org/fileformat2.html#the_write_ahead_log): a head of 32 bytes, then frames
-/// of 24 bytes and a page. Each frame carries the two salts of the head, so that frames of an earlier turn of the log
-/// are told apart, and a running checksum. SQLite plays the log back up to the first frame that does not fit, and takes
-/// no notice of what is behind it.
-struct LogScan {
+/// The format is SQLite's (https://www.sqlite.org/fileformat2.html#the_write_ahead_log): a head of 32 bytes, then
+/// frames of 24 bytes and a page. Each frame carries the two salts of the head, so that frames of an earlier generation
+/// of the WAL are told apart, and a running checksum. SQLite plays the WAL back up to the first frame that does not
+/// fit, and takes no notice of what is behind it.
+struct WALScan {
     /// The number of frames up to the last commit that will be played back.
     private(set) var committedFrames = 0
 
@@ -17,17 +17,18 @@ struct LogScan {
     /// How many pages the database has after the last of them; nil without one.
     private(set) var pagesAfterLastCommit: Int?
 
-    /// The frame that holds the newest committed content of each page in the log; both count from 1.
+    /// The frame that holds the newest committed content of each page in the WAL; both count from 1.
     private(set) var newestFrames: [Int: Int] = [:]
 
-    /// Where the log breaks off although more of the same turn follows; nil when it ends as it should.
+    /// Where the WAL breaks off although more of the same generation follows; nil when it ends as it should.
     private(set) var breakage: Breakage?
 
     /// A place where playing back ends too early.
     struct Breakage {
         /// The frame that does not fit, from 1; nil when the head does not.
         var frame: Int?
-        /// Whether the frame is the last of its turn: one that was being written when the process ended looks the same.
+        /// Whether the frame is the last of its generation: one that was being written when the process ended looks the
+        /// same.
         var isLastFrame = false
         /// Whether this frame or one behind it ends a commit.
         var endsCommit = true
@@ -35,39 +36,40 @@ struct LogScan {
 
     static let headSize = 32
     static let frameHeadSize = 24
-    static let frameSize = frameHeadSize + FormatMark.pageSize
+    static let frameSize = frameHeadSize + FileHeader.pageSize
 
     /// Where the page of a frame begins in the file; the first frame is 1.
     static func pageOffset(ofFrame frame: Int) -> Int { headSize + (frame - 1) * frameSize + frameHeadSize }
 
-    /// Reads the log at a path. One that is missing or empty holds nothing.
+    /// Reads the WAL at a path. One that is missing or empty holds nothing.
     init(_ path: String) throws {
         guard let size = FileSystem.size(of: path), size > 0 else { return }
         let descriptor = try FileDescriptor(reading: path)
         var head = [UInt8](repeating: 0, count: Self.headSize)
         guard unsafe try head.withUnsafeMutableBytes({ unsafe try descriptor.read(into: $0, at: 0) }) == Self.headSize,
-            let turn = Turn(head)
+            let generation = WALGeneration(head)
         else {
             // A head alone, or a part of one, is what a process leaves that was killed before its first commit.
             if size > Self.headSize { breakage = Breakage() }
             return
         }
-        try read(descriptor, turn)
+        try read(descriptor, generation)
     }
 
-    private mutating func read(_ descriptor: borrowing FileDescriptor, _ turn: Turn) throws {
-        var checksum = turn.checksum
+    private mutating func read(_ descriptor: borrowing FileDescriptor, _ generation: WALGeneration) throws {
+        var checksum = generation.checksum
         var uncommitted: [(page: Int, frame: Int)] = []
-        /// The first frame that does not follow on the one before: the regular end, unless more of this turn is behind.
+        /// The first frame that does not follow on the one before: the regular end, unless more of this generation is
+        /// behind.
         var misfit: Int?
         var bytes = [UInt8](repeating: 0, count: Self.frameSize)
         for frame in 1... {
             let offset = Self.headSize + (frame - 1) * Self.frameSize
             let count = unsafe try bytes.withUnsafeMutableBytes { unsafe try descriptor.read(into: $0, at: offset) }
             guard count >= Self.frameHeadSize else { break }
-            let page = Int(Turn.number(bytes, 0))
-            let pagesAfter = Int(Turn.number(bytes, 4))
-            if misfit == nil, count == Self.frameSize, page > 0, turn.owns(bytes, &checksum) {
+            let page = Int(WALGeneration.number(bytes, 0))
+            let pagesAfter = Int(WALGeneration.number(bytes, 4))
+            if misfit == nil, count == Self.frameSize, page > 0, generation.owns(bytes, &checksum) {
                 uncommitted.append((page, frame))
                 guard pagesAfter > 0 else { continue }
                 commits += 1
@@ -78,7 +80,7 @@ struct LogScan {
             } else {
                 let first = misfit ?? frame
                 misfit = first
-                guard turn.mayOwn(bytes) else { continue }
+                guard generation.mayOwn(bytes) else { continue }
                 breakage = Breakage(
                     frame: first,
                     isLastFrame: first == frame,
@@ -91,15 +93,15 @@ struct LogScan {
     }
 }
 
-/// One turn of the log, from the writing of its head to the next.
-private struct Turn {
+/// One generation of the WAL, from the writing of its head to the next.
+private struct WALGeneration {
     let checksum: Checksum
     private let salts: [UInt8]
 
     init?(_ head: [UInt8]) {
         let magic = Self.number(head, 0)
         guard magic & ~1 == 0x377F_0682, Self.number(head, 4) == 3_007_000,
-            Self.number(head, 8) == UInt32(FormatMark.pageSize)
+            Self.number(head, 8) == UInt32(FileHeader.pageSize)
         else { return nil }
         var checksum = Checksum(isBigEndian: magic & 1 == 1)
         checksum.add(head[0..<24])
@@ -114,7 +116,7 @@ private struct Turn {
     /// Whether a frame follows on the one whose checksum is given, which is replaced by that of this frame.
     func owns(_ frame: [UInt8], _ checksum: inout Checksum) -> Bool {
         checksum.add(frame[0..<8])
-        checksum.add(frame[LogScan.frameHeadSize...])
+        checksum.add(frame[WALScan.frameHeadSize...])
         return frame[8..<16] == salts[...] && checksum.first == Self.number(frame, 16)
             && checksum.second == Self.number(frame, 20)
     }
@@ -124,7 +126,7 @@ private struct Turn {
     }
 }
 
-/// The log's checksum, of a number of bytes that 8 divides.
+/// The WAL's checksum, of a number of bytes that 8 divides.
 private struct Checksum {
     let isBigEndian: Bool
     var first: UInt32 = 0
