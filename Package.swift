@@ -219,7 +219,8 @@ var testTargets: [Target] {
         .target(
             name: "SQLCipherStoreTestSupport",
             dependencies: [
-                "SQLCipherStore", "SyncContract", "SecretMemory", "DurableFiles", "CSQLCipher", "SeededNumbers",
+                "SQLCipherStore", "SyncContract", "QueryEvaluation", "SecretMemory", "DurableFiles", "CSQLCipher",
+                "SeededNumbers",
             ],
             path: "Tests/SQLCipherStoreTestSupport"
         ),

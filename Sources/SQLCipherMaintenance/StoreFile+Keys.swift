@@ -40,27 +40,26 @@ extension StoreFile {
     /// - Returns: Whether the new file has its name now; if not, nothing was changed.
     /// - Throws: ``StoreError`` as said for the type. `CancellationError`.
     package func finishRekey(from oldKey: SecretBytes, to newKey: SecretBytes) async throws -> Bool {
-        let files = StoreFiles(url.path)
+        let files = StoreFiles(url.path, in: fileSystem)
         return try await CancellableWork.run(at: files.database) { _ in
-            guard FileSystem.exists(files.unfinished) else { return false }
+            guard FileSystem.exists(files.temporary) else { return false }
             let lock = try LockFile(files)
             defer { withExtendedLifetime(lock) {} }
             // What was written to the old file since has left one of these, or a later time.
-            guard ![files.log, files.index, files.journal].contains(where: FileSystem.exists) else { return false }
+            guard ![files.wal, files.index, files.journal].contains(where: FileSystem.exists) else { return false }
             let old = DatabaseOpener(files: files, key: oldKey, keyIsVerified: true)
-            let barrier = try old.open(old.keying(Keying.engineVersion()))
+            let barrier = try old.open(old.cipherConfiguration(CipherConfiguration.engineVersion()))
             defer { withExtendedLifetime(barrier) {} }
             try barrier.run("BEGIN IMMEDIATE")
-            guard try modificationTime(files.database) <= modificationTime(files.unfinished) else { return false }
+            guard try modificationTime(files.database) <= modificationTime(files.temporary) else { return false }
             do {
-                let new = DatabaseOpener(files: StoreFiles(files.unfinished), key: newKey, keyIsVerified: false)
-                _ = try new.keying(Keying.engineVersion())
+                let new = DatabaseOpener(files: StoreFiles(files.temporary), key: newKey, keyIsVerified: false)
+                _ = try new.cipherConfiguration(CipherConfiguration.engineVersion())
             } catch is StoreError {
                 // It is another file, of some other work that was killed.
                 return false
             }
-            try FileSystem.rename(files.unfinished, to: files.database)
-            try FileSystem.synchronize(files.folder)
+            try files.fileSystem.replace(files.database, with: files.temporary)
             return true
         }
     }

@@ -1,4 +1,4 @@
-public import SQLCipherStore
+public import SQLCipherMaintenance
 import SecretMemory
 public import StoreKeys
 

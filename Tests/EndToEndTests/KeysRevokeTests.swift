@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import SealedSync
 import SeededNumbers
@@ -196,16 +197,17 @@ struct KeysRevokeTests {
             let arguments = [
                 "keys", "revoke", "2", "--yes", "--keep-secret-file", path("third"), "--store", device.path,
             ]
-            let process = try ToolProcess.start(arguments, output: Pipe(), errors: Pipe())
+            let process = try ToolProcess.start(arguments)
             let revision = try Data(contentsOf: device.folder.keyslotsURL)
             let waitsForKeyslots = Bool.random(using: &random)
             let deadline = ContinuousClock.now + .milliseconds(Int.random(in: 1...250, using: &random))
-            while process.isRunning,
-                waitsForKeyslots
-                    ? try Data(contentsOf: device.folder.keyslotsURL) == revision : ContinuousClock.now < deadline
-            { await Task.yield() }
-            Foundation.kill(process.processIdentifier, SIGKILL)
-            await ToolProcess.end(of: process)
+            try await looking {
+                try !process.isRunning
+                    || (waitsForKeyslots
+                        ? Data(contentsOf: device.folder.keyslotsURL) != revision : ContinuousClock.now >= deadline)
+            }
+            process.signal(SIGKILL)
+            _ = await process.result()
             let unfinished = device.database.path + ".new"
             let isBetween =
                 try await KeyslotFile.read(at: device.folder.keyslotsURL).isRotationPending

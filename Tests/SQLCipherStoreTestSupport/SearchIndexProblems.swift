@@ -1,3 +1,4 @@
+import QueryEvaluation
 import Foundation
 import SQLCipherStore
 import SyncContract

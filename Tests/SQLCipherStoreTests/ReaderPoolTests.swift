@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import SecretMemory
 import SeededNumbers
+import SQLCipherStoreTestSupport
 import SyncContract
 import Synchronization
 import Testing

@@ -1,3 +1,4 @@
+import DurableFiles
 import Foundation
 import SecretMemory
 import Synchronization
@@ -19,17 +20,20 @@ struct KeyslotTransactionTests {
         _ = try await StoreKeyring.create(at: folder.keyslots, unlocker: file)
         let box = Box()
         let transaction = try KeyslotTransaction(
-            PrivateFile(folder.keyslots, role: "keyslot file"),
-            random: .system,
-            onStep: { _ in
-                guard let transaction = box.transaction.withLock({ $0 }) else { return }
-                box.seen.withLock { $0.append(transaction.content.revision) }
-                #expect {
-                    try transaction.writeBlocking(transaction.content)
-                } throws: {
-                    ($0 as? KeyError)?.code == .inUse
+            PrivateFile(
+                folder.keyslots,
+                role: "keyslot file",
+                in: FileSystem { _ in
+                    guard let transaction = box.transaction.withLock({ $0 }) else { return }
+                    box.seen.withLock { $0.append(transaction.content.revision) }
+                    #expect {
+                        try transaction.writeBlocking(transaction.content)
+                    } throws: {
+                        ($0 as? KeyError)?.code == .inUse
+                    }
                 }
-            }
+            ),
+            random: .system
         )
         box.transaction.withLock { $0 = transaction }
         let rootKey = try await transaction.content.openSlot(with: file).rootKey
@@ -39,7 +43,7 @@ struct KeyslotTransactionTests {
             #expect(transaction.content.revision == revision)
             #expect(try await KeyslotFile.read(at: folder.keyslots).revision == revision)
         }
-        let steps = PrivateFile.ReplacementStep.allCases.count
+        let steps = 5
         #expect(box.seen.withLock { $0 } == Array(repeating: 1, count: steps) + Array(repeating: 2, count: steps))
         box.transaction.withLock { $0 = nil }
     }

@@ -1,3 +1,4 @@
+import DurableFiles
 import Foundation
 import SealedSync
 import Testing
@@ -32,8 +33,8 @@ struct LeakTests {
     private func watched(by thief: Thief) -> StoreFolder.RotationPlace {
         let look = { @Sendable in #expect(throws: Never.self) { try thief.look() } }
         var file = StoreFile(folder.store.databaseURL, keyIsVerified: true)
-        file.onStep = { _ in look() }
-        return (Keyslots(folder.store.keyslotsURL) { _ in look() }, file)
+        file.fileSystem = FileSystem { _ in look() }
+        return (Keyslots(folder.store.keyslotsURL, in: file.fileSystem), file)
     }
 
     @Test("a changed passphrase and a rotation of the data key alone leave the thief in, as their documentation says")

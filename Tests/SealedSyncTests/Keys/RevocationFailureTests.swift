@@ -1,3 +1,5 @@
+import DurableFiles
+import FileSystemRecording
 import Foundation
 import SealedSync
 import SeededNumbers
@@ -68,8 +70,8 @@ struct RevocationFailureTests {
         try await folder.create(notes: 10)
         let (before, keyslots) = (try Data(contentsOf: folder.store.keyslotsURL), folder.store.keyslotsURL)
         var file = StoreFile(folder.store.databaseURL, keyIsVerified: true)
-        file.onStep = { step in
-            guard step == .verified else { return }
+        file.fileSystem = FileSystem { call in
+            guard case .verified = call else { return }
             // Another file with the same bytes: somebody has put a backup back.
             #expect(throws: Never.self) {
                 try FileManager.default.removeItem(at: keyslots)
@@ -87,18 +89,18 @@ struct RevocationFailureTests {
         #expect(try folder.contents().keys.sorted() == ["store.db", "store.keys"])
     }
 
-    /// A task that ends itself at a step of its work.
+    /// A task that ends itself after a step of its work on the database, or on the keyslot file; steps count from 1.
     private func cancelledRotation(
-        at step: MaintenanceStep?,
-        orWhenWriting keyslotStep: PrivateFile.ReplacementStep?
+        afterDatabaseStep databaseStep: Int,
+        orKeyslotStep keyslotStep: Int
     ) async -> Result<KeyRotation, any Error> {
         let (gate, opened) = AsyncStream.makeStream(of: Never.self)
         let running = Mutex<Task<KeyRotation, any Error>?>(nil)
-        let cancel = { @Sendable in running.withLock { $0 }?.cancel() }
+        let cancel: @Sendable () -> Void = { running.withLock { $0 }?.cancel() }
         let (store, unlocker) = (folder.store, folder.unlocker)
         var file = StoreFile(store.databaseURL, keyIsVerified: true)
-        file.onStep = { if $0 == step { cancel() } }
-        let place = (keyslots: Keyslots(store.keyslotsURL) { if $0 == keyslotStep { cancel() } }, file: file)
+        file.fileSystem = .acting(after: databaseStep, cancel)
+        let place = (keyslots: Keyslots(store.keyslotsURL, in: .acting(after: keyslotStep, cancel)), file: file)
         let task = Task {
             for await _ in gate {}
             return try await store.rotateKeys(keeping: [unlocker], dropMissing: false, at: place, nil)
@@ -110,22 +112,24 @@ struct RevocationFailureTests {
 
     @Test(
         "a task that is cancelled before the keyslot file is written changes nothing",
-        arguments: MaintenanceStep.allCases.filter { $0 < .named }
+        // From the removal of the WAL to the reading back of the new database.
+        arguments: 1...5
     )
-    func cancellation(step: MaintenanceStep) async throws {
+    func cancellation(step: Int) async throws {
         try await folder.create(notes: 20)
         let before = try Data(contentsOf: folder.store.keyslotsURL)
-        let result = await cancelledRotation(at: step, orWhenWriting: nil)
+        let result = await cancelledRotation(afterDatabaseStep: step, orKeyslotStep: 0)
         #expect(throws: CancellationError.self) { try result.get() }
         #expect(try Data(contentsOf: folder.store.keyslotsURL) == before)
         try await folder.expectNotes(20)
         #expect(try folder.contents().keys.sorted() == ["store.db", "store.keys"])
     }
 
-    @Test("a task that is cancelled after that ends its work", arguments: PrivateFile.ReplacementStep.allCases)
-    func lateCancellation(step: PrivateFile.ReplacementStep) async throws {
+    // The keyslot file is written twice, in five steps each; between them the database gets its new name, its sixth step.
+    @Test("a task that is cancelled after that ends its work", arguments: 5...10)
+    func lateCancellation(step: Int) async throws {
         try await folder.create(notes: 20)
-        let keyring = try await cancelledRotation(at: .named, orWhenWriting: step).get().keyring
+        let keyring = try await cancelledRotation(afterDatabaseStep: 6, orKeyslotStep: step).get().keyring
         try await folder.expectNotes(20)
         let file = try await KeyslotFile.read(at: folder.store.keyslotsURL)
         #expect(!file.isRotationPending && !file.isRotationOverdue)

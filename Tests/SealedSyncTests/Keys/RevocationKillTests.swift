@@ -1,6 +1,7 @@
+import DurableFiles
+import FileSystemRecording
 import Foundation
 import SealedSync
-import Synchronization
 import Testing
 
 @testable import SQLCipherStore
@@ -12,41 +13,30 @@ struct RevocationKillTests {
 
     init() throws { folder = try UserFolder() }
 
-    /// A step of the new database, of the first write of the keyslot file, or of the second; in the order they come.
-    enum Place: CaseIterable {
-        static var allCases: [Place] {
-            MaintenanceStep.allCases.filter { $0 < .named }.map { .database($0) }
-                + PrivateFile.ReplacementStep.allCases.map { .keyslots($0, write: 1) }
-                + MaintenanceStep.allCases.filter { $0 >= .named }.map { .database($0) }
-                + PrivateFile.ReplacementStep.allCases.map { .keyslots($0, write: 2) }
-        }
+    /// The steps of the new database, of the first write of the keyslot file, of the replacing, and of the second write.
+    private static let steps =
+        [
+            "remove store.db-wal", "create store.db.new", "write store.db.new", "synchronize store.db.new",
+            "verify store.db.new",
+        ] + replacement + ["rename store.db.new store.db", "synchronize ."] + replacement
 
-        case keyslots(PrivateFile.ReplacementStep, write: Int)
-        case database(MaintenanceStep)
+    private static let replacement = [
+        "create .store.keys.*.tmp", "write .store.keys.*.tmp", "synchronize .store.keys.*.tmp",
+        "rename .store.keys.*.tmp store.keys", "synchronize .",
+    ]
 
-        /// Whether the next opening ends the work that a kill at this step has left; otherwise everything is as it was.
-        var isDone: Bool {
-            switch self {
-            case .database(let step): step >= .named
-            case .keyslots(let step, write: 1): step == .renamed || step == .synchronizedFolder
-            case .keyslots: true
-            }
-        }
-    }
+    /// The step from which on the next opening ends the work that a kill has left; before it everything is as it was.
+    private static let firstDone = 9
 
-    /// Revokes two of four slots, and is killed at a place.
-    private static func revoke(in path: String, killedAt place: Place) async throws {
+    /// The one moment that matters: the keyslot file has its new keys, the database has not.
+    private static let betweenRenames = 10
+
+    /// Revokes two of four slots.
+    private static func revoke(in path: String, _ fileSystem: FileSystem) async throws {
         let store = UserFolder.store(in: path)
-        let writes = Mutex(0)
-        let keyslots = Keyslots(store.keyslotsURL) { step in
-            let write = writes.withLock { writes in
-                if step == .started { writes += 1 }
-                return writes
-            }
-            if case .keyslots(step, write: write) = place { kill(getpid(), SIGKILL) }
-        }
+        let keyslots = Keyslots(store.keyslotsURL, in: fileSystem)
         var file = StoreFile(store.databaseURL, keyIsVerified: true)
-        file.onStep = { step in if case .database(step) = place { kill(getpid(), SIGKILL) } }
+        file.fileSystem = fileSystem
         _ = try await store.revoke(
             KeyslotFile.read(at: store.keyslotsURL).slots[1...2].map(\.id),
             keeping: [
@@ -60,17 +50,29 @@ struct RevocationKillTests {
         )
     }
 
-    /// Kills a process at a place while it revokes, and returns the thief with what the kill has left in sight.
-    private func makeKilledStore(at index: Int) async throws -> (thief: Thief, before: KeyslotFile) {
+    private func makeStore() async throws {
         try await folder.create(notes: 300)
         for passphrase in ["first leaked", "second leaked", "stays"] {
             try await folder.store.keyslots.add(PassphraseUnlocker.quick(passphrase), authorizedBy: folder.unlocker)
         }
+    }
+
+    @Test("which is done in this order")
+    func order() async throws {
+        try await makeStore()
+        let recorder = FileSystemRecorder(in: folder.store.url)
+        try await Self.revoke(in: folder.parent.path, recorder.fileSystem)
+        #expect(recorder.takeLines() == Self.steps)
+    }
+
+    /// Kills a process after a step while it revokes, and returns the thief with what the kill has left in sight.
+    private func makeKilledStore(after step: Int) async throws -> (thief: Thief, before: KeyslotFile) {
+        try await makeStore()
         let thief = try await Thief(in: folder.store, with: PassphraseUnlocker.quick("second leaked"))
         let before = try await KeyslotFile.read(at: folder.store.keyslotsURL)
         let path = folder.parent.path
-        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, index = index as Int] in
-            try await Self.revoke(in: path, killedAt: Place.allCases[index])
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, step = step as Int] in
+            try await Self.revoke(in: path, .killing(after: step))
         }
         try thief.look()
         return (thief, before)
@@ -97,11 +99,11 @@ struct RevocationKillTests {
 
     @Test(
         "at any durable step leaves a store with every row, which the next opening makes wholly old or wholly new",
-        arguments: Place.allCases.indices
+        arguments: 1...steps.count
     )
-    func killed(index: Int) async throws {
-        let (thief, before) = try await makeKilledStore(at: index)
-        let isDone = Place.allCases[index].isDone
+    func killed(step: Int) async throws {
+        let (thief, before) = try await makeKilledStore(after: step)
+        let isDone = step >= Self.firstDone
         try await folder.expectNotes(300)
         let after = try await KeyslotFile.read(at: folder.store.keyslotsURL)
         #expect(!after.isRotationPending && !after.isRotationOverdue)
@@ -132,10 +134,7 @@ struct RevocationKillTests {
         arguments: Interference.allCases
     )
     func interference(_ interference: Interference) async throws {
-        let place = Place.allCases.firstIndex {
-            if case .keyslots(.synchronizedFolder, write: 1) = $0 { true } else { false }
-        }
-        let (thief, before) = try await makeKilledStore(at: try #require(place))
+        let (thief, before) = try await makeKilledStore(after: Self.betweenRenames)
         let database = folder.store.databaseURL
         let unfinished = URL(filePath: database.path + ".new")
         switch interference {
@@ -146,7 +145,7 @@ struct RevocationKillTests {
             // A program that knows the data key and no lock.
             let key = try await StoreKeyring.open(at: folder.store.keyslotsURL, unlocker: folder.unlocker).dataKey
             let opener = DatabaseOpener(files: try StoreFiles(database), key: key, keyIsVerified: true)
-            let program = try opener.open(opener.keying(Keying.engineVersion()))
+            let program = try opener.open(opener.cipherConfiguration(CipherConfiguration.engineVersion()))
             try program.run("DELETE FROM notes WHERE id = 'note-299'")
         }
         let notes = interference == .oldDatabaseChanged ? 299 : 300
@@ -165,10 +164,7 @@ struct RevocationKillTests {
         arguments: [false, true]
     )
     func nextRotation(isOfDataKeyOnly: Bool) async throws {
-        let place = Place.allCases.firstIndex {
-            if case .keyslots(.synchronizedFolder, write: 1) = $0 { true } else { false }
-        }
-        let (thief, _) = try await makeKilledStore(at: try #require(place))
+        let (thief, _) = try await makeKilledStore(after: Self.betweenRenames)
         let unlockers =
             [folder.unlocker, try PassphraseUnlocker.quick("stays"), try PassphraseUnlocker.quick("new")]
             as [any StoreUnlocker]
