@@ -30,6 +30,7 @@ public struct EmulatorTransport: ClientTransport {
             request.path ?? "/",
             body: Data(request.body ?? [])
         )
+        asked.headers["Host"] = request.authority
         for field in request.headerFields { asked.headers[field.name.rawName] = field.value }
         let answer: EmulatorResponse
         do {
@@ -47,6 +48,7 @@ public struct EmulatorTransport: ClientTransport {
         for (name, value) in answer.headers {
             if let name = HTTPField.Name(name) { fields.append(HTTPField(name: name, value: value)) }
         }
+        if let date = HTTPField.Name("Date"), fields[date] == nil { fields[date] = EmulatorResponse.dateOfNow }
         return HTTPResponse(
             status: .init(code: answer.status),
             headerFields: fields,

@@ -65,7 +65,7 @@ struct HostileServerTests {
         try await JudgedServer.with(.datasync) { server in
             server.emulator.inject(.delay(.seconds(30), times: 1) { $0.query.contains("orderby") })
             let suite = try ServerRules.suite(for: .datasync).selecting(ids: rules)
-            let subject = ServerSubject(url: server.url, table: JudgedServer.table, .datasync, timeout: .seconds(3))
+            let subject = ServerSubject(url: server.url, table: JudgedServer.table, .datasync, timeout: .seconds(5))
             let report = try await ServerConformance.run(suite, on: subject).report
             #expect(report.broken.map(\.rule.id) == ["order.by-updated-at"])
 

@@ -52,7 +52,8 @@ struct JudgedServer {
         let emulator = Emulator(configuration)
         if carrier == .memory {
             let transport = EmulatorTransport(emulator, answering: answering)
-            return try await body(JudgedServer(emulator, EmulatorTransport.url, serverProtocol, transport))
+            let address = try #require(URL(string: "http://emulator.example"))
+            return try await body(JudgedServer(emulator, address, serverProtocol, transport))
         }
         let server = EmulatorServer(emulator, respond: answering)
         let judged = JudgedServer(emulator, try await server.start(), serverProtocol, nil)

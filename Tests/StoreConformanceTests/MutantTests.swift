@@ -11,10 +11,11 @@ struct MutantTests {
         "transaction.cancelled-while-waiting", "concurrency.no-half-transactions", "concurrency.snapshot-stands-still",
         "concurrency.writers-do-not-overlap", "concurrency.readers-of-a-rollback",
     ]
-    private static let hasTwoProcessors = ProcessInfo.processInfo.activeProcessorCount > 1
-    private static let mutants = Mutant.all.filter { hasTwoProcessors || !needTwoProcessors.contains($0.rule) }
 
-    @Test("every mutant is named by its own rule, with input, expected and got", arguments: mutants)
+    @Test(
+        "every mutant is named by its own rule, with input, expected and got",
+        arguments: Mutant.all.filter { !needTwoProcessors.contains($0.rule) }
+    )
     func named(_ mutant: Mutant) async throws {
         let result = try await run(mutant.rule, mutant.harness())
         #expect(names(result), "\(mutant) is not named: \(result)")
@@ -27,6 +28,21 @@ struct MutantTests {
     func named(_ mutant: FileMutant) async throws {
         let result = try await run(mutant.rule, mutant.harness())
         #expect(names(result), "\(mutant) is not named: \(result)")
+    }
+
+    /// Each in a process of its own: here other tests may hold the second thread of the pool.
+    @Test(
+        "every mutant that is seen from beside a closure is named by its own rule",
+        .enabled(
+            if: ProcessInfo.processInfo.activeProcessorCount > 1,
+            "with one processor nothing runs beside a closure"
+        ),
+        arguments: Mutant.all.filter { needTwoProcessors.contains($0.rule) }
+    )
+    func namedByOwnProcess(_ mutant: Mutant) async throws {
+        let output = try await FixtureProgram.run([mutant.fault, "--rule", mutant.rule, "--json", "--seed", "1"])
+        #expect(output.status == 1, "\(mutant): \(output.text)")
+        #expect(try output.json().status(of: mutant.rule) == "failed", "\(mutant): \(output.text)")
     }
 
     @Test("every rule is seen to fail: it has a mutant of its own")

@@ -21,9 +21,7 @@ enum ResponseBytes {
         for (name, value) in response.headers where !ownFields.contains(name.lowercased()) {
             lines.append("\(name): \(value)")
         }
-        if response.headers["Date"] == nil {
-            lines.append("Date: \(Timestamp.httpText(milliseconds: Int64(time(nil)) * 1_000))")
-        }
+        if response.headers["Date"] == nil { lines.append("Date: \(EmulatorResponse.dateOfNow)") }
         let hasBody = response.status != 204 && response.status != 304
         if hasBody { lines.append("Content-Length: \(response.body.count)") }
         switch persistence {
@@ -56,4 +54,9 @@ enum ResponseBytes {
         501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Timeout",
         505: "HTTP Version Not Supported",
     ]
+}
+
+extension EmulatorResponse {
+    /// What every answer of a server says in its field `Date`.
+    package static var dateOfNow: String { Timestamp.httpText(milliseconds: Int64(time(nil)) * 1_000) }
 }
