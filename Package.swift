@@ -143,23 +143,28 @@ let package = Package(
         // Options, flags, arguments and subcommands of the two programs.
         .target(name: "CommandArguments"),
 
-        // The command-line tool, product `sealedsync`.
-        .executableTarget(
-            name: "SealedSyncTool",
+        // The command-line tool, product `sealedsync`: its commands, and the program that runs them.
+        .target(
+            name: "SealedSyncCommands",
             dependencies: [
                 "SealedSync", "DatasyncEmulator", "ConformanceRunner", "StoreConformance", "StoreHarnesses",
                 "ServerConformance", "CommandArguments",
             ]
         ),
+        .executableTarget(name: "SealedSyncTool", dependencies: ["SealedSyncCommands", "CommandArguments"]),
 
         // The benchmarks, product `sealedsync-bench`, and the same work in C that they are measured against.
         .target(name: "CBenchmarkTwin", dependencies: ["CSQLCipher"]),
-        .executableTarget(
-            name: "SealedSyncBenchmarks",
+        .target(
+            name: "BenchmarkCommands",
             dependencies: [
                 "SyncContract", "ItemCoding", "SQLCipherStore", "SecretMemory", "OfflineSync", "RemoteContract",
                 "CBenchmarkTwin", "SeededNumbers", "CommandArguments",
-            ],
+            ]
+        ),
+        .executableTarget(
+            name: "SealedSyncBenchmarks",
+            dependencies: ["BenchmarkCommands", "CommandArguments"],
             exclude: ["README.md"]
         ),
     ] + testTargets,
@@ -181,7 +186,7 @@ var testTargets: [Target] {
         ),
         .testTarget(
             name: "CommandArgumentsTests",
-            dependencies: ["CommandArguments", "SealedSyncTool", "SealedSyncBenchmarks"]
+            dependencies: ["CommandArguments", "SealedSyncCommands", "BenchmarkCommands"]
         ),
         // Programs that tests start, without a thread of the pool that waits for them.
         .systemLibrary(name: "CSpawn", path: "Tests/CSpawn"),
@@ -299,8 +304,8 @@ var testTargets: [Target] {
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "SealedSyncTool", "SealedSync", "DatasyncEmulator", "HTTPTransport", "CommandArguments",
-                "TestCertificates", "SeededNumbers", "ChildProcesses",
+                "SealedSyncTool", "SealedSyncCommands", "SealedSync", "DatasyncEmulator", "HTTPTransport",
+                "CommandArguments", "TestCertificates", "SeededNumbers", "ChildProcesses",
             ]
         ),
     ]
