@@ -195,14 +195,14 @@ public final class EncryptedStore: SyncContextDataSource {
     /// Runs a closure that reads the database in ways of its own for a long time. Closing waits for its end.
     func duringLongRead<Value: Sendable>(_ body: (Keying) async throws -> Value) async throws -> Value {
         try await pass { session in
-            await session.writer.beginLongRead()
+            session.writer.beginLongRead()
             let result: Result<Value, any Error>
             do {
                 result = .success(try await body(session.keying))
             } catch {
                 result = .failure(error)
             }
-            await session.writer.endLongRead()
+            session.writer.endLongRead()
             return try result.get()
         }
     }
