@@ -197,14 +197,14 @@ public final class EncryptedStore: SyncContextDataSource {
         -> Value
     {
         try await pass { session in
-            await session.writer.beginLongRead()
+            session.writer.beginLongRead()
             let result: Result<Value, any Error>
             do {
                 result = .success(try await body(session.cipherConfiguration))
             } catch {
                 result = .failure(error)
             }
-            await session.writer.endLongRead()
+            session.writer.endLongRead()
             return try result.get()
         }
     }

@@ -30,8 +30,8 @@ package final class Database {
     /// The number of rows that the last statement inserted, updated or deleted.
     var changes: Int { handle.changes }
 
-    /// The size of the WAL in bytes after the last commit here. Known once ``watchWAL()`` was called.
-    var walSize: Int { wal.pages * WALLimits.frameSize }
+    /// How many pages the WAL had after the last commit here. Known once ``watchWAL()`` was called.
+    var walPages: Int { wal.pages }
 
     /// Makes this the connection that keeps the WAL short.
     func watchWAL() { handle.watchWAL(wal) }

@@ -1,32 +1,22 @@
-import Synchronization
 import SyncContract
 
-/// The connections that read. Each is used by one transaction at a time: the first that comes acquires one, the others
-/// wait in a queue without a thread, and can be cancelled there.
+/// The connections that read, each used by one transaction at a time, first come, first served.
 final class ReaderPool: Sendable {
-    private typealias Waiter = (id: Int, continuation: CheckedContinuation<Reader, any Error>)
-
-    private struct State {
-        /// Empty while anybody waits: a connection that is released goes to the first that waits.
-        var idle: [Reader]
-        var waiters: [Waiter] = []
-        var nextID = 0
-    }
-
-    private let state: Mutex<State>
     private let readers: [Reader]
+    private let pool: FairPool<Reader>
 
+    /// The last connection is used first.
     init(_ readers: [Reader]) {
         self.readers = readers
-        state = Mutex(State(idle: readers))
+        pool = FairPool(readers)
     }
 
     /// How many wait for a connection.
-    var waitingCount: Int { state.withLock { $0.waiters.count } }
+    var waitingCount: Int { pool.waitingCount }
 
     /// Runs a closure as one transaction on the queue of its connection: it may take as long as it likes.
     func read<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
-        try await read(on: acquire(), body)
+        try await read(on: pool.acquire(), body)
     }
 
     /// Runs a closure as one transaction on the calling task's thread, which is one of the cooperative pool and never the
@@ -36,14 +26,14 @@ final class ReaderPool: Sendable {
     /// connection not open yet. It must have no effect but its value.
     @concurrent
     func readInPlace<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
-        let reader = try await acquire()
+        let reader = try await pool.acquire()
         do {
             if let value = try reader.briefTransaction(body) {
-                release(reader)
+                pool.release(reader)
                 return value
             }
         } catch {
-            release(reader)
+            pool.release(reader)
             throw error
         }
         return try await read(on: reader, body)
@@ -55,7 +45,7 @@ final class ReaderPool: Sendable {
     ) async throws -> Value {
         try await reader.onQueue {
             // Before the way back: the next one need not wait for it.
-            defer { release(reader) }
+            defer { pool.release(reader) }
             return try reader.transaction(body)
         }
     }
@@ -64,67 +54,27 @@ final class ReaderPool: Sendable {
     func close() async {
         for reader in readers { await reader.onQueue { reader.close() } }
     }
-
-    private func acquire() async throws -> Reader {
-        try Task.checkCancellation()
-        if let reader = state.withLock({ $0.idle.popLast() }) { return reader }
-        let id = state.withLock { state in
-            state.nextID += 1
-            return state.nextID
-        }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let result: Result<Reader, any Error>? = state.withLock { state in
-                    // Asked inside the lock: a cancellation that comes later finds the waiter.
-                    if Task.isCancelled { return .failure(CancellationError()) }
-                    if let reader = state.idle.popLast() { return .success(reader) }
-                    state.waiters.append((id, continuation))
-                    return nil
-                }
-                if let result { continuation.resume(with: result) }
-            }
-        } onCancel: {
-            cancel(id)
-        }
-    }
-
-    private func release(_ reader: Reader) {
-        let next: Waiter? = state.withLock { state in
-            guard state.waiters.isEmpty else { return state.waiters.removeFirst() }
-            state.idle.append(reader)
-            return nil
-        }
-        next?.continuation.resume(returning: reader)
-    }
-
-    private func cancel(_ id: Int) {
-        let waiter: Waiter? = state.withLock { state in
-            guard let index = state.waiters.firstIndex(where: { $0.id == id }) else { return nil }
-            return state.waiters.remove(at: index)
-        }
-        waiter?.continuation.resume(throwing: CancellationError())
-    }
 }
 
 /// A connection that reads, with a queue for what may take long.
 ///
 /// Sendable, because one at a time uses it: who opens the store, and after that who acquired it from the pool.
 final class Reader: @unchecked Sendable {
-    private let queue: Queue
+    private let queue: SerialQueue
     private let files: StoreFiles
     private let opener: @Sendable () throws -> Database
     private var database: Database?
 
     /// A connection that opens with its first transaction unless it is opened before.
     init(number: Int, files: StoreFiles, opener: @escaping @Sendable () throws -> Database) {
-        queue = Queue(label: "SealedSync.reader.\(number)")
+        queue = SerialQueue(label: "SealedSync.reader.\(number)")
         self.files = files
         self.opener = opener
     }
 
     /// Runs a closure on the queue, in the task that calls.
     func onQueue<Value: Sendable>(_ body: @Sendable () throws -> Value) async rethrows -> Value {
-        try await queue.run(body)
+        try await queue.run { _ in try body() }
     }
 
     /// Uses a database that was opened already.
@@ -164,15 +114,5 @@ final class Reader: @unchecked Sendable {
         } catch let failure as SQLiteFailure {
             throw StoreError(failure, at: files.database)
         }
-    }
-
-    private actor Queue {
-        private nonisolated let executor: QueueExecutor
-
-        init(label: String) { executor = QueueExecutor(label: label) }
-
-        nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
-
-        func run<Value: Sendable>(_ body: @Sendable () throws -> Value) rethrows -> Value { try body() }
     }
 }

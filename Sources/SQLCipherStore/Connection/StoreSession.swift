@@ -32,7 +32,7 @@ final class StoreSession: Sendable {
         catalog = opened.catalog
         let cipherConfiguration = opened.cipherConfiguration
         self.cipherConfiguration = cipherConfiguration
-        writer = Writer(files: files, lock: opened.lock, checkpointDelay: options.checkpointDelay) {
+        writer = Writer(files: files, lock: opened.lock, options: options) {
             try StoreOpener.openWriter(files, cipherConfiguration: cipherConfiguration, options: options)
         }
         let otherReaders = (1..<max(options.readerCount, 1))

@@ -1,16 +1,23 @@
 import DurableFiles
+import Foundation
+import Synchronization
 import SyncContract
 
-/// The connection that writes: an actor on a queue of its own, one closure for each transaction, first come, first
-/// served.
+/// The connection that writes, one transaction at a time, first come, first served. It holds the lock on the store and
+/// keeps the WAL short. It opens with its first transaction.
 ///
-/// A transaction runs in the task that calls, with its values, its priority and its cancellation, but on the queue's
-/// thread and never on one of the cooperative pool: a commit waits for the disk, and what the closure does is up to the
-/// caller. The connection holds the lock on the store and keeps the WAL short. It opens with its first transaction.
-actor Writer {
-    private nonisolated let executor: QueueExecutor
+/// A transaction runs in the task that calls. Where it waits for the disk, it does so on a queue of its own: opening the
+/// connection, checkpoints, and under full durability the whole transaction, whose commit waits. Under normal durability
+/// nothing waits, and the way to the queue and back is as long as half a small transaction: it runs on the calling task's
+/// thread of the cooperative pool, as any computation would, but never takes the last one (``PoolThreads``).
+///
+/// Sendable, because only who has acquired the turn uses what can change.
+final class Writer: @unchecked Sendable {
+    private let queue = SerialQueue(label: "SealedSync.writer")
+    private let turn = FairPool([()])
     private let opener: @Sendable () throws -> Database
     private let files: StoreFiles
+    private let commitsWaitForDisk: Bool
     private let checkpointDelay: Duration?
 
     // The order matters for a store that is dropped without being closed: the lock on the store goes last.
@@ -22,49 +29,84 @@ actor Writer {
     private var isCheckpointScheduled = false
 
     /// How many reads are under way that no write waits for, however long the WAL gets.
-    private var longReads = 0
-
-    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+    private let longReads = Atomic(0)
 
     /// - Parameters:
     ///   - files: The files of the store.
     ///   - lock: The lock on the store.
-    ///   - checkpointDelay: How long after the last commit a checkpoint is made; nil for not at all.
+    ///   - options: What a commit waits for, and how long after the last one a checkpoint is made.
     ///   - opener: Opens the database.
     init(
         files: StoreFiles,
         lock: LockFile,
-        checkpointDelay: Duration?,
+        options: EncryptedStoreOptions,
         opener: @escaping @Sendable () throws -> Database
     ) {
-        executor = QueueExecutor(label: "SealedSync.writer")
         self.opener = opener
         self.files = files
         self.lock = lock
-        self.checkpointDelay = checkpointDelay
+        commitsWaitForDisk = options.durability == .full
+        checkpointDelay = options.checkpointDelay
     }
 
     /// Runs a closure as one transaction. When the calling task is cancelled before it began, nothing happens; later, the
     /// closure sees it, and what it commits all the same is kept and reported so.
-    func transaction<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) throws -> Value {
+    func transaction<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
+        guard !commitsWaitForDisk, PoolThreads.acquire() else {
+            return try await queue.run { [self] _ in
+                // Here, so that whoever waits is already on the queue when the turn comes.
+                try await turn.acquire()
+                defer { turn.release(()) }
+                let value = try run(body)
+                limitWAL()
+                return value
+            }
+        }
+        defer { PoolThreads.release() }
+        return try await transactionInPlace(body)
+    }
+
+    @concurrent
+    private func transactionInPlace<Value: Sendable>(
+        _ body: @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        try await turn.acquire()
+        defer { turn.release(()) }
+        if database == nil { try await queue.run { [self] _ in try reportingFailures { _ = try openDatabase() } } }
+        let value = try run(body)
+        if isWALLong { await queue.run { [self] _ in limitWAL() } }
+        return value
+    }
+
+    private func run<Value>(_ body: (Database) throws -> Value) throws -> Value {
         try Task.checkCancellation()
-        do {
+        return try reportingFailures {
             let database = try openDatabase()
             let value = try database.transaction(.writing) { try body(database) }
-            noteCommit()
+            commits += 1
+            if !isCheckpointScheduled { scheduleCheckpoint() }
             return value
+        }
+    }
+
+    private func reportingFailures<Value>(_ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
         } catch let failure as SQLiteFailure {
             throw StoreError(failure, at: files.database)
         }
     }
 
-    /// Makes a checkpoint, closes the connection and lifts the lock. The readers must be closed.
-    func close() {
-        // A store that was only read may have a WAL that an earlier process left.
-        if database == nil, FileSystem.exists(files.wal) { openForClosing() }
-        _ = checkpoint(.truncate, waiting: 5_000)
-        database = nil
-        lock = nil
+    /// Makes a checkpoint, closes the connection and lifts the lock. The readers must be closed, and nobody may want to
+    /// write any more.
+    func close() async {
+        await queue.run { [self] _ in
+            // A store that was only read may have a WAL that an earlier process left.
+            if database == nil, FileSystem.exists(files.wal) { openForClosing() }
+            _ = checkpoint(.truncate, waiting: 5_000)
+            database = nil
+            lock = nil
+        }
     }
 
     private func openDatabase() throws -> Database {
@@ -85,32 +127,39 @@ actor Writer {
 
 /// Keeping the WAL short: whatever is damaged in it loses the commits after it.
 extension Writer {
-    /// Counts a commit; a checkpoint is made as soon as no other commit follows for a while.
-    private func noteCommit() {
-        commits += 1
-        if let size = database?.walSize, size > WALLimits.hardLimit, longReads == 0 {
-            // SQLite's own checkpoints start the WAL anew only when no reader is in it: wait for that now.
-            _ = checkpoint(.restart, waiting: 5_000)
-        }
-        if !isCheckpointScheduled { scheduleCheckpoint() }
-    }
-
     /// Lets the WAL grow while a copy of the whole store is being made.
-    func beginLongRead() { longReads += 1 }
+    func beginLongRead() { longReads.add(1, ordering: .relaxed) }
 
     /// Ends what ``beginLongRead()`` began.
-    func endLongRead() { longReads -= 1 }
+    func endLongRead() { longReads.subtract(1, ordering: .relaxed) }
+
+    private var isWALLong: Bool { (database?.walPages ?? 0) >= WALLimits.checkpointPages }
+
+    /// Writes back what no reader needs, once the WAL is long. When that does not help, because a reader has been in it
+    /// for long, waits until it can start anew.
+    private func limitWAL() {
+        guard let database, isWALLong else { return }
+        if database.walPages * WALLimits.frameSize > WALLimits.hardLimit, longReads.load(ordering: .relaxed) == 0 {
+            _ = checkpoint(.restart, waiting: 5_000)
+        } else {
+            _ = checkpoint(.passive, waiting: 0)
+        }
+    }
 
     private func scheduleCheckpoint() {
         guard let checkpointDelay else { return }
         isCheckpointScheduled = true
         let seen = commits
-        executor.schedule(after: checkpointDelay) { [weak self] in
-            self?.assumeIsolated { $0.checkpointIfIdle(since: seen) }
-        }
+        queue.schedule(after: checkpointDelay) { [weak self] in self?.checkpointIfIdle(since: seen) }
     }
 
+    /// Makes a checkpoint unless there were commits meanwhile; tries again later when it could not.
     private func checkpointIfIdle(since seen: Int) {
+        guard turn.acquireIdle() != nil else {
+            guard let checkpointDelay else { return }
+            return queue.schedule(after: checkpointDelay) { [weak self] in self?.checkpointIfIdle(since: seen) }
+        }
+        defer { turn.release(()) }
         isCheckpointScheduled = false
         guard database != nil else { return }
         if seen != commits || !checkpoint(.truncate, waiting: 0) { scheduleCheckpoint() }
@@ -126,6 +175,21 @@ extension Writer {
             return !error.isBusy
         }
     }
+}
+
+/// How many threads of the cooperative pool transactions that write may hold, whatever their closures do: all but one in
+/// the whole process.
+enum PoolThreads {
+    private static let free = Atomic(ProcessInfo.processInfo.activeProcessorCount - 1)
+
+    /// Whether there is one. It must be released in this case.
+    static func acquire() -> Bool {
+        if free.subtract(1, ordering: .relaxed).newValue >= 0 { return true }
+        release()
+        return false
+    }
+
+    static func release() { free.add(1, ordering: .relaxed) }
 }
 
 /// How long the WAL may get, in bytes.

@@ -61,21 +61,16 @@ final class WALLength {
 }
 
 extension ConnectionHandle {
-    /// Keeps count of the WAL's pages with every commit, and does what SQLite does unless told otherwise: from a number
-    /// of pages on, it writes back what no reader needs.
+    /// Keeps count of the WAL's pages with every commit, and leaves checkpoints to the caller.
     ///
     /// - Parameter length: Must live as long as the connection.
     func watchWAL(_ length: WALLength) {
         let context = unsafe Unmanaged.passUnretained(length).toOpaque()
         _ = unsafe sqlite3_wal_hook(
             pointer,
-            { context, database, name, pages in
+            { context, _, _, pages in
                 if let context = unsafe context {
                     unsafe Unmanaged<WALLength>.fromOpaque(context).takeUnretainedValue().pages = Int(pages)
-                }
-                if pages >= WALLimits.checkpointPages {
-                    // Like SQLite's own: what cannot be written back now is with a later commit.
-                    _ = unsafe sqlite3_wal_checkpoint_v2(database, name, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
                 }
                 return SQLITE_OK
             },
@@ -86,6 +81,8 @@ extension ConnectionHandle {
 
 /// How far a checkpoint goes.
 enum CheckpointMode {
+    /// Writes back what no reader needs.
+    case passive
     /// Waits for readers, so that the next write starts the WAL anew.
     case restart
     /// The same, and cuts its file to nothing.
@@ -93,6 +90,7 @@ enum CheckpointMode {
 
     fileprivate var code: Int32 {
         switch self {
+        case .passive: SQLITE_CHECKPOINT_PASSIVE
         case .restart: SQLITE_CHECKPOINT_RESTART
         case .truncate: SQLITE_CHECKPOINT_TRUNCATE
         }
