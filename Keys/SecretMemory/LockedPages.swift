@@ -29,7 +29,7 @@ struct LockedPages: ~Copyable, @unchecked Sendable {
         guard let base = unsafe address, Int(bitPattern: base) != -1 else {
             throw SecretMemoryError(
                 .outOfMemory,
-                message: "The system gave no memory for a secret of \(count) bytes (errno \(errno))."
+                "The system gave no memory for a secret of \(count) bytes (errno \(errno))."
             )
         }
         unsafe self.base = base

@@ -12,7 +12,7 @@ extension SecretBytes {
             guard unsafe RAND_priv_bytes(buffer.baseAddress, Int32(buffer.count)) == 1 else {
                 throw SecretMemoryError(
                     .randomUnavailable,
-                    message: "The random generator of libcrypto gave no bytes; check its configuration and providers."
+                    "The random generator of libcrypto gave no bytes; check its configuration and providers."
                 )
             }
         }

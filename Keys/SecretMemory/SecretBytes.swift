@@ -33,7 +33,7 @@ public final class SecretBytes: Sendable {
         guard (0...Self.maximumCount).contains(count) else {
             throw SecretMemoryError(
                 .invalidCount,
-                message: "A secret holds 0 to \(Self.maximumCount) bytes, not \(count)."
+                "A secret holds 0 to \(Self.maximumCount) bytes, not \(count)."
             )
         }
         let pages = try LockedPages(holding: count)

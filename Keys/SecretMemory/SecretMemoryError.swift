@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// Why memory for a secret could not be had or filled.
 public struct SecretMemoryError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure.
@@ -24,11 +30,16 @@ public struct SecretMemoryError: Error, Sendable, CustomStringConvertible {
     /// What happened, and what helps.
     public let message: String
 
-    init(_ code: Code, message: String) {
+    init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 
     /// The code and the message.
-    public var description: String { "SecretMemoryError.\(code): \(message)" }
+    public var description: String { "\(code): \(message)" }
+}
+
+extension SecretMemoryError: LocalizedError {
+    /// The message.
+    public var errorDescription: String? { message }
 }

@@ -6,7 +6,7 @@ extension KeyError {
         do {
             return try await body()
         } catch let error as SecretMemoryError {
-            throw KeyError(.cryptographyUnavailable, message: "There is no memory for a secret.", cause: error)
+            throw KeyError(.cryptographyUnavailable, "There is no memory for a secret.", cause: error)
         }
     }
 }

@@ -1,9 +1,15 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// Why a keyslot file could not be created, opened or changed.
 ///
 /// The three answers an app must tell apart are `wrongSecret` (ask again), `secretUnavailable` (wait, or find what is
 /// missing) and `damagedFile` (restore the file). None of them is ever a reason to make new keys beside a database that
 /// exists.
-public struct KeyError: Error, Sendable, CustomStringConvertible {
+public struct KeyError: Error, Sendable {
     /// The kind of failure.
     ///
     /// More may be added, so a `switch` over it needs a `default`.
@@ -26,7 +32,7 @@ public struct KeyError: Error, Sendable, CustomStringConvertible {
         /// A file is a symbolic link, or others than its owner may use it.
         public static let insecurePermissions = Code("insecurePermissions")
         /// The system refused to read or write; the cause says what it answered.
-        public static let io = Code("io")
+        public static let inputOutput = Code("inputOutput")
         /// A later version of this library wrote the file.
         public static let newerFormat = Code("newerFormat")
         /// A size, cost, name or number of unlockers is outside its limits.
@@ -63,16 +69,19 @@ public struct KeyError: Error, Sendable, CustomStringConvertible {
     ///   - code: The kind of failure.
     ///   - message: What happened and what helps, without secrets.
     ///   - cause: The error underneath.
-    public init(_ code: Code, message: String, cause: (any Error)? = nil) {
+    public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message
         self.cause = cause
     }
+}
 
-    /// The code, the message and the cause.
-    public var description: String {
-        let head = "KeyError.\(code): \(message)"
-        guard let cause else { return head }
-        return "\(head) Cause: \(cause)"
-    }
+extension KeyError: CustomStringConvertible {
+    /// Code, message and cause.
+    public var description: String { "\(code): \(message)" + (cause.map { " (\($0))" } ?? "") }
+}
+
+extension KeyError: LocalizedError {
+    /// The message.
+    public var errorDescription: String? { message }
 }

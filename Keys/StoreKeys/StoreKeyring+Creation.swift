@@ -52,7 +52,7 @@ extension StoreKeyring {
         guard (1...KeyslotFile.maximumSlotCount).contains(unlockers.count) else {
             throw KeyError(
                 .invalidParameters,
-                message: "A keyslot file has 1 to \(KeyslotFile.maximumSlotCount) unlockers, not \(unlockers.count)."
+                "A keyslot file has 1 to \(KeyslotFile.maximumSlotCount) unlockers, not \(unlockers.count)."
             )
         }
         guard unlockers.contains(where: \.survivesRestart) else {

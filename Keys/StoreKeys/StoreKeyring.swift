@@ -82,7 +82,7 @@ public final class StoreKeyring: Sendable {
 
     private func unlockedKeys() throws(KeyError) -> Keys {
         guard let keys = keys.withLock({ $0 }) else {
-            throw KeyError(.locked, message: "The keyring was locked; open the keyslot file again.")
+            throw KeyError(.locked, "The keyring was locked; open the keyslot file again.")
         }
         return keys
     }

@@ -45,7 +45,7 @@ public final class Emulator: Sendable {
     public func handle(_ request: EmulatorRequest) async throws -> EmulatorResponse {
         var response = try await deliver(request)
         guard let pause = response.delivery.pause(forByteCount: response.body.count) else {
-            throw EmulatorError(code: .connectionDropped, message: "a scripted fault ends the connection in the answer")
+            throw EmulatorError(.connectionDropped, "A scripted fault ends the connection in the answer.")
         }
         // A cancelled wait ends at once, as it does in a server that stops.
         if pause > .zero { try? await Task.sleep(for: pause) }
@@ -59,7 +59,7 @@ public final class Emulator: Sendable {
         let arrives = response?.delivery.isComplete == true
         state.withLock { $0.log.append(request, status: arrives ? response?.status : nil) }
         guard let response else {
-            throw EmulatorError(code: .connectionDropped, message: "a scripted fault dropped the connection")
+            throw EmulatorError(.connectionDropped, "A scripted fault dropped the connection.")
         }
         return response
     }
@@ -188,7 +188,7 @@ public final class Emulator: Sendable {
     public func seed(_ rows: [[String: JSONValue]], in table: String) throws {
         try state.withLock { state in
             guard let index = state.tableIndexes[table.lowercased()] else {
-                throw EmulatorError(code: .unknownTable, message: "configure a table named \(table) first")
+                throw EmulatorError(.unknownTable, "Configure a table named \(table) first.")
             }
             var copy = state.tables[index]
             for row in rows {

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// What can go wrong in running an emulator or a proxy; what goes wrong in a request is an HTTP answer instead.
 public struct EmulatorError: Error, Sendable, CustomStringConvertible {
     /// What went wrong, to branch on. More codes may be added.
@@ -32,7 +38,7 @@ public struct EmulatorError: Error, Sendable, CustomStringConvertible {
     /// The error behind this one, if there is one.
     public let cause: (any Error)?
 
-    init(code: Code, message: String, cause: (any Error)? = nil) {
+    init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message
         self.cause = cause
@@ -42,4 +48,9 @@ public struct EmulatorError: Error, Sendable, CustomStringConvertible {
     public var description: String {
         "\(code): \(message)" + (cause.map { " (\($0))" } ?? "")
     }
+}
+
+extension EmulatorError: LocalizedError {
+    /// The message.
+    public var errorDescription: String? { message }
 }

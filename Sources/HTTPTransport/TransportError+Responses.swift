@@ -3,7 +3,7 @@ extension TransportError {
     static func timedOut(_ server: String, after timeout: Duration, fate: Fate, cause: (any Error)? = nil) -> Self {
         TransportError(
             .timedOut,
-            "\(server) gave no complete answer within \(timeout); check the network, or allow more time",
+            "\(server) gave no complete answer within \(timeout); check the network, or allow more time.",
             fate: fate,
             cause: cause
         )
@@ -12,7 +12,7 @@ extension TransportError {
     static func stalled(_ server: String, for timeout: Duration, fate: Fate) -> Self {
         TransportError(
             .timedOut,
-            "the exchange with \(server) stood still for \(timeout); check the network and try again",
+            "The exchange with \(server) stood still for \(timeout); check the network and try again.",
             fate: fate
         )
     }
@@ -20,7 +20,7 @@ extension TransportError {
     static func tooLarge(_ server: String, body size: Int) -> Self {
         TransportError(
             .tooLarge,
-            "the answer of \(server) has more than \(size) bytes; fetch smaller pages, or allow larger answers",
+            "The answer of \(server) has more than \(size) bytes; fetch smaller pages, or allow larger answers.",
             fate: .mayHaveBeenProcessed
         )
     }
@@ -28,7 +28,7 @@ extension TransportError {
     static func tooLarge(_ server: String, head size: Int) -> Self {
         TransportError(
             .tooLarge,
-            "the head of the answer of \(server) has more than \(size) bytes; check the address, or allow larger heads",
+            "The head of the answer of \(server) has more than \(size) bytes; check the address, or allow larger heads.",
             fate: .mayHaveBeenProcessed
         )
     }
@@ -36,8 +36,8 @@ extension TransportError {
     static func invalidResponse(_ server: String, _ reason: String, cause: (any Error)? = nil) -> Self {
         TransportError(
             .invalidResponse,
-            "the answer of \(server) is not a complete answer of HTTP: \(reason); check the address, and what stands in"
-                + " between",
+            "The answer of \(server) is not a complete answer of HTTP: \(reason); check the address, and what stands in"
+                + " between.",
             fate: .mayHaveBeenProcessed,
             cause: cause
         )
@@ -47,13 +47,13 @@ extension TransportError {
     static func cut(_ server: String, in part: String, fate: Fate, cause: (any Error)? = nil) -> Self {
         TransportError(
             .connectionLost,
-            "\(server) closed the connection in the \(part) of its answer; try again",
+            "\(server) closed the connection in the \(part) of its answer; try again.",
             fate: fate,
             cause: cause
         )
     }
 
     static func closed(fate: Fate) -> Self {
-        TransportError(.closed, "the transport was closed; make a new one", fate: fate)
+        TransportError(.closed, "The transport was closed; make a new one.", fate: fate)
     }
 }

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// Why a request brought no complete answer.
 ///
 /// Messages name the server and what to do next; never a path, a query, a field or a body.
@@ -75,4 +81,9 @@ public struct TransportError: Error, Sendable {
 extension TransportError: CustomStringConvertible {
     /// Code, message and cause in one line.
     public var description: String { "\(code): \(message)" + (cause.map { " (\($0))" } ?? "") }
+}
+
+extension TransportError: LocalizedError {
+    /// The message.
+    public var errorDescription: String? { message }
 }

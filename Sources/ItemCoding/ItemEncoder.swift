@@ -38,7 +38,7 @@ package final class ItemEncoder {
         do {
             try item.encode(to: encoder)
         } catch let error as EncodingError {
-            throw StoreError(.invalidItem, "an item of '\(encoder.table.name)' cannot be encoded", cause: error)
+            throw StoreError(.invalidItem, "An item of '\(encoder.table.name)' cannot be encoded.", cause: error)
         }
         try encoder.checkRefusal()
     }
@@ -200,7 +200,10 @@ private struct ItemEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProt
     }
 
     private func unfit(_ key: Key, _ reason: String) -> StoreError {
-        StoreError(.invalidItem, "property '\(key.stringValue)' of '\(encoder.table.name)' cannot be stored: \(reason)")
+        StoreError(
+            .invalidItem,
+            "Property '\(key.stringValue)' of '\(encoder.table.name)' cannot be stored: \(reason)."
+        )
     }
 
     func nestedContainer<Nested: CodingKey>(

@@ -19,8 +19,8 @@ package struct RecordDecoder {
         } catch let error as DecodingError {
             throw StoreError(
                 .invalidItem,
-                "a row of '\(table.name)' does not fit \(type): \(Self.describe(error)); make the property optional or"
-                    + " give it the column's type"
+                "A row of '\(table.name)' does not fit \(type): \(Self.describe(error)); make the property optional or"
+                    + " give it the column's type."
             )
         }
     }
@@ -71,7 +71,7 @@ private final class ItemDecoder: Decoder {
     func singleValueContainer() throws -> any SingleValueDecodingContainer { throw Self.notNamed }
 
     static var notNamed: StoreError {
-        StoreError(.invalidItem, "items must decode from named properties, without nested containers of their own")
+        StoreError(.invalidItem, "Items must decode from named properties, without nested containers of their own.")
     }
 }
 

@@ -24,7 +24,7 @@ public enum ItemID {
                 nil
             }
         if let reason {
-            throw SyncError(.invalidItemID, "the id cannot be used: \(reason); choose another, or none to get a UUID")
+            throw SyncError(.invalidItemID, "The id cannot be used: \(reason); choose another, or none to get a UUID.")
         }
     }
 

@@ -78,7 +78,7 @@ public final class SyncContext: Sendable {
         guard query.limit == nil, (1...128).contains(queryID.count) else {
             throw SyncError(
                 .invalidParameter,
-                "an incremental pull takes a query without a limit, and a query id of 1 to 128 characters"
+                "An incremental pull takes a query without a limit, and a query id of 1 to 128 characters."
             )
         }
         return try await pull(table) { try await $0.runIncrementally(query, queryID: queryID) }
@@ -113,7 +113,7 @@ public final class SyncContext: Sendable {
                     throw SyncError(
                         .purgeAbortedPendingChanges,
                         "\(waiting) changes of table '\(table.name)' were not sent; push them first, or force the purge"
-                            + " to give them up"
+                            + " to give them up."
                     )
                 }
                 try transaction.delete(query)
@@ -213,7 +213,7 @@ public final class SyncContext: Sendable {
         guard query.order.isEmpty, query.offset == 0, query.selection == nil, !query.includesTotalCount else {
             throw SyncError(
                 .invalidParameter,
-                "a pull takes a query with a predicate only: no order, offset, selection or total count"
+                "A pull takes a query with a predicate only: no order, offset, selection or total count."
             )
         }
         try query.validate(for: table)

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// Why the sync engine could not do what was asked.
 ///
 /// Failures of the store reach the caller as the store's own `StoreError`.
@@ -52,4 +58,9 @@ public struct SyncError: Error, Sendable {
 extension SyncError: CustomStringConvertible {
     /// Code, message and cause.
     public var description: String { "\(code): \(message)" + (cause.map { " (\($0))" } ?? "") }
+}
+
+extension SyncError: LocalizedError {
+    /// The message.
+    public var errorDescription: String? { message }
 }

@@ -1,4 +1,9 @@
-internal import Foundation
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 public import SyncContract
 
 /// Turns records of one table into JSON objects and back, by the declared types of its columns.
@@ -161,4 +166,9 @@ public struct RecordCodingError: Error, Sendable, CustomStringConvertible {
 
     /// The message.
     public var description: String { message }
+}
+
+extension RecordCodingError: LocalizedError {
+    /// The message.
+    public var errorDescription: String? { message }
 }

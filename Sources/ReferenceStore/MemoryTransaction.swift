@@ -90,7 +90,7 @@ package final class MemoryTransaction: StoreWriteBackend {
                 guard value.doubleValue?.isNaN != true else {
                     throw StoreError(
                         .invalidRecord,
-                        "a value of the record is not a number (NaN), which no store takes"
+                        "A value of the record is not a number (NaN), which no store takes."
                     )
                 }
                 if keepsUnknownColumns { result[name] = value }
@@ -99,7 +99,7 @@ package final class MemoryTransaction: StoreWriteBackend {
             guard let accepted = type.accepting(value) else {
                 throw StoreError(
                     .invalidRecord,
-                    "column '\(name)' of table '\(table.name)' is declared as \(type.rawValue); give a value of that type"
+                    "Column '\(name)' of table '\(table.name)' is declared as \(type.rawValue); give a value of that type."
                 )
             }
             result[name] = accepted
@@ -118,7 +118,7 @@ extension TableDefinition {
     fileprivate func key(_ id: RecordID) throws -> RecordID {
         switch (idKind, id) {
         case (.string, .string), (.int64, .int64): return id.folded(for: idComparison)
-        default: throw StoreError(.invalidRecord, "table '\(name)' has ids of another kind; use that kind")
+        default: throw StoreError(.invalidRecord, "Table '\(name)' has ids of another kind; use that kind.")
         }
     }
 

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 public import SyncContract
 
 /// Why a request did not do what was asked.
@@ -71,4 +77,9 @@ extension RemoteError: CustomStringConvertible {
     public var description: String {
         "\(code)" + (status.map { " (HTTP \($0))" } ?? "") + ": \(message)" + (cause.map { " (\($0))" } ?? "")
     }
+}
+
+extension RemoteError: LocalizedError {
+    /// The message.
+    public var errorDescription: String? { message }
 }

@@ -68,8 +68,8 @@ struct DatabaseBuilder {
         else {
             throw StoreError(
                 .damaged,
-                "the copy is not sound: the database it was made of is damaged, or the disk is failing. The copy was"
-                    + " thrown away; check the store with 'verify', or restore a backup"
+                "The copy is not sound: the database it was made of is damaged, or the disk is failing. The copy was"
+                    + " thrown away; check the store with 'verify', or restore a backup."
             )
         }
     }

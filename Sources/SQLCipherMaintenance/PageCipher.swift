@@ -89,7 +89,7 @@ final class PageCipher {
     private static let startValueCount = 16
 
     private static var failure: StoreError {
-        StoreError(.internal, "libcrypto did not check a page; look at its configuration and providers")
+        StoreError(.internal, "Libcrypto did not check a page; look at its configuration and providers.")
     }
 
     /// The cipher derives this key from the other one with a salt that differs from the file's in fixed bits.

@@ -13,7 +13,7 @@ class ReadBackend: StoreReadBackend {
 
     /// The connection, as long as the transaction lasts.
     func database() throws(StoreError) -> Database {
-        guard !isFinished else { throw StoreError(.internal, "a transaction was used after its end") }
+        guard !isFinished else { throw StoreError(.internal, "A transaction was used after its end.") }
         return openDatabase
     }
 

@@ -92,19 +92,19 @@ extension StoreError {
 
     /// The error for a call on a store that is locked.
     static var locked: StoreError {
-        StoreError(.locked, "the store is locked; unlock it first")
+        StoreError(.locked, "The store is locked; unlock it first.")
     }
 
     /// The error for a call on a store that was closed.
     static var closed: StoreError {
-        StoreError(.closed, "the store was closed; open it again")
+        StoreError(.closed, "The store was closed; open it again.")
     }
 
     /// The error for a library that leaves the data readable.
     package static var notEncrypting: StoreError {
         StoreError(
             .notEncrypting,
-            "the linked library does not encrypt; link SQLCipher, and nothing that brings plain SQLite in front of it"
+            "The linked library does not encrypt; link SQLCipher, and nothing that brings plain SQLite in front of it."
         )
     }
 }

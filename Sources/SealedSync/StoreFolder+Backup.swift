@@ -22,12 +22,12 @@ extension StoreFolder {
         progress: StoreProgressHandler? = nil
     ) async throws {
         guard store.url.resolvingSymlinksInPath().path == databaseURL.resolvingSymlinksInPath().path else {
-            throw StoreError(.notFound, "the store is not the one in '\(self.url.path)'; pass that one")
+            throw StoreError(.notFound, "The store is not the one in '\(self.url.path)'; pass that one.")
         }
         guard try hasKeyslots else {
             throw StoreError(
                 .notFound,
-                "the keyslot file of '\(self.url.path)' is missing, and without it a copy cannot be opened; put it back"
+                "The keyslot file of '\(self.url.path)' is missing, and without it a copy cannot be opened; put it back."
             )
         }
         try await store.backUp(toFolder: url, with: [keyslotsURL], progress: progress)

@@ -55,7 +55,7 @@ extension StoreFolder {
             .wipe {
                 // Somebody else may have made the store before the lock was ours.
                 guard try !hasDatabase else {
-                    throw StoreError(.alreadyExists, "'\(url.path)' has a store now; open it")
+                    throw StoreError(.alreadyExists, "'\(url.path)' has a store now; open it.")
                 }
                 try await KeyslotFile.destroy(at: keyslotsURL)
             }

@@ -60,7 +60,7 @@ extension StoreFolder {
         _ body: (_ begin: () -> Void) async throws -> Value
     ) async throws -> Value {
         guard try hasDatabase else {
-            throw StoreError(.notFound, "'\(url.path)' has no store; check the path")
+            throw StoreError(.notFound, "'\(url.path)' has no store; check the path.")
         }
         var hasBegun = false
         do {
@@ -99,12 +99,12 @@ extension StoreFolder {
     private func refuseOutdated(_ keyring: StoreKeyring) async throws {
         let file = try await KeyslotFile.read(at: keyslotsURL)
         guard file.storeID == keyring.storeID else {
-            throw KeyError(.wrongSecret, message: "The keyring is that of another store than the one in '\(url.path)'.")
+            throw KeyError(.wrongSecret, "The keyring is that of another store than the one in '\(url.path)'.")
         }
         guard file.dataKeyID == keyring.dataKeyID else {
             throw KeyError(
                 .outdatedKeyring,
-                message: "The data key of the store in '\(url.path)' was rotated; unlock the store again."
+                "The data key of the store in '\(url.path)' was rotated; unlock the store again."
             )
         }
     }

@@ -22,7 +22,7 @@ extension StoreFolder {
     public func wipe() async throws {
         let (file, keyslots) = (StoreFile(databaseURL), keyslotsURL)
         guard FileManager.default.fileExists(atPath: keyslots.path) || file.hasFiles else {
-            throw StoreError(.notFound, "'\(url.path)' has no store; check the path")
+            throw StoreError(.notFound, "'\(url.path)' has no store; check the path.")
         }
         try await file.wipe(after: { try await KeyslotFile.destroy(at: keyslots) })
     }

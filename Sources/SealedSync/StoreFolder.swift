@@ -90,7 +90,7 @@ public struct StoreFolder: Sendable {
     /// - Throws: As ``open(_:unlocker:options:)``; `KeyError` with code `inUse` while a rotation is under way elsewhere.
     public func unlock(_ unlocker: any StoreUnlocker) async throws -> StoreKeyring {
         guard try isThere(keyslotsURL) || isThere(databaseURL) else {
-            throw StoreError(.notFound, "'\(url.path)' is not a store folder; create a store there first")
+            throw StoreError(.notFound, "'\(url.path)' is not a store folder; create a store there first.")
         }
         let file = StoreFile(databaseURL)
         return try await keyslots.recoverRotation(
@@ -154,7 +154,7 @@ public struct StoreFolder: Sendable {
         guard try !isThere(databaseURL) else {
             throw StoreError(
                 .alreadyExists,
-                "'\(url.path)' has a store already; open it, or choose another folder"
+                "'\(url.path)' has a store already; open it, or choose another folder."
             )
         }
         try makeFolder()
@@ -176,7 +176,7 @@ public struct StoreFolder: Sendable {
         } catch let error as CocoaError where error.code == .fileReadNoPermission {
             throw StoreError(
                 .readOnly,
-                "the folder '\(url.path)' may not be looked into; check its permissions and whose it is",
+                "The folder '\(url.path)' may not be looked into; check its permissions and whose it is.",
                 cause: error
             )
         } catch {
@@ -195,7 +195,7 @@ public struct StoreFolder: Sendable {
         } catch {
             throw StoreError(
                 .readOnly,
-                "the folder '\(url.path)' cannot be created; choose a place that you may write to",
+                "The folder '\(url.path)' cannot be created; choose a place that you may write to.",
                 cause: error
             )
         }

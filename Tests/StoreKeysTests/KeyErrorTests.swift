@@ -9,11 +9,11 @@ import Testing
 struct KeyErrorTests {
     @Test("a description gives code, message and cause")
     func description() {
-        let cause = KeyError(.io, message: "The disk is full.")
-        let error = KeyError(.damagedFile, message: "Restore it.", cause: cause)
+        let cause = KeyError(.inputOutput, "The disk is full.")
+        let error = KeyError(.damagedFile, "Restore it.", cause: cause)
         #expect(error.description == "KeyError.damagedFile: Restore it. Cause: KeyError.io: The disk is full.")
         #expect(error.code == .damagedFile)
-        #expect(error.code != .io)
+        #expect(error.code != .inputOutput)
     }
 
     @Test("a missing file is named, with what the system said")

@@ -105,7 +105,7 @@ struct LifeCycleCrashTests {
             try #require(unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &least) == 0)
             signal(SIGXFSZ, SIG_IGN)
             let code = await keyErrorCode { try await Change(rawValue: name)?.run(in: URL(filePath: path)) }
-            try #require(code == .io)
+            try #require(code == .inputOutput)
         }
         try await expect(change, isDone: false, created)
         #expect(try folder.names() == ["store.keyslots", "store.secret"])
@@ -126,7 +126,7 @@ struct LifeCycleCrashTests {
             }
             if geteuid() == 0 { try #require(setuid(65534) == 0) }
             let code = await keyErrorCode { try await Change(rawValue: name)?.run(in: folder) }
-            try #require(code == .io)
+            try #require(code == .inputOutput)
             let file = SecretFileUnlocker(at: folder.appending(path: "store.secret"))
             _ = try await StoreKeyring.open(at: folder.appending(path: "store.keyslots"), unlocker: file)
             try #require(unsafe chmod(path, 0o700) == 0)

@@ -59,10 +59,10 @@ struct PermissionTests {
             let target = folder.url.appending(path: "target")
             try FileManager.default.moveItem(at: file, to: target)
             try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
-            #expect(await openingCode() == .io)
+            #expect(await openingCode() == .inputOutput)
             try FileManager.default.removeItem(at: file)
             #expect(unsafe mkfifo(file.path(), 0o600) == 0)
-            #expect(await openingCode() == .io)
+            #expect(await openingCode() == .inputOutput)
             try FileManager.default.removeItem(at: file)
             try FileManager.default.moveItem(at: target, to: file)
         }

@@ -112,7 +112,7 @@ struct StoreKeyringTests {
     func missingFolder() async throws {
         let unlocker = try PassphraseUnlocker.quick("any")
         let url = folder.url.appending(path: "missing/store.keyslots")
-        #expect(await keyErrorCode { _ = try await StoreKeyring.create(at: url, unlocker: unlocker) } == .io)
+        #expect(await keyErrorCode { _ = try await StoreKeyring.create(at: url, unlocker: unlocker) } == .inputOutput)
         #expect(try folder.names() == [])
     }
 

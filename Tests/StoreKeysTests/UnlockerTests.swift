@@ -136,7 +136,7 @@ struct UnlockerTests {
             #expect(error.code == .secretUnavailable)
             #expect(error.cause is Locked)
         }
-        #expect(await creationCode(StubUnlocker { _ in throw KeyError(.io, message: "") }) == .io)
+        #expect(await creationCode(StubUnlocker { _ in throw KeyError(.inputOutput, "") }) == .inputOutput)
         await #expect(throws: CancellationError.self) {
             try await StoreKeyring.create(
                 at: folder.keyslots,
@@ -152,7 +152,7 @@ struct UnlockerTests {
         func unlocker(_ parameters: [UInt8]) -> StubUnlocker {
             StubUnlocker(parameters: parameters) { parameters in
                 if parameters == [1], !isFirstReachable.value.withLock({ $0 }) {
-                    throw KeyError(.secretUnavailable, message: "The first is out of reach.")
+                    throw KeyError(.secretUnavailable, "The first is out of reach.")
                 }
                 return secret
             }
@@ -232,7 +232,7 @@ struct KeyService: StoreUnlocker {
         let wrapped = Array(slot.parameters.dropFirst(12))
         let nonce = Array(slot.parameters.prefix(12))
         guard let secret = try AES256GCM.open(wrapped, key: key, nonce: nonce, associatedData: storeID.bytes) else {
-            throw KeyError(.wrongSecret, message: "The service does not have this key.")
+            throw KeyError(.wrongSecret, "The service does not have this key.")
         }
         return secret
     }

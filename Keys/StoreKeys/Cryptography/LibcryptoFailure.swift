@@ -22,7 +22,7 @@ extension KeyError {
     static func libcrypto(_ operation: String) -> KeyError {
         KeyError(
             .cryptographyUnavailable,
-            message: "libcrypto could not do \(operation); there may be too little memory, or a provider is missing.",
+            "Libcrypto could not do \(operation); there may be too little memory, or a provider is missing.",
             cause: LibcryptoFailure()
         )
     }

@@ -30,7 +30,7 @@ extension ScryptCost {
     /// The largest cost at the floor that a memory allows.
     package static func leastCost(within maximumMemory: Int) throws(KeyError) -> ScryptCost {
         guard let cost = floor.first(where: { $0.memory <= maximumMemory }) else {
-            throw KeyError(.invalidParameters, message: "scrypt needs at least 8 MiB of memory for a passphrase.")
+            throw KeyError(.invalidParameters, "Scrypt needs at least 8 MiB of memory for a passphrase.")
         }
         return cost
     }

@@ -43,7 +43,7 @@ public struct ScryptCost: Hashable, Sendable {
         guard isEnough else {
             throw KeyError(
                 .invalidParameters,
-                message: "scrypt with N = 2^\(log2N), r = \(blockSize), p = \(parallelization) is below the floor; "
+                "Scrypt with N = 2^\(log2N), r = \(blockSize), p = \(parallelization) is below the floor; "
                     + "take one of the named costs, such as .standard."
             )
         }
@@ -79,7 +79,7 @@ public struct ScryptCost: Hashable, Sendable {
         guard isWithinLimits else {
             throw KeyError(
                 .invalidParameters,
-                message: "scrypt with N = 2^\(log2N), r = \(blockSize), p = \(parallelization) is outside the limits "
+                "Scrypt with N = 2^\(log2N), r = \(blockSize), p = \(parallelization) is outside the limits "
                     + "(1 GiB of memory, p of 64, N * r * p of 2^26). If nobody chose this, the file was tampered with."
             )
         }

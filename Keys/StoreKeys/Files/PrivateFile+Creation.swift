@@ -54,8 +54,8 @@ extension PrivateFile {
             return alreadyExists(cause: failure)
         }
         return KeyError(
-            .io,
-            message: "The \(role) at \(path) could not be created; make room, or make its folder writable.",
+            .inputOutput,
+            "The \(role) at \(path) could not be created; make room, or make its folder writable.",
             cause: failure
         )
     }
@@ -68,7 +68,7 @@ extension PrivateFile {
     func alreadyExists(cause: SystemCallFailure? = nil) -> KeyError {
         KeyError(
             .alreadyExists,
-            message: "There is a \(role) at \(path) already; open it, or choose another location.",
+            "There is a \(role) at \(path) already; open it, or choose another location.",
             cause: cause
         )
     }

@@ -85,7 +85,7 @@ extension PrivateFile {
         } catch let error as CocoaError where error.code == .fileReadNoSuchFile || error.code == .fileNoSuchFile {
             return nil
         } catch {
-            throw KeyError(.io, message: "The folder of the \(role) at \(path) cannot be listed.", cause: error)
+            throw KeyError(.inputOutput, "The folder of the \(role) at \(path) cannot be listed.", cause: error)
         }
         return names.filter { name in
             name.hasPrefix(".\(self.name).") && name.hasSuffix(".tmp")
@@ -97,10 +97,10 @@ extension PrivateFile {
         guard failure.number != ELOOP else {
             return KeyError(
                 .insecurePermissions,
-                message: "The \(role) at \(path) is not a regular file; remove it and what it leads to by hand.",
+                "The \(role) at \(path) is not a regular file; remove it and what it leads to by hand.",
                 cause: failure
             )
         }
-        return KeyError(.io, message: "The \(role) at \(path) could not be destroyed.", cause: failure)
+        return KeyError(.inputOutput, "The \(role) at \(path) could not be destroyed.", cause: failure)
     }
 }

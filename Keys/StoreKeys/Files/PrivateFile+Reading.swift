@@ -61,20 +61,20 @@ extension PrivateFile {
             throw unreadable(error)
         }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw KeyError(.io, message: "The \(role) at \(path) is not a regular file.")
+            throw KeyError(.inputOutput, "The \(role) at \(path) is not a regular file.")
         }
         let mode = status.st_mode & 0o7777
         guard mode & ~0o600 == 0 else {
             throw KeyError(
                 .insecurePermissions,
-                message: "The \(role) at \(path) has mode \(String(mode, radix: 8)); it must be readable by its owner "
+                "The \(role) at \(path) has mode \(String(mode, radix: 8)); it must be readable by its owner "
                     + "only (chmod 600). If others may have read it, what it protects should get new keys."
             )
         }
         guard status.st_size <= maximum else {
             throw KeyError(
                 .damagedFile,
-                message: "The \(role) at \(path) has \(status.st_size) bytes, more than the \(maximum) it can have."
+                "The \(role) at \(path) has \(status.st_size) bytes, more than the \(maximum) it can have."
             )
         }
         return Int(status.st_size)
@@ -91,7 +91,7 @@ extension PrivateFile {
             throw unreadable(error)
         }
         guard count == buffer.count else {
-            throw KeyError(.io, message: "The \(role) at \(path) became shorter while it was read.")
+            throw KeyError(.inputOutput, "The \(role) at \(path) became shorter while it was read.")
         }
     }
 
@@ -100,19 +100,19 @@ extension PrivateFile {
         case ENOENT:
             KeyError(
                 .secretUnavailable,
-                message: "There is no \(role) at \(path); check the path, or restore the file from a backup.",
+                "There is no \(role) at \(path); check the path, or restore the file from a backup.",
                 cause: failure
             )
         case EACCES, EPERM:
-            KeyError(.secretUnavailable, message: "The \(role) at \(path) may not be read.", cause: failure)
+            KeyError(.secretUnavailable, "The \(role) at \(path) may not be read.", cause: failure)
         case ELOOP:
             KeyError(
                 .insecurePermissions,
-                message: "The \(role) at \(path) is a symbolic link; give the location of the file itself.",
+                "The \(role) at \(path) is a symbolic link; give the location of the file itself.",
                 cause: failure
             )
         default:
-            KeyError(.io, message: "The \(role) at \(path) could not be read.", cause: failure)
+            KeyError(.inputOutput, "The \(role) at \(path) could not be read.", cause: failure)
         }
     }
 }

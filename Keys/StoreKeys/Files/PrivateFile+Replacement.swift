@@ -62,8 +62,8 @@ extension PrivateFile {
             discard(temporaryPath)
             guard let failure = error as? SystemCallFailure else { throw error }
             throw KeyError(
-                .io,
-                message: "The \(role) at \(path) could not be written; make room, or make its folder writable.",
+                .inputOutput,
+                "The \(role) at \(path) could not be written; make room, or make its folder writable.",
                 cause: failure
             )
         }
@@ -82,8 +82,7 @@ extension PrivateFile {
     func inUse() -> KeyError {
         KeyError(
             .inUse,
-            message:
-                "The \(role) at \(path) is being changed by another task or process; nothing was written. Try again."
+            "The \(role) at \(path) is being changed by another task or process; nothing was written. Try again."
         )
     }
 }

@@ -27,7 +27,7 @@ package struct PrivateFile: Sendable {
         let path = url.path(percentEncoded: false)
         let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
         guard url.isFileURL, !name.isEmpty, !path.utf8.contains(0) else {
-            throw KeyError(.invalidParameters, message: "The location of the \(role) is not the URL of a file.")
+            throw KeyError(.invalidParameters, "The location of the \(role) is not the URL of a file.")
         }
         self.role = role
         self.fileSystem = fileSystem

@@ -17,8 +17,7 @@ extension KeyslotFile {
         guard format <= Self.format else {
             throw KeyError(
                 .newerFormat,
-                message:
-                    "The keyslot file has format \(format); this version reads up to \(Self.format). Update the app."
+                "The keyslot file has format \(format); this version reads up to \(Self.format). Update the app."
             )
         }
         guard format == Self.format else { throw .damaged("There is no format \(format).") }

@@ -16,7 +16,7 @@ extension KeyslotFile {
             let kinds = Set(slots.map(\.kind.description)).sorted().joined(separator: ", ")
             throw KeyError(
                 .secretUnavailable,
-                message: "No slot is of the kind \(unlocker.slotKind); the file has slots of the kinds \(kinds)."
+                "No slot is of the kind \(unlocker.slotKind); the file has slots of the kinds \(kinds)."
             )
         }
         // One slot that cannot be tried must not hide another one that opens.
@@ -36,7 +36,7 @@ extension KeyslotFile {
         throw firstError
             ?? KeyError(
                 .wrongSecret,
-                message: "The secret opens none of the \(candidates.count) slots of the kind \(unlocker.slotKind)."
+                "The secret opens none of the \(candidates.count) slots of the kind \(unlocker.slotKind)."
             )
     }
 

@@ -21,7 +21,7 @@ public struct SlotKind: Hashable, Sendable, CustomStringConvertible {
         guard let kind = SlotKind(validating: name) else {
             throw KeyError(
                 .invalidParameters,
-                message: "A slot's kind is named by 1 to 32 of the characters a-z, 0-9 and '-'."
+                "A slot's kind is named by 1 to 32 of the characters a-z, 0-9 and '-'."
             )
         }
         self = kind

@@ -63,7 +63,7 @@ extension Keyslots {
         reencrypt: (_ from: SecretBytes, _ to: SecretBytes, _ commit: @escaping RotationCommit) async throws -> Void
     ) async throws -> KeyRotation {
         guard !slotIDs.isEmpty else {
-            throw KeyError(.invalidParameters, message: "Name the slots to revoke; without one, rotate the keys.")
+            throw KeyError(.invalidParameters, "Name the slots to revoke; without one, rotate the keys.")
         }
         let selection = SlotSelection(
             unlockers: unlockers,

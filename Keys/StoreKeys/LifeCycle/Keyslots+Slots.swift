@@ -24,7 +24,7 @@ extension Keyslots {
             guard file.slots.count < KeyslotFile.maximumSlotCount else {
                 throw KeyError(
                     .invalidParameters,
-                    message: "A keyslot file has at most \(KeyslotFile.maximumSlotCount) slots; remove one first."
+                    "A keyslot file has at most \(KeyslotFile.maximumSlotCount) slots; remove one first."
                 )
             }
             let rootKey = try await file.openSlot(with: authorizer).rootKey
@@ -138,7 +138,7 @@ extension KeyError {
     static func unreliableUnlocker(_ kind: SlotKind) -> KeyError {
         KeyError(
             .unreliableUnlocker,
-            message: "An unlocker of the kind \(kind) gave one secret when its slot was made and another when it was "
+            "An unlocker of the kind \(kind) gave one secret when its slot was made and another when it was "
                 + "asked again. Nothing was written."
         )
     }
@@ -146,7 +146,7 @@ extension KeyError {
     static func lastReliableSlot(_ remedy: String) -> KeyError {
         KeyError(
             .lastReliableSlot,
-            message: "No slot would be left that can be opened after a restart of the machine. \(remedy)"
+            "No slot would be left that can be opened after a restart of the machine. \(remedy)."
         )
     }
 }

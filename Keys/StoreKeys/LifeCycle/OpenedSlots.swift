@@ -52,7 +52,7 @@ extension KeyslotFile {
                 throw firstError
                     ?? KeyError(
                         .wrongSecret,
-                        message: "An unlocker of the kind \(unlocker.slotKind) that is to be kept opens no slot. "
+                        "An unlocker of the kind \(unlocker.slotKind) that is to be kept opens no slot. "
                             + "Nothing was written."
                     )
             }

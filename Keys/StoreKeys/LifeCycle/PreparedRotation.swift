@@ -20,7 +20,7 @@ extension Keyslots {
     ) async throws -> PreparedRotation {
         try selection.checkSlots(of: file)
         guard let opened = try await file.openSlots(with: selection.unlockers) else {
-            throw KeyError(.secretUnavailable, message: "No unlocker was given that opens the keyslot file.")
+            throw KeyError(.secretUnavailable, "No unlocker was given that opens the keyslot file.")
         }
         try selection.checkUnlockers(of: file, opened)
         let from = try await file.databaseKey(opened.rootKey, isEncryptedWith)
@@ -71,7 +71,7 @@ extension Keyslots {
             guard try await file.open(slot, with: unlocker) == nil else {
                 throw KeyError(
                     .invalidParameters,
-                    message: "The replacement has the secret of \(file.name(of: slot)), which is to be revoked; "
+                    "The replacement has the secret of \(file.name(of: slot)), which is to be revoked; "
                         + "nothing was written. Give a new one."
                 )
             }

@@ -17,8 +17,7 @@ struct SlotSelection: Sendable {
         guard missing.isEmpty else {
             throw KeyError(
                 .missingUnlocker,
-                message:
-                    "None of the unlockers given opens \(file.names(of: missing)), which would have to get the new "
+                "None of the unlockers given opens \(file.names(of: missing)), which would have to get the new "
                     + "root key; nothing was written. Give what opens it, or let it go."
             )
         }
@@ -33,7 +32,7 @@ struct SlotSelection: Sendable {
             guard shared.isEmpty else {
                 throw KeyError(
                     .invalidParameters,
-                    message: "The secret of \(file.name(of: opening.slot)), which is to be revoked, also opens "
+                    "The secret of \(file.name(of: opening.slot)), which is to be revoked, also opens "
                         + "\(file.names(of: shared.map(\.slot))); nothing was written. Revoke all of them."
                 )
             }
@@ -78,6 +77,6 @@ extension Keyslot {
 
 extension KeyError {
     static var noSuchSlot: KeyError {
-        KeyError(.invalidParameters, message: "The keyslot file has no such slot; list its slots.")
+        KeyError(.invalidParameters, "The keyslot file has no such slot; list its slots.")
     }
 }

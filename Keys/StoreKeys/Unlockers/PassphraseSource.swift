@@ -33,7 +33,7 @@ enum PassphraseSource: Sendable {
         guard (1...Self.maximumCount).contains(passphrase.count) else {
             throw KeyError(
                 .invalidParameters,
-                message: "A passphrase has 1 to \(Self.maximumCount) bytes, not \(passphrase.count)."
+                "A passphrase has 1 to \(Self.maximumCount) bytes, not \(passphrase.count)."
             )
         }
         return passphrase
@@ -51,7 +51,7 @@ enum PassphraseSource: Sendable {
             } catch {
                 throw KeyError(
                     .secretUnavailable,
-                    message: "The passphrase file at \(url.path(percentEncoded: false)) cannot be read.",
+                    "The passphrase file at \(url.path(percentEncoded: false)) cannot be read.",
                     cause: error
                 )
             }
@@ -59,7 +59,7 @@ enum PassphraseSource: Sendable {
         guard count <= maximumCount + 2 else {
             throw KeyError(
                 .invalidParameters,
-                message: "A passphrase has 1 to \(maximumCount) bytes; the file has more."
+                "A passphrase has 1 to \(maximumCount) bytes; the file has more."
             )
         }
         let content = unsafe try buffer.withUnsafeBytes { bytes in
@@ -78,7 +78,7 @@ enum PassphraseSource: Sendable {
 
     private static func readVariable(_ name: String) throws -> SecretBytes {
         guard let value = unsafe getenv(name) else {
-            throw KeyError(.secretUnavailable, message: "The environment variable \(name) is not set.")
+            throw KeyError(.secretUnavailable, "The environment variable \(name) is not set.")
         }
         let bytes = unsafe UnsafeRawBufferPointer(start: value, count: strlen(value))
         return unsafe try SecretBytes(count: bytes.count) { unsafe $0.copyMemory(from: bytes) }

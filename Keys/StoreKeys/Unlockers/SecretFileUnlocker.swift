@@ -72,8 +72,7 @@ public struct SecretFileUnlocker: StoreUnlocker {
         guard let secret = try HexadecimalSecret.decode(text) else {
             throw KeyError(
                 .damagedFile,
-                message:
-                    "The secret file at \(file.path) does not hold 64 hexadecimal digits; restore it from a backup."
+                "The secret file at \(file.path) does not hold 64 hexadecimal digits; restore it from a backup."
             )
         }
         return secret

@@ -28,7 +28,7 @@ extension StoreUnlocker {
         else {
             throw KeyError(
                 .invalidParameters,
-                message: "A slot has a label of at most \(KeyslotFile.Limit.label) bytes and parameters of at most "
+                "A slot has a label of at most \(KeyslotFile.Limit.label) bytes and parameters of at most "
                     + "\(KeyslotFile.Limit.parameters)."
             )
         }
@@ -39,7 +39,7 @@ extension StoreUnlocker {
         guard secret.count == AES256GCM.keyCount else {
             throw KeyError(
                 .invalidParameters,
-                message: "An unlocker gives \(AES256GCM.keyCount) secret bytes per slot, not \(secret.count)."
+                "An unlocker gives \(AES256GCM.keyCount) secret bytes per slot, not \(secret.count)."
             )
         }
     }
@@ -47,7 +47,7 @@ extension StoreUnlocker {
     private static func documented(_ error: any Error) -> any Error {
         switch error {
         case is KeyError, is CancellationError, is SecretMemoryError: error
-        default: KeyError(.secretUnavailable, message: "The unlocker could not give its secret.", cause: error)
+        default: KeyError(.secretUnavailable, "The unlocker could not give its secret.", cause: error)
         }
     }
 }

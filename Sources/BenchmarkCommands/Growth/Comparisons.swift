@@ -37,7 +37,7 @@ func pendingOperations(_ count: Int, _ databases: Databases, rounds: Int) async 
         }
     }
     let empty = try await databases.openStore(none, durability: .full)
-    let remote = UnavailableRemote(RemoteError(.unreachable, "there is no server in a benchmark"))
+    let remote = UnavailableRemote(RemoteError(.unreachable, "There is no server in a benchmark."))
     let tables = try [empty, full]
         .map { store in
             try SyncContext(store: store, remote: remote).table(Workload.table.name, of: Workload.Item.self)

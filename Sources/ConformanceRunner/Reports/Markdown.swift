@@ -27,7 +27,7 @@ extension RuleSuite {
         switch format {
         case .json: return try encodedJSON(["rules": rules.map(\.definition)])
         case .markdown: return markdownList
-        case .junit: throw UsageError("a list has no JUnit form; choose '--json' or '--markdown'")
+        case .junit: throw UsageError("A list has no JUnit form; choose '--json' or '--markdown'.")
         case .text:
             return
                 chapters.map { chapter in

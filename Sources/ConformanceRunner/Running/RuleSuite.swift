@@ -35,11 +35,11 @@ public struct RuleSuite<Subject: ConformanceSubject>: Sendable {
     public func selecting(chapters: [String] = [], ids: [String] = []) throws -> RuleSuite {
         for chapter in chapters where !self.chapters.contains(where: { $0.id == chapter }) {
             throw UsageError(
-                "there is no chapter '\(chapter)'; choose from \(self.chapters.map(\.id).joined(separator: ", "))"
+                "There is no chapter '\(chapter)'; choose from \(self.chapters.map(\.id).joined(separator: ", "))."
             )
         }
         for id in ids where !rules.contains(where: { $0.id == id }) {
-            throw UsageError("there is no rule '\(id)'; '--list' shows all rules")
+            throw UsageError("There is no rule '\(id)'; '--list' shows all rules.")
         }
         guard !chapters.isEmpty || !ids.isEmpty else { return self }
         return RuleSuite(

@@ -8,7 +8,7 @@ extension JSONValue {
         do {
             self = try JSONParser.parse(data)
         } catch {
-            throw EmulatorError(code: .invalidJSON, message: error.message)
+            throw EmulatorError(.invalidJSON, error.message)
         }
     }
 

@@ -74,7 +74,7 @@ public actor EmulatorServer {
     @discardableResult
     public func start(port: UInt16 = 0, host: String = "127.0.0.1") async throws -> URL {
         guard case .stopped = state else {
-            throw EmulatorError(code: .alreadyRunning, message: "stop the server before starting it again")
+            throw EmulatorError(.alreadyRunning, "Stop the server before starting it again.")
         }
         let context = try certificate.map(SecureContext.init)
         do {
@@ -86,8 +86,8 @@ public actor EmulatorServer {
             return url
         } catch {
             throw EmulatorError(
-                code: .cannotListen,
-                message: "cannot listen on \(host), port \(port); choose a free port, or 0 for any",
+                .cannotListen,
+                "Cannot listen on \(host), port \(port); choose a free port, or 0 for any.",
                 cause: error
             )
         }

@@ -98,7 +98,7 @@ public final class LossyProxy: Sendable {
     public func start(port: UInt16 = 0) throws -> URL {
         try state.withLock { state in
             guard !state.wasStarted else {
-                throw EmulatorError(code: .alreadyRunning, message: "make a new proxy instead of starting one twice")
+                throw EmulatorError(.alreadyRunning, "Make a new proxy instead of starting one twice.")
             }
             do {
                 let listener = try ListeningSocket(host: "127.0.0.1", port: port)
@@ -112,7 +112,7 @@ public final class LossyProxy: Sendable {
                 state.wasStarted = true
                 return url
             } catch {
-                throw EmulatorError(code: .cannotListen, message: "cannot listen on port \(port)", cause: error)
+                throw EmulatorError(.cannotListen, "Cannot listen on port \(port).", cause: error)
             }
         }
     }

@@ -15,20 +15,20 @@ import Foundation
         ERR_clear_error()
         defer { ERR_clear_error() }
         guard let handle = unsafe SSL_CTX_new(TLS_server_method()) else {
-            throw EmulatorError(code: .invalidCertificate, message: "TLS is not available", cause: SecureFailure())
+            throw EmulatorError(.invalidCertificate, "TLS is not available.", cause: SecureFailure())
         }
         unsafe self.handle = handle
         setUp(certificate)
         // Called for a key with a passphrase; without it, the library would ask on the terminal.
         unsafe SSL_CTX_set_default_passwd_cb(handle) { _, _, _, _ in -1 }
         guard unsafe SSL_CTX_use_certificate_chain_file(handle, certificate.certificate.path) == 1 else {
-            throw Self.error("\(certificate.certificate.path) is not a readable file with a certificate in PEM")
+            throw Self.error("\(certificate.certificate.path) is not a readable file with a certificate in PEM.")
         }
         guard unsafe SSL_CTX_use_PrivateKey_file(handle, certificate.key.path, SSL_FILETYPE_PEM) == 1,
             unsafe SSL_CTX_check_private_key(handle) == 1
         else {
             let rest = "in PEM and without a passphrase, that belongs to the certificate"
-            throw Self.error("\(certificate.key.path) is not a readable file with a private key, \(rest)")
+            throw Self.error("\(certificate.key.path) is not a readable file with a private key, \(rest).")
         }
     }
 
@@ -49,7 +49,7 @@ import Foundation
     }
 
     private static func error(_ message: String) -> EmulatorError {
-        EmulatorError(code: .invalidCertificate, message: message, cause: SecureFailure())
+        EmulatorError(.invalidCertificate, message, cause: SecureFailure())
     }
 }
 

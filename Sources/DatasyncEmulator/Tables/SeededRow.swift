@@ -30,7 +30,7 @@ struct SeededRow {
     ) throws -> Value? {
         guard let member = values.removeValue(forKey: name), member != .null else { return nil }
         guard let value = read(member) else {
-            throw EmulatorError(code: .invalidRow, message: "the member \(name) of a seeded row has the wrong type")
+            throw EmulatorError(.invalidRow, "The member \(name) of a seeded row has the wrong type.")
         }
         return value
     }

@@ -21,7 +21,7 @@ struct Protocol2: WireProtocol {
     ) throws(RemoteError) -> WireRequest {
         guard !table.columns.isEmpty else {
             // The server fails on a change of no column, and dropping the change without a word would be worse.
-            throw .invalidRequest("table '\(table.name)' declares no columns to write; declare those that change")
+            throw .invalidRequest("Table '\(table.name)' declares no columns to write; declare those that change.")
         }
         let names = table.columns.map(\.name)
         var row = record.selecting(names)

@@ -49,7 +49,7 @@ extension WireProtocol {
         } catch {
             throw RemoteError(
                 .invalidRequest,
-                "a row of table '\(table.name)' cannot be sent; correct it: \(error.message)"
+                "A row of table '\(table.name)' cannot be sent; correct it: \(error.message)."
             )
         }
     }
@@ -59,7 +59,7 @@ extension Record {
     /// The id in the form that servers know: text.
     func serverID(in table: TableDefinition) throws(RemoteError) -> String {
         guard let id = id.stringValue else {
-            throw .invalidRequest("a row of table '\(table.name)' has a number as its id; servers know texts only")
+            throw .invalidRequest("A row of table '\(table.name)' has a number as its id; servers know texts only.")
         }
         return id
     }

@@ -13,7 +13,7 @@ enum ODataLiteral {
         case .bool(let value): return value ? "true" : "false"
         case .int64(let value): return Int32(exactly: value) != nil ? "\(value)" : "\(value)\(dialect.int64Suffix)"
         case .double(let value):
-            guard value.isFinite else { throw .invalidRequest("a query compares with a number that is not finite") }
+            guard value.isFinite else { throw .invalidRequest("A query compares with a number that is not finite.") }
             // The shortest text that reads back as the same number; it always has a point or an exponent.
             return value.description + dialect.doubleSuffix
         case .decimal(let value): return try plain(value) + dialect.decimalSuffix
@@ -24,7 +24,9 @@ enum ODataLiteral {
             case .azureMobileApps: return "datetimeoffset'\(value.text)'"
             }
         case .bytes, .json:
-            throw .invalidRequest("a query compares with bytes or JSON, which servers do not; filter by another column")
+            throw .invalidRequest(
+                "A query compares with bytes or JSON, which servers do not; filter by another column."
+            )
         }
     }
 
@@ -59,7 +61,7 @@ enum ODataLiteral {
         guard parts.count == 2 else { return value.text }
         // Servers keep 28 to 38 digits; what lies far beyond could only be refused or rounded.
         guard let exponent = Int(parts[1]), abs(exponent) <= 64 else {
-            throw .invalidRequest("a query compares with a decimal beyond what servers can hold")
+            throw .invalidRequest("A query compares with a decimal beyond what servers can hold.")
         }
         let isNegative = parts[0].hasPrefix("-")
         let number = parts[0].drop { $0 == "-" }.split(separator: ".")

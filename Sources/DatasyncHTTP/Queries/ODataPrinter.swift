@@ -33,7 +33,7 @@ struct ODataPrinter: Sendable {
     /// The value of `$skip`; nil when nothing is left out.
     func skip(_ query: Query) throws(RemoteError) -> String? {
         guard query.offset >= 0 else {
-            throw .invalidRequest("a query of '\(query.table)' has a negative offset; use 0 or more")
+            throw .invalidRequest("A query of '\(query.table)' has a negative offset; use 0 or more.")
         }
         return query.offset > 0 ? String(query.offset) : nil
     }
@@ -41,7 +41,7 @@ struct ODataPrinter: Sendable {
     /// The value of `$top`; nil without a limit.
     func top(_ query: Query) throws(RemoteError) -> String? {
         guard query.limit ?? 0 >= 0 else {
-            throw .invalidRequest("a query of '\(query.table)' has a negative limit; use 0 or more")
+            throw .invalidRequest("A query of '\(query.table)' has a negative limit; use 0 or more.")
         }
         return query.limit.map(String.init)
     }
@@ -126,7 +126,7 @@ struct ODataPrinter: Sendable {
 
     private static func localOnly(_ what: String) -> RemoteError {
         .invalidRequest(
-            "\(what) is known to the local store only; read without it from the server, then search locally"
+            "\(what) is known to the local store only; read without it from the server, then search locally."
         )
     }
 
@@ -138,7 +138,7 @@ struct ODataPrinter: Sendable {
         guard isName, let first = column.utf8.first, !(48...57).contains(first) else {
             throw .invalidRequest(
                 "'\(column)' cannot be a column in a query: use a letter or underscore, then letters, digits and"
-                    + " underscores"
+                    + " underscores."
             )
         }
         return column

@@ -15,20 +15,20 @@ struct DatasyncEndpoint: Sendable {
         guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
             let scheme = parts.scheme?.lowercased(), let host = parts.encodedHost, !host.isEmpty,
             scheme == "https" || scheme == "http"
-        else { throw .invalidAddress("the address of the service is not of the form https://host/path") }
+        else { throw .invalidAddress("The address of the service is not of the form https://host/path.") }
         guard parts.port.map({ (1...65_535).contains($0) }) ?? true else {
-            throw .invalidAddress("the port in the address of the service is none; ports are 1 to 65535")
+            throw .invalidAddress("The port in the address of the service is none; ports are 1 to 65535.")
         }
         guard parts.user == nil, parts.password == nil, parts.query == nil, parts.fragment == nil else {
             throw .invalidAddress(
-                "the address of the service has a user name, a query or a fragment; give only scheme, host and path,"
-                    + " and pass credentials as authentication"
+                "The address of the service has a user name, a query or a fragment; give only scheme, host and path,"
+                    + " and pass credentials as authentication."
             )
         }
         guard scheme == "https" || Self.isLoopback(host) || options.allowsInsecureHTTP else {
             throw .invalidAddress(
-                "http://\(host) is not this machine, and anyone on the way could read what is sent; use https, or set"
-                    + " allowsInsecureHTTP for a trusted network"
+                "Http://\(host) is not this machine, and anyone on the way could read what is sent; use https, or set"
+                    + " allowsInsecureHTTP for a trusted network."
             )
         }
         self.scheme = scheme
@@ -43,7 +43,7 @@ struct DatasyncEndpoint: Sendable {
         tableNames = names
         installationID = options.installationID
         guard installationID.map(HTTPField.isValidValue) ?? true else {
-            throw .invalidRequest("the installation id has characters that a header field cannot carry")
+            throw .invalidRequest("The installation id has characters that a header field cannot carry.")
         }
     }
 
@@ -54,7 +54,7 @@ struct DatasyncEndpoint: Sendable {
             // Percent-encoding does not help here: %2E counts as a dot, and is removed on the way.
             guard !["", ".", ".."].contains(id) else {
                 throw .invalidRequest(
-                    "an id of table '\(request.table)' is empty or only dots, which no address can name"
+                    "An id of table '\(request.table)' is empty or only dots, which no address can name."
                 )
             }
             path += "/" + PercentEncoding.value(id)
@@ -86,7 +86,7 @@ struct DatasyncEndpoint: Sendable {
     ) throws(RemoteError) -> String {
         let segments = text.split(separator: "/").map(String.init)
         guard !segments.contains("."), !segments.contains("..") else {
-            throw .invalidAddress("the address of the service has '.' or '..' as a path segment; write the path out")
+            throw .invalidAddress("The address of the service has '.' or '..' as a path segment; write the path out.")
         }
         return segments.map { "/" + encode($0) }.joined()
     }

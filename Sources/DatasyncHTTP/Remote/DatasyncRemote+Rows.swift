@@ -116,7 +116,7 @@ extension DatasyncRemote {
             }
         return RemoteError(
             .conflict,
-            "\(endpoint.authority) \(reason); resolve the conflict",
+            "\(endpoint.authority) \(reason); resolve the conflict.",
             status: status,
             serverRecord: row,
             cause: cause

@@ -72,7 +72,7 @@ public final class DatasyncRemote: SyncRemote {
         } catch {
             throw RemoteError(
                 .unreachable,
-                "the request to \(endpoint.authority) failed in the transport",
+                "The request to \(endpoint.authority) failed in the transport.",
                 cause: error
             )
         }
@@ -109,7 +109,7 @@ public final class DatasyncRemote: SyncRemote {
         } catch {
             throw RemoteError(
                 .unauthorized,
-                "no credentials for \(endpoint.authority) could be had; sign in again",
+                "No credentials for \(endpoint.authority) could be had; sign in again.",
                 cause: error
             )
         }

@@ -8,7 +8,9 @@ enum EntityTag {
     ///   no server sent that, and a damaged condition must not become none.
     static func quoted(_ version: String, table: String) throws(RemoteError) -> String {
         guard version.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw .invalidRequest("a row of table '\(table)' has a version that no server gave it; fetch the row again")
+            throw .invalidRequest(
+                "A row of table '\(table)' has a version that no server gave it; fetch the row again."
+            )
         }
         return "\"" + version.replacing("\"", with: "\\\"") + "\""
     }

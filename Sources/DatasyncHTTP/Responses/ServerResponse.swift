@@ -37,7 +37,7 @@ struct ServerResponse: Sendable {
 
     /// An error that says what is wrong with this answer.
     func invalid(_ problem: String, cause: (any Error)? = nil) -> RemoteError {
-        RemoteError(.invalidResponse, "the answer of \(server) \(problem)", status: status, cause: cause)
+        RemoteError(.invalidResponse, Self.sentence("The answer of \(server) \(problem)"), status: status, cause: cause)
     }
 
     /// The error of an answer that is neither a success nor a conflict.
@@ -49,7 +49,12 @@ struct ServerResponse: Sendable {
             case .gone: .refused
             case .failure(let code): code
             }
-        return RemoteError(code, explanation(of: code, table: table) + serverText, status: status)
+        return RemoteError(code, Self.sentence(explanation(of: code, table: table) + serverText), status: status)
+    }
+
+    /// A text with the mark at its end that a sentence has, unless it has one.
+    private static func sentence(_ text: String) -> String {
+        text.last.map { ".?!".contains($0) } ?? false ? text : text + "."
     }
 
     private func explanation(of code: RemoteError.Code, table: String) -> String {

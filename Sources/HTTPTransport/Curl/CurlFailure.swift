@@ -23,31 +23,31 @@ struct CurlFailure {
     var error: TransportError {
         switch code {
         case CURLE_URL_MALFORMAT, CURLE_BAD_FUNCTION_ARGUMENT:
-            error(.invalidRequest, "the address of \(server) is none; check its host and port")
+            error(.invalidRequest, "The address of \(server) is none; check its host and port.")
         case CURLE_COULDNT_RESOLVE_PROXY:
             error(
                 .unknownHost,
-                "the name of the proxy on the way to \(server) is not known; check http_proxy and https_proxy"
+                "The name of the proxy on the way to \(server) is not known; check http_proxy and https_proxy."
             )
         case _ where text.contains("CONNECT tunnel failed"):
             error(
                 .cannotConnect,
-                "the proxy of the environment refuses the way to \(server); ask whoever runs it, or use none"
+                "The proxy of the environment refuses the way to \(server); ask whoever runs it, or use none."
             )
         case CURLE_COULDNT_RESOLVE_HOST:
-            error(.unknownHost, "the name of \(server) is not known; check its spelling and the network")
+            error(.unknownHost, "The name of \(server) is not known; check its spelling and the network.")
         case CURLE_COULDNT_CONNECT:
             error(
                 .cannotConnect,
-                "nothing answers at \(server); check that the server runs there and that the port is right"
+                "Nothing answers at \(server); check that the server runs there and that the port is right."
             )
         case CURLE_OPERATION_TIMEDOUT: timeout
         case CURLE_PEER_FAILED_VERIFICATION: certificate
         case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE:
             error(
                 .unreadableCertificates,
-                "the trusted certificates cannot be read; install the system's (ca-certificates), and check the"
-                    + " additional file if there is one"
+                "The trusted certificates cannot be read; install the system's (ca-certificates), and check the"
+                    + " additional file if there is one."
             )
         case CURLE_SSL_CONNECT_ERROR: handshake
         case CURLE_UNSUPPORTED_PROTOCOL:
@@ -97,23 +97,23 @@ struct CurlFailure {
         case 9, 10:
             error(
                 .expiredCertificate,
-                "the certificate of \(server) is \(verification == 10 ? "valid no more" : "not valid yet"); renew it on"
-                    + " the server, and check this machine's clock"
+                "The certificate of \(server) is \(verification == 10 ? "valid no more" : "not valid yet"); renew it on"
+                    + " the server, and check this machine's clock."
             )
         case 18, 19, 20, 21:
             error(
                 .untrustedCertificate,
-                "the certificate of \(server) is signed by nobody who is trusted here; install its authority in the"
-                    + " system, or name it as an additional certificate file"
+                "The certificate of \(server) is signed by nobody who is trusted here; install its authority in the"
+                    + " system, or name it as an additional certificate file."
             )
         case _ where text.contains("subject name") || text.contains("does not match"):
             error(
                 .certificateForAnotherHost,
-                "the certificate of \(server) is for another host; use the name that it was made for, or give the server"
-                    + " one for this name"
+                "The certificate of \(server) is for another host; use the name that it was made for, or give the server"
+                    + " one for this name."
             )
         default:
-            error(.untrustedCertificate, "the certificate of \(server) is not acceptable; give the server another one")
+            error(.untrustedCertificate, "The certificate of \(server) is not acceptable; give the server another one.")
         }
     }
 
@@ -127,7 +127,10 @@ struct CurlFailure {
             return error(.oldTLSVersion, "\(server) offers no version of TLS from 1.2 on; update its settings")
         }
         if text.contains("eof") || text.contains("SSL_ERROR_SYSCALL") || text.contains("reset") { return lost }
-        return error(.secureConnectionFailed, "no secure connection to \(server) could be made; check its TLS settings")
+        return error(
+            .secureConnectionFailed,
+            "No secure connection to \(server) could be made; check its TLS settings."
+        )
     }
 
     /// The server ended the secure connection and said why.
@@ -147,7 +150,7 @@ struct CurlFailure {
         if attempts == 0 {
             return error(
                 .connectionLost,
-                "the connection to \(server) broke before the request was sent; try again" + otherSchemeHint
+                "The connection to \(server) broke before the request was sent; try again" + otherSchemeHint
             )
         }
         let part = hasHead ? "before its answer was complete" : "without an answer"

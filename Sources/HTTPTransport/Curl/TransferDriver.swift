@@ -53,7 +53,7 @@ final class TransferDriver: Sendable {
             guard state.hasThread || TransferThread.begin(self, options) else {
                 return TransportError(
                     .cannotConnect,
-                    "the system gives no thread for the network; close what is not needed and try again",
+                    "The system gives no thread for the network; close what is not needed and try again.",
                     fate: .notSent
                 )
             }

@@ -62,7 +62,7 @@ enum TransferThread {
 extension TransportError {
     static let outOfMemory = TransportError(
         .cannotConnect,
-        "libcurl could not be started; free memory and try again",
+        "Libcurl could not be started; free memory and try again.",
         fate: .notSent
     )
 }

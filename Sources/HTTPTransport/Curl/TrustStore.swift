@@ -75,7 +75,7 @@ final class TrustStore {
         guard String(decoding: bytes, as: UTF8.self).contains("-----BEGIN CERTIFICATE-----") else {
             throw TransportError(
                 .unreadableCertificates,
-                "'\(file)' holds no certificate in PEM form; name a file with '-----BEGIN CERTIFICATE-----'",
+                "'\(file)' holds no certificate in PEM form; name a file with '-----BEGIN CERTIFICATE-----'.",
                 fate: .notSent
             )
         }
@@ -85,7 +85,7 @@ final class TrustStore {
     private static func unreadable(_ file: String, _ code: Int32) -> TransportError {
         TransportError(
             .unreadableCertificates,
-            "the certificates in '\(file)' cannot be read (\(unsafe String(cString: strerror(code)))); check the file",
+            "The certificates in '\(file)' cannot be read (\(unsafe String(cString: strerror(code)))); check the file.",
             fate: .notSent
         )
     }

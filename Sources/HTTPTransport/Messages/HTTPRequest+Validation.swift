@@ -16,41 +16,41 @@ extension HTTPRequest {
     /// - Throws: ``TransportError/Code/invalidRequest`` when something of the request cannot be sent.
     func address() throws(TransportError) -> Address {
         guard let scheme, scheme == "http" || scheme == "https" else {
-            throw .invalid("the request has no scheme; give 'https' or 'http'")
+            throw .invalid("The request has no scheme; give 'https' or 'http'.")
         }
         guard let authority, Self.isAuthority(authority) else {
             throw .invalid(
-                "the request names no server; give host and port in ASCII (an international name in Punycode), without"
-                    + " credentials"
+                "The request names no server; give host and port in ASCII (an international name in Punycode), without"
+                    + " credentials."
             )
         }
         guard let path, path.utf8.first == UInt8(ascii: "/"), path.utf8.allSatisfy(Self.isInTarget) else {
             throw .invalid(
-                "the path of the request to \(authority) is none; begin it with '/', and percent-encode what is not"
-                    + " ASCII, and spaces"
+                "The path of the request to \(authority) is none; begin it with '/', and percent-encode what is not"
+                    + " ASCII, and spaces."
             )
         }
         for field in headerFields {
             guard !Self.framing.contains(field.name) else {
                 throw .invalid(
-                    "the field \(field.name) of the request to \(authority) is the transport's; leave it out"
+                    "The field \(field.name) of the request to \(authority) is the transport's; leave it out."
                 )
             }
             guard HTTPField.isValidValue(field.value) else {
                 throw .invalid(
-                    "the field \(field.name) of the request to \(authority) has characters that no field may have;"
-                        + " take out line breaks and control characters"
+                    "The field \(field.name) of the request to \(authority) has characters that no field may have;"
+                        + " take out line breaks and control characters."
                 )
             }
         }
         guard method != .head || body == nil else {
-            throw .invalid("the request to \(authority) is a HEAD with a body; leave the body out")
+            throw .invalid("The request to \(authority) is a HEAD with a body; leave the body out.")
         }
         let size = headerFields.reduce(path.utf8.count) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count + 4 }
         guard size <= Self.maximumHeadSize else {
             throw .invalid(
-                "the head of the request to \(authority) has more than \(Self.maximumHeadSize) bytes; make its path and"
-                    + " its fields shorter"
+                "The head of the request to \(authority) has more than \(Self.maximumHeadSize) bytes; make its path and"
+                    + " its fields shorter."
             )
         }
         return Address(server: authority, url: scheme + "://" + authority + path, isSecure: scheme == "https")

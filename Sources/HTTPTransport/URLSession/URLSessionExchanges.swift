@@ -79,7 +79,7 @@ extension TransportError {
         guard let error = error as? URLError else {
             return TransportError(
                 .connectionLost,
-                "the connection to \(server) failed; try again",
+                "The connection to \(server) failed; try again.",
                 fate: .mayHaveBeenProcessed
             )
         }
@@ -93,13 +93,13 @@ extension TransportError {
         case .cannotConnectToHost:
             (
                 .cannotConnect,
-                "nothing answers at \(server); check that the server runs there and that the port is right",
+                "Nothing answers at \(server); check that the server runs there and that the port is right.",
                 .notSent
             )
         case .cannotFindHost, .dnsLookupFailed:
-            (.unknownHost, "the name of \(server) is not known; check its spelling and the network", .notSent)
+            (.unknownHost, "The name of \(server) is not known; check its spelling and the network.", .notSent)
         case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff:
-            (.cannotConnect, "there is no network to reach \(server) by; try again when there is", .notSent)
+            (.cannotConnect, "There is no network to reach \(server) by; try again when there is.", .notSent)
         case .timedOut:
             (
                 .timedOut, "\(server) did not answer in time; check the network, or allow more time",
@@ -108,14 +108,14 @@ extension TransportError {
         case .serverCertificateHasBadDate, .serverCertificateNotYetValid:
             (
                 .expiredCertificate,
-                "the certificate of \(server) is not valid now; renew it on the server, and check this device's clock",
+                "The certificate of \(server) is not valid now; renew it on the server, and check this device's clock.",
                 .notSent
             )
         case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot:
             (
                 .untrustedCertificate,
-                "the certificate of \(server) is not trusted here; install its authority in the system, and check that"
-                    + " the name is right",
+                "The certificate of \(server) is not trusted here; install its authority in the system, and check that"
+                    + " the name is right.",
                 .notSent
             )
         case .clientCertificateRejected, .clientCertificateRequired:
@@ -127,17 +127,17 @@ extension TransportError {
         case .secureConnectionFailed:
             (
                 .secureConnectionFailed,
-                "no secure connection to \(server) could be made; check that its port speaks TLS 1.2 or later",
+                "No secure connection to \(server) could be made; check that its port speaks TLS 1.2 or later.",
                 .notSent
             )
         case .badServerResponse, .cannotParseResponse, .cannotDecodeContentData, .cannotDecodeRawData:
             (
-                .invalidResponse, "the answer of \(server) is not an answer of HTTP; check the address",
+                .invalidResponse, "The answer of \(server) is not an answer of HTTP; check the address.",
                 .mayHaveBeenProcessed
             )
         default:
             (
-                .connectionLost, "the connection to \(server) broke before the answer was complete; try again",
+                .connectionLost, "The connection to \(server) broke before the answer was complete; try again.",
                 .mayHaveBeenProcessed
             )
         }

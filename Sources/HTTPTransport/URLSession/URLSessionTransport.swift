@@ -37,12 +37,12 @@ public final class URLSessionTransport: ClientTransport {
         guard options.additionalCertificateFile == nil else {
             throw TransportError(
                 .unreadableCertificates,
-                "a certificate file is not supported on this platform; install the certificate in the system",
+                "A certificate file is not supported on this platform; install the certificate in the system.",
                 fate: .notSent
             )
         }
         guard let url = URL(string: address.url) else {
-            throw TransportError.invalid("the address of the request to \(address.server) is none; check it")
+            throw TransportError.invalid("The address of the request to \(address.server) is none; check it.")
         }
         let timeout = request.timeout ?? options.timeout
         // A session that was invalidated makes no task, and ends the process of whoever asks for one.

@@ -101,7 +101,7 @@ struct ConflictResolver: Sendable {
     private static var changed: SyncError {
         SyncError(
             .operationChanged,
-            "the change was resolved, sent or edited meanwhile; list what waits again and decide anew"
+            "The change was resolved, sent or edited meanwhile; list what waits again and decide anew."
         )
     }
 }

@@ -69,7 +69,7 @@ enum OperationErrorCoding {
     private static func damaged() -> SyncError {
         SyncError(
             .damagedQueue,
-            "an error of the queue lacks a column; verify the store, or force a purge of its table"
+            "An error of the queue lacks a column; verify the store, or force a purge of its table."
         )
     }
 }

@@ -92,7 +92,7 @@ struct PullRunner {
     private static func aborted(_ error: RemoteError) -> SyncError {
         SyncError(
             .pullAborted,
-            "the pull stopped; what was applied stays, and the next pull goes on from there",
+            "The pull stopped; what was applied stays, and the next pull goes on from there.",
             cause: error
         )
     }

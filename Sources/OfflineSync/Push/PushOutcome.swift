@@ -38,7 +38,7 @@ enum PushOutcome {
             self = .aborted(
                 SyncError(
                     .pushAbortedAuthentication,
-                    "the server asks for authentication; sign in again and push: nothing was lost",
+                    "The server asks for authentication; sign in again and push: nothing was lost.",
                     cause: error
                 )
             )
@@ -46,7 +46,7 @@ enum PushOutcome {
             self = .aborted(
                 SyncError(
                     .pushAbortedNetwork,
-                    "the server cannot take changes now; they stay queued and the next push sends them",
+                    "The server cannot take changes now; they stay queued and the next push sends them.",
                     cause: error
                 )
             )

@@ -111,8 +111,8 @@ extension PushRunner {
             return .refused(
                 RemoteError(
                     .invalidRequest,
-                    "this server replaces whole rows, and the store drops columns that it does not know; use a store"
-                        + " with the capability unknownColumns"
+                    "This server replaces whole rows, and the store drops columns that it does not know; use a store"
+                        + " with the capability unknownColumns."
                 )
             )
         }
@@ -144,7 +144,7 @@ extension PushRunner {
 
     private static var missingRow: PushOutcome {
         .refused(
-            RemoteError(.invalidRequest, "the item is no longer in the store; write it again or discard the change")
+            RemoteError(.invalidRequest, "The item is no longer in the store; write it again or discard the change.")
         )
     }
 }

@@ -15,7 +15,7 @@ struct LocalChanges: Sendable {
         let row = try writable(item, over: nil)
         if writesItems {
             guard try transaction.record(item.id, in: table.name) == nil else {
-                throw SyncError(.invalidAction, "table '\(table.name)' has an item with this id; update it instead")
+                throw SyncError(.invalidAction, "Table '\(table.name)' has an item with this id; update it instead.")
             }
             try transaction.upsert([row], into: table.name)
         }
@@ -30,7 +30,7 @@ struct LocalChanges: Sendable {
             // Sending it would blank every column that is not given, whatever the server has in it.
             throw SyncError(
                 .invalidAction,
-                "the store has no such item in '\(table.name)'; insert it, or pull it first"
+                "The store has no such item in '\(table.name)'; insert it, or pull it first."
             )
         }
         // The server may tell apart what this table does not: the casing it knows is the stored one.
@@ -62,8 +62,8 @@ struct LocalChanges: Sendable {
             guard writesItems || version != nil || stored != nil else {
                 throw SyncError(
                     .invalidParameter,
-                    "the row is not in the store any more; give the version it had, so that a change made elsewhere is"
-                        + " not deleted unseen"
+                    "The row is not in the store any more; give the version it had, so that a change made elsewhere is"
+                        + " not deleted unseen."
                 )
             }
             return try add(
@@ -90,7 +90,7 @@ struct LocalChanges: Sendable {
 
     private func itemID(_ id: RecordID) throws -> String {
         guard let id = id.stringValue else {
-            throw SyncError(.invalidItemID, "items of sync tables have strings as ids; give a string")
+            throw SyncError(.invalidItemID, "Items of sync tables have strings as ids; give a string.")
         }
         return id
     }
@@ -103,7 +103,7 @@ struct LocalChanges: Sendable {
             guard let stored, stored[name] == value else {
                 throw SyncError(
                     .invalidItem,
-                    "table '\(table.name)' has no declared column '\(name)'; declare it to write it"
+                    "Table '\(table.name)' has no declared column '\(name)'; declare it to write it."
                 )
             }
             row[name] = nil
@@ -118,9 +118,9 @@ struct LocalChanges: Sendable {
             throw SyncError(
                 .invalidAction,
                 waiting.kind == .delete
-                    ? "the item has a delete waiting; push it, or resolve what the server said about it, before using"
-                        + " its id again"
-                    : "the item has a change waiting to be sent; update it instead"
+                    ? "The item has a delete waiting; push it, or resolve what the server said about it, before using"
+                        + " its id again."
+                    : "The item has a change waiting to be sent; update it instead."
             )
         }
         return change

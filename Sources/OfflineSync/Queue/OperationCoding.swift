@@ -64,6 +64,6 @@ enum OperationCoding {
     }
 
     private static func damaged(_ what: String) -> SyncError {
-        SyncError(.damagedQueue, "an operation in the queue \(what); verify the store, or force a purge of its table")
+        SyncError(.damagedQueue, "An operation in the queue \(what); verify the store, or force a purge of its table.")
     }
 }

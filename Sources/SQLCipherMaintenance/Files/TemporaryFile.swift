@@ -84,6 +84,6 @@ final class TemporaryFile {
 extension StoreError {
     /// The error for a place where somebody else is writing a file or folder.
     static func isBeingWritten(_ place: String) -> StoreError {
-        StoreError(.inUse, "another program is writing '\(place)'; wait for it, or choose another place")
+        StoreError(.inUse, "Another program is writing '\(place)'; wait for it, or choose another place.")
     }
 }

@@ -52,7 +52,7 @@ struct ExportedStore: PlainContent {
         guard try DatabaseContent(database) == content else {
             throw StoreError(
                 .internal,
-                "the copy lacks rows of '\(source.path)'; repeat, and report this if it stays so"
+                "The copy lacks rows of '\(source.path)'; repeat, and report this if it stays so."
             )
         }
         // The plain file has only the names of the indexes for searching.

@@ -29,7 +29,7 @@ final class PlainDatabase {
         self.files = files
         path = files.database
         guard FileSystem.exists(path) else {
-            throw StoreError(.notFound, "there is no file at '\(path)'; check the path")
+            throw StoreError(.notFound, "There is no file at '\(path)'; check the path.")
         }
         try Self.checkStart(path)
         before = try Appearance(path)
@@ -66,8 +66,8 @@ final class PlainDatabase {
         guard try database.text("PRAGMA encoding") == "UTF-8" else {
             throw StoreError(
                 .schemaMismatch,
-                "the texts in '\(path)' are stored as UTF-16; write it anew as UTF-8 with 'sqlite3 OLD .dump | sqlite3"
-                    + " NEW' and take the new file"
+                "The texts in '\(path)' are stored as UTF-16; write it anew as UTF-8 with 'sqlite3 OLD .dump | sqlite3"
+                    + " NEW' and take the new file."
             )
         }
         guard try database.text("PRAGMA quick_check(1)") == "ok" else { throw Self.damaged(path, nil) }
@@ -84,7 +84,7 @@ final class PlainDatabase {
             } else {
                 "is not a SQLite database, or another program has encrypted it; take the plain database"
             }
-        throw StoreError(.unsupportedFormat, "'\(path)' \(reason)")
+        throw StoreError(.unsupportedFormat, "'\(path)' \(reason).")
     }
 
     /// A WAL with commits and a journal with pages to be put back are parts of the database that an immutable
@@ -98,21 +98,21 @@ final class PlainDatabase {
         guard !hasWAL, !hasJournal else {
             throw StoreError(
                 .inUse,
-                "beside '\(files.database)' lies a log or journal: a program has it open or was killed; close it there,"
-                    + " or open it once with 'sqlite3', read something, and repeat"
+                "Beside '\(files.database)' lies a log or journal: a program has it open or was killed; close it there,"
+                    + " or open it once with 'sqlite3', read something, and repeat."
             )
         }
     }
 
     private static func inUse(_ path: String) -> StoreError {
-        StoreError(.inUse, "'\(path)' was changed while it was read; close the program that uses it and repeat")
+        StoreError(.inUse, "'\(path)' was changed while it was read; close the program that uses it and repeat.")
     }
 
     private static func damaged(_ path: String, _ cause: SQLiteFailure?) -> StoreError {
         StoreError(
             .damaged,
-            "the SQLite file '\(path)' is damaged, or a newer SQLite than the one linked here made it; take one that is"
-                + " mended with 'sqlite3 OLD .recover | sqlite3 NEW', or one without newer features",
+            "The SQLite file '\(path)' is damaged, or a newer SQLite than the one linked here made it; take one that is"
+                + " mended with 'sqlite3 OLD .recover | sqlite3 NEW', or one without newer features.",
             cause: cause
         )
     }

@@ -48,7 +48,7 @@ struct PlainEncryption {
                 result = try StoreEncryptionResult(database, copied, droppedIndexes: content.droppedIndexes)
                 return copied
             }
-            guard let result else { throw StoreError(.internal, "the new store has no content; please report this") }
+            guard let result else { throw StoreError(.internal, "The new store has no content; please report this.") }
             return result
         }
     }
@@ -85,6 +85,6 @@ extension StoreEncryptionResult {
 extension StoreError {
     /// The error for a part of a plain file that a store cannot have.
     static func notTakenOver(_ what: String, _ remedy: String) -> StoreError {
-        StoreError(.schemaMismatch, "\(what); \(remedy), and repeat")
+        StoreError(.schemaMismatch, "\(what); \(remedy), and repeat.")
     }
 }

@@ -48,20 +48,20 @@ package struct FileHeader: Sendable {
         guard bytes != Self.plainHeader else {
             throw StoreError(
                 .unsupportedFormat,
-                "'\(path)' is an SQLite database without encryption; make a store of it with 'StoreFile.encrypt'"
+                "'\(path)' is an SQLite database without encryption; make a store of it with 'StoreFile.encrypt'."
             )
         }
         guard bytes.starts(with: Self.magic) else {
             throw StoreError(
                 .damaged,
-                "'\(path)' is not a SealedSync database, or its first bytes are damaged; restore it from a backup"
+                "'\(path)' is not a SealedSync database, or its first bytes are damaged; restore it from a backup."
             )
         }
         guard let format = Format(rawValue: bytes[Self.magic.count]) else {
             throw StoreError(
                 .unsupportedFormat,
-                "the store at '\(path)' has format \(bytes[Self.magic.count]), which this version does not know; use a"
-                    + " newer version"
+                "The store at '\(path)' has format \(bytes[Self.magic.count]), which this version does not know; use a"
+                    + " newer version."
             )
         }
         self.bytes = bytes
@@ -70,6 +70,6 @@ package struct FileHeader: Sendable {
 
     /// The error for a file that has lost its end, or has gained something behind it.
     static func wrongLength(of path: String) -> StoreError {
-        StoreError(.damaged, "'\(path)' has lost its end or has grown from outside; restore it from a backup")
+        StoreError(.damaged, "'\(path)' has lost its end or has grown from outside; restore it from a backup.")
     }
 }

@@ -28,8 +28,8 @@ package final class LockFile: Sendable {
             guard let lock = try FileLock(descriptor) else {
                 throw StoreError(
                     .inUse,
-                    "the store at '\(files.database)' is open in this or another process; close it there first, or"
-                        + " share one store object"
+                    "The store at '\(files.database)' is open in this or another process; close it there first, or"
+                        + " share one store object."
                 )
             }
             // Whoever wiped the store in between has removed the file: a lock on that keeps nobody out.

@@ -71,7 +71,7 @@ extension StoreFiles {
 extension StoreFiles {
     /// The files of the store at a URL.
     package init(_ url: URL, in fileSystem: FileSystem = FileSystem()) throws(StoreError) {
-        guard url.isFileURL else { throw StoreError(.notFound, "a store lies in a file; use a file URL") }
+        guard url.isFileURL else { throw StoreError(.notFound, "A store lies in a file; use a file URL.") }
         self.init(url.path, in: fileSystem)
     }
 
@@ -86,8 +86,8 @@ extension StoreFiles {
         guard [wal, journal].allSatisfy({ FileSystem.size(of: $0) ?? 0 == 0 }) else {
             throw StoreError(
                 .damaged,
-                "the database '\(database)' is missing but its log is there; put the database back, or delete the"
-                    + " files that begin with its name if the data is not wanted"
+                "The database '\(database)' is missing but its log is there; put the database back, or delete the"
+                    + " files that begin with its name if the data is not wanted."
             )
         }
     }

@@ -64,8 +64,8 @@ package struct DatabaseOpener: Sendable {
     private var wrongKey: StoreError {
         StoreError(
             .wrongKey,
-            "the key does not open the store at '\(files.database)'; use the key it was created with. If the key is"
-                + " certainly right, the first page is damaged: open with 'keyIsVerified' to let the log repair it"
+            "The key does not open the store at '\(files.database)'; use the key it was created with. If the key is"
+                + " certainly right, the first page is damaged: open with 'keyIsVerified' to let the log repair it."
         )
     }
 
@@ -77,7 +77,7 @@ package struct DatabaseOpener: Sendable {
             guard keyIsRight else { throw wrongKey }
             throw StoreError(
                 .damaged,
-                "the first page of the database '\(files.database)' is damaged; restore the store from a backup",
+                "The first page of the database '\(files.database)' is damaged; restore the store from a backup.",
                 cause: failure
             )
         }

@@ -82,7 +82,7 @@ struct StoreOpener: Sendable {
         if exists, mode == .createNew {
             throw StoreError(
                 .alreadyExists,
-                "there is a store at '\(files.database)' already; open it, or choose another place"
+                "There is a store at '\(files.database)' already; open it, or choose another place."
             )
         }
         if !exists, mode == .openExisting {
@@ -92,7 +92,7 @@ struct StoreOpener: Sendable {
 
     private func configure(_ database: Database) throws {
         guard try database.text("PRAGMA journal_mode = WAL") == "wal" else {
-            throw StoreError(.internal, "the file system does not support the store's log; use a local disk")
+            throw StoreError(.internal, "The file system does not support the store's log; use a local disk.")
         }
         try database.configureSession(options)
     }

@@ -182,8 +182,8 @@ struct EncodedRow: ~Copyable {
         default:
             throw StoreError(
                 .invalidRecord,
-                "column '\(column.name)' of table '\(layout.definition.name)' takes \(column.type.rawValue) values;"
-                    + " the record has another one there"
+                "Column '\(column.name)' of table '\(layout.definition.name)' takes \(column.type.rawValue) values;"
+                    + " the record has another one there."
             )
         }
     }
@@ -191,7 +191,7 @@ struct EncodedRow: ~Copyable {
     /// Takes the value of an undeclared key.
     mutating func setUndeclared(_ value: FieldValue, _ name: String) throws(StoreError) {
         if case .double(let number) = value, number.isNaN {
-            throw StoreError(.invalidRecord, "a value of the record is not a number (NaN), which no store takes")
+            throw StoreError(.invalidRecord, "A value of the record is not a number (NaN), which no store takes.")
         }
         if let index = undeclared.firstIndex(where: { $0.name == name }) {
             undeclared[index].value = value

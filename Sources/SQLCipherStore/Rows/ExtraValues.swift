@@ -74,7 +74,7 @@ package struct ExtraValues: Sendable {
     }
 
     private static var unreadable: StoreError {
-        StoreError(.damaged, "the extra values of a row cannot be read; restore the store from a backup")
+        StoreError(.damaged, "The extra values of a row cannot be read; restore the store from a backup.")
     }
 }
 

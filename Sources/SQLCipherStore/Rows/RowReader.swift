@@ -78,8 +78,8 @@ struct RowReader: Sendable {
             guard let decimal = DecimalText(row.text(index)) else {
                 throw StoreError(
                     .damaged,
-                    "column '\(names[slot])' of table '\(tableName)' holds a text that is not a number; restore the store"
-                        + " from a backup"
+                    "Column '\(names[slot])' of table '\(tableName)' holds a text that is not a number; restore the store"
+                        + " from a backup."
                 )
             }
             return .decimal(decimal)

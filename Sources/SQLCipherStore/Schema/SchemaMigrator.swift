@@ -82,8 +82,8 @@ package struct SchemaMigrator {
                     guard let fitting = column.type.adopting(value) else {
                         throw StoreError(
                             .schemaMismatch,
-                            "rows of table '\(layout.definition.name)' have values under '\(column.name)' that are no"
-                                + " \(column.type.rawValue); declare the column with the type the server uses"
+                            "Rows of table '\(layout.definition.name)' have values under '\(column.name)' that are no"
+                                + " \(column.type.rawValue); declare the column with the type the server uses."
                         )
                     }
                     if case .date(let date) = fitting { extra.setFinerText(date.finerText, for: column.name) }

@@ -57,14 +57,14 @@ struct SchemaPlan: Sendable {
     private mutating func add(_ table: TableDefinition, _ stored: StoredSchema) throws(StoreError) {
         let existing = stored.tables[table.name]
         if existing == nil, let other = stored.tables.keys.first(where: { $0.equalsIgnoringCase(table.name) }) {
-            throw Self.mismatch("table '\(table.name)' is stored as '\(other)'; declare it in that spelling")
+            throw Self.mismatch("Table '\(table.name)' is stored as '\(other)'; declare it in that spelling.")
         }
         var undeclared: [ColumnDefinition] = []
         if let existing {
             guard existing.idKind == table.idKind.storedName else {
                 throw Self.mismatch(
-                    "the ids of table '\(table.name)' are stored as \(existing.idKind) and declared as"
-                        + " \(table.idKind.storedName); declare them as they are stored, or fill a new table"
+                    "The ids of table '\(table.name)' are stored as \(existing.idKind) and declared as"
+                        + " \(table.idKind.storedName); declare them as they are stored, or fill a new table."
                 )
             }
             let columns = table.allColumns
@@ -83,8 +83,8 @@ struct SchemaPlan: Sendable {
         guard layout.columns.count <= Self.maximumColumnCount else {
             throw StoreError(
                 .invalidSchema,
-                "table '\(table.name)' has \(layout.columns.count) columns, those included that were declared once;"
-                    + " \(Self.maximumColumnCount) is the most"
+                "Table '\(table.name)' has \(layout.columns.count) columns, those included that were declared once;"
+                    + " \(Self.maximumColumnCount) is the most."
             )
         }
         layouts.append(layout)
@@ -110,15 +110,15 @@ struct SchemaPlan: Sendable {
         guard let stored = existing.columns[column.name] else {
             if let other = existing.columns.keys.first(where: { $0.equalsIgnoringCase(column.name) }) {
                 throw Self.mismatch(
-                    "column '\(column.name)' of table '\(table)' is stored as '\(other)'; declare it in that spelling"
+                    "Column '\(column.name)' of table '\(table)' is stored as '\(other)'; declare it in that spelling."
                 )
             }
             return steps.append(.addColumn(column, table: table))
         }
         guard stored.type == column.type else {
             throw Self.mismatch(
-                "column '\(column.name)' of table '\(table)' is stored as \(stored.type.rawValue) and declared as"
-                    + " \(column.type.rawValue); declare it as it is stored, or use another name"
+                "Column '\(column.name)' of table '\(table)' is stored as \(stored.type.rawValue) and declared as"
+                    + " \(column.type.rawValue); declare it as it is stored, or use another name."
             )
         }
         if !stored.isDeclared { steps.append(.declareAgain(column, table: table)) }

@@ -57,9 +57,9 @@ package struct TableLayout: Sendable {
         switch (definition.idKind, id) {
         case (.string, .string), (.int64, .int64): break
         case (.string, .int64):
-            throw StoreError(.invalidRecord, "table '\(definition.name)' has strings as ids; this id is a number")
+            throw StoreError(.invalidRecord, "Table '\(definition.name)' has strings as ids; this id is a number.")
         case (.int64, .string):
-            throw StoreError(.invalidRecord, "table '\(definition.name)' has numbers as ids; this id is a string")
+            throw StoreError(.invalidRecord, "Table '\(definition.name)' has numbers as ids; this id is a string.")
         }
     }
 }

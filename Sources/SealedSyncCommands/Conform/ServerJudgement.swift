@@ -93,7 +93,7 @@ struct ServerJudgement {
         _ = try all.selecting(ids: deviations.map(\.rule))
         if options.lists { return Console.write(verbatim: try suite.list(options.format)) }
         guard let address = server.server else {
-            throw UsageError("'--server URL' names the server to judge; '--list' lists the rules")
+            throw UsageError("'--server URL' names the server to judge; '--list' lists the rules.")
         }
         let checked = try ServerAddress(
             address,
@@ -136,7 +136,7 @@ struct ServerJudgement {
             }
         } catch let error as ServerRunCancelled {
             warn(ofRows: error.leftRows)
-            throw ToolError("cancelled", "interrupted; the rows of this run were deleted again")
+            throw ToolError("cancelled", "Interrupted; the rows of this run were deleted again.")
         }
         warn(ofRows: left)
         return report

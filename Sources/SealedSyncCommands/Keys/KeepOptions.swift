@@ -39,11 +39,11 @@ struct KeepOptions: ParsableArguments {
             } catch let error as KeyError where error.code == .wrongSecret {
                 let keyslots = try await KeyslotFile.read(at: options.folder.keyslotsURL)
                 for (file, unlocker) in kept where try await !keyslots.hasSlot(openedBy: unlocker) {
-                    throw ToolError("\(error.code)", "the secret in '\(file)' opens no slot; nothing was changed")
+                    throw ToolError("\(error.code)", "The secret in '\(file)' opens no slot; nothing was changed.")
                 }
                 throw error
             } catch let error as KeyError where error.code == .missingUnlocker {
-                throw ToolError("\(error.code)", "\(error.message) \(remedy)")
+                throw ToolError("\(error.code)", "\(error.message) \(remedy).")
             }
         }
     }

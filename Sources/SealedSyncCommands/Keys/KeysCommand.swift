@@ -44,7 +44,7 @@ struct NewPassphraseOptions: ParsableArguments {
             guard Terminal.isStandardInputTerminal else {
                 throw ToolError(
                     "secretUnavailable",
-                    "there is no terminal to ask on; give --new-passphrase-file FILE"
+                    "There is no terminal to ask on; give --new-passphrase-file FILE."
                 )
             }
             // Nobody should have to type a new one twice to learn that the old one was wrong.
@@ -59,7 +59,7 @@ extension StoreOptions {
     /// The keyslot file, for what is done to it.
     func keyslots() throws -> Keyslots {
         guard try folder.hasKeyslots || folder.hasDatabase else {
-            throw ToolError("notFound", "'\(store)' has no store; check the path")
+            throw ToolError("notFound", "'\(store)' has no store; check the path.")
         }
         return folder.keyslots
     }

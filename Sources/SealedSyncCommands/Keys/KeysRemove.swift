@@ -30,7 +30,7 @@ struct KeysRemove: ToolCommand {
         let keyslots = try options.keyslots()
         let slots = try await KeyslotFile.read(at: keyslots.url).slots
         guard slots.indices.contains(slot - 1) else {
-            throw ToolError("notFound", "there is no slot \(slot); the store has slots 1 to \(slots.count)")
+            throw ToolError("notFound", "There is no slot \(slot); the store has slots 1 to \(slots.count).")
         }
         let removed = SlotAnswer(slots[slot - 1], number: slot)
         let removal = try await keep.withUnlockers(of: options, ifMissing: "") { _, unlockers in

@@ -57,7 +57,7 @@ struct KeysRevoke: ToolCommand {
         let slots = try await KeyslotFile.read(at: keyslots.url).slots
         let numbers = Set(slot).sorted()
         for number in numbers where !slots.indices.contains(number - 1) {
-            throw ToolError("notFound", "there is no slot \(number); the store has slots 1 to \(slots.count)")
+            throw ToolError("notFound", "There is no slot \(number); the store has slots 1 to \(slots.count).")
         }
         let revoked = numbers.map { slots[$0 - 1] }
         let names = numbers.map { SlotAnswer(slots[$0 - 1], number: $0).text }.joined(separator: ", ")

@@ -20,7 +20,7 @@ struct StoreInspect: ToolCommand {
         let answer = try await Interruption.cancelling {
             // The folder's own messages for a store that is not there.
             guard try folder.hasDatabase || folder.hasKeyslots else {
-                throw StoreError(.notFound, "'\(options.store)' is not a store folder")
+                throw StoreError(.notFound, "'\(options.store)' is not a store folder.")
             }
             let outside = try await folder.file.inspect()
             let slots = try folder.hasKeyslots ? try await KeyslotFile.read(at: folder.keyslotsURL).slots : []

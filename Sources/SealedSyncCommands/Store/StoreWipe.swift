@@ -30,7 +30,7 @@ struct StoreWipe: ToolCommand {
     /// Destroys a store, after a question that a word answers.
     static func destroy(_ options: StoreOptions, word: String, yes: Bool) async throws {
         guard try hasSomething(options) else {
-            throw ToolError("notFound", "'\(options.store)' has no store; check the path")
+            throw ToolError("notFound", "'\(options.store)' has no store; check the path.")
         }
         if !yes {
             try Confirmation.ask(

@@ -16,7 +16,7 @@ enum Interruption {
         do {
             return try await task.value
         } catch is CancellationError {
-            throw ToolError("cancelled", "interrupted; nothing was changed")
+            throw ToolError("cancelled", "Interrupted; nothing was changed.")
         }
     }
 

@@ -18,7 +18,7 @@ enum PassphrasePrompt {
     static func askForNew() async throws -> SecretBytes {
         let first = try await ask("New passphrase")
         guard try await ask("Once more") == first else {
-            throw ToolError("notConfirmed", "the two passphrases differ; nothing was changed")
+            throw ToolError("notConfirmed", "The two passphrases differ; nothing was changed.")
         }
         return first
     }
@@ -43,7 +43,7 @@ enum PassphrasePrompt {
             }
         }
         guard (1...maximumCount).contains(count) else {
-            throw ToolError("invalidParameters", "a passphrase has 1 to \(maximumCount) bytes; nothing was changed")
+            throw ToolError("invalidParameters", "A passphrase has 1 to \(maximumCount) bytes; nothing was changed.")
         }
         return unsafe try line.withUnsafeBytes { line in
             unsafe try SecretBytes(count: count) { bytes in

@@ -21,7 +21,7 @@ struct ServerAddress {
         guard let url = URL(string: address), let dialect = DatasyncDialect(rawValue: protocolNumber) else {
             throw ToolError(
                 "invalidAddress",
-                "'\(address)' is not the address of a server; give one such as https://example.org"
+                "'\(address)' is not the address of a server; give one such as https://example.org."
             )
         }
         var options = DatasyncOptions()
@@ -42,8 +42,8 @@ struct ServerAddress {
             }
             throw ToolError(
                 "invalidAddress",
-                "anyone on the way to \(address) could read and change what is sent; use https, or \(advice) for a"
-                    + " network you trust"
+                "Anyone on the way to \(address) could read and change what is sent; use https, or \(advice) for a"
+                    + " network you trust."
             )
         }
         self.url = url

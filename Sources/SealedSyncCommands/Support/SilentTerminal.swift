@@ -11,7 +11,7 @@ struct SilentTerminal {
     init() throws {
         var settings = termios()
         guard unsafe tcgetattr(STDIN_FILENO, &settings) == 0 else {
-            throw ToolError("secretUnavailable", "there is no terminal to ask on; give a file with the passphrase")
+            throw ToolError("secretUnavailable", "There is no terminal to ask on; give a file with the passphrase.")
         }
         let shown = settings
         self.settings = shown

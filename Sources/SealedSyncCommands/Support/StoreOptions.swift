@@ -76,7 +76,7 @@ extension StoreOptions {
     /// The same, for what only a passphrase will do for.
     func withPassphrase<Value>(_ work: (PassphraseUnlocker) async throws -> Value) async throws -> Value {
         guard recoveryCodeFile == nil, secretFile == nil else {
-            throw ToolError("secretUnavailable", "this is about a passphrase; give it with --passphrase-file FILE")
+            throw ToolError("secretUnavailable", "This is about a passphrase; give it with --passphrase-file FILE.")
         }
         let passphrase = try await passphrase()
         return try await explainingWrongSecrets(.passphrase) { try await work(passphrase) }
@@ -119,7 +119,7 @@ extension StoreOptions {
         guard Terminal.isStandardInputTerminal else {
             throw ToolError(
                 "secretUnavailable",
-                "this needs the passphrase; give --passphrase-file FILE or set \(Self.passphraseVariable)"
+                "This needs the passphrase; give --passphrase-file FILE or set \(Self.passphraseVariable)."
             )
         }
         return PassphraseUnlocker(passphrase: try await PassphrasePrompt.ask("Passphrase"))

@@ -105,7 +105,7 @@ struct TodoResolve: ToolCommand {
                     $0.table == session.settings.table && RecordID.string($0.itemID).folded(for: comparison) == key
                 })
             else {
-                throw ToolError("notFound", "'\(id)' is not in conflict; 'sealedsync todo conflicts' shows what is")
+                throw ToolError("notFound", "'\(id)' is not in conflict; 'sealedsync todo conflicts' shows what is.")
             }
             try await session.context.resolve(error, with: choice.resolution)
             return error.itemID

@@ -20,7 +20,7 @@ struct TodoSession: Sendable {
         let remote: any SyncRemote =
             switch network {
             case .unused:
-                UnavailableRemote(RemoteError(.invalidRequest, "this action does not use the network"))
+                UnavailableRemote(RemoteError(.invalidRequest, "This action does not use the network."))
             case .used(let network): try settings.remote(server: options.server, network)
             }
         return try await withOpen(try await folder.open(settings.schema, keyring: keyring)) { store in
@@ -73,7 +73,7 @@ struct TodoSession: Sendable {
     func item(_ id: String) async throws -> Record {
         try ItemID.validate(id)
         guard let record = try await table.read(id) else {
-            throw ToolError("notFound", "no to-do has the id '\(id)'; 'sealedsync todo list' shows the ids")
+            throw ToolError("notFound", "No to-do has the id '\(id)'; 'sealedsync todo list' shows the ids.")
         }
         return record
     }

@@ -65,7 +65,7 @@ extension TodoSettings {
         else {
             throw ToolError(
                 "notFound",
-                "this store was not made by 'sealedsync todo init', or that was interrupted; make one in a new folder"
+                "This store was not made by 'sealedsync todo init', or that was interrupted; make one in a new folder."
             )
         }
         self.init(

@@ -68,7 +68,7 @@ extension ServerProfile {
             guard list.status == 200 else {
                 throw ServerUnavailable(
                     "\(client.address) answers \(list.status) to a query; check the table's name (--table) and the"
-                        + " protocol (--protocol)"
+                        + " protocol (--protocol)."
                 )
             }
             var profile = ServerProfile()
@@ -113,7 +113,7 @@ extension ServerProfile {
         guard made.isSuccess else {
             throw ServerUnavailable(
                 "\(client.address) answers \(made.status) to an insert, so nothing can be judged; name the columns that"
-                    + " it needs (--column), and see that rows may be written without signing in"
+                    + " it needs (--column), and see that rows may be written without signing in."
             )
         }
         _ = try await client.send(ServerRequest(method: "DELETE", suffix: ServerRequest.path(of: id)))

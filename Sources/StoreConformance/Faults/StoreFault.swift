@@ -22,7 +22,7 @@ public struct StoreFault: Sendable {
     /// The call throws an error: an input or output error unless another is given.
     public static func fails(
         _ moment: Moment,
-        _ error: StoreError = StoreError(.inputOutput, "this failure was planned; no disk is broken")
+        _ error: StoreError = StoreError(.inputOutput, "This failure was planned; no disk is broken.")
     ) -> StoreFault {
         StoreFault(moment: moment, error: error)
     }

@@ -13,17 +13,17 @@ extension Query {
     /// - Throws: As ``validate(for:)``.
     package func validated(for table: TableDefinition) throws(StoreError) -> Query {
         guard offset >= 0, limit ?? 0 >= 0 else {
-            throw .invalidQuery("a query of '\(table.name)' has a negative limit or offset; use 0 or more")
+            throw .invalidQuery("A query of '\(table.name)' has a negative limit or offset; use 0 or more.")
         }
         var validated = self
         validated.predicate = try predicate?.normalized()
         var columns = order.map(\.column) + (selection ?? [])
         validated.predicate?.collectColumns(into: &columns)
         for column in columns where column != "id" && table.type(of: column) == nil {
-            throw .invalidQuery("table '\(table.name)' has no declared column '\(column)'; declare it to query it")
+            throw .invalidQuery("Table '\(table.name)' has no declared column '\(column)'; declare it to query it.")
         }
         for entry in order where entry.isFolded && entry.column != "id" && table.type(of: entry.column) != .string {
-            throw .invalidQuery("column '\(entry.column)' of '\(table.name)' is not text and cannot be ordered folded")
+            throw .invalidQuery("Column '\(entry.column)' of '\(table.name)' is not text and cannot be ordered folded.")
         }
         return validated
     }

@@ -20,7 +20,7 @@ extension QueryPredicate {
 
     private func normalized(depth: Int, size: inout Int) throws(StoreError) -> QueryPredicate {
         guard depth <= Self.maximumDepth else {
-            throw .invalidQuery("the predicate is nested too deep; \(Self.maximumDepth) levels are the most")
+            throw .invalidQuery("The predicate is nested too deep; \(Self.maximumDepth) levels are the most.")
         }
         size += 1
         switch self {
@@ -43,7 +43,7 @@ extension QueryPredicate {
         while let next = pending.popLast() {
             guard size + parts.count + pending.count < Self.maximumSize else {
                 throw .invalidQuery(
-                    "the predicate has too many parts; \(Self.maximumSize) are the most, a list of values counts once"
+                    "The predicate has too many parts; \(Self.maximumSize) are the most, a list of values counts once."
                 )
             }
             switch (self, next) {
@@ -67,7 +67,7 @@ extension QueryPredicate {
             size += 1
             guard size <= maximumExpressionSize else {
                 throw .invalidQuery(
-                    "the expressions of a comparison have too many parts; \(maximumExpressionSize) are the most"
+                    "The expressions of a comparison have too many parts; \(maximumExpressionSize) are the most."
                 )
             }
             pending.append(contentsOf: next.operands)

@@ -16,7 +16,7 @@ public struct StoreSchema: Sendable, Hashable {
         for table in tables {
             try Self.check(table)
             guard seen.insert(table.name.asciiLowercased()).inserted else {
-                throw .invalidSchema("table '\(table.name)' is declared twice; names must differ in more than case")
+                throw .invalidSchema("Table '\(table.name)' is declared twice; names must differ in more than case.")
             }
         }
         self.tables = tables
@@ -36,7 +36,7 @@ public struct StoreSchema: Sendable, Hashable {
         guard isIdentifier(name), !folded.hasPrefix("sqlite_"), !folded.hasPrefix("ms_") else {
             throw .invalidSchema(
                 "'\(name)' cannot name a table: use a letter or underscore, then letters, digits and underscores, 127"
-                    + " at most, and neither 'sqlite_' nor 'MS_' in front"
+                    + " at most, and neither 'sqlite_' nor 'MS_' in front."
             )
         }
         var seen: Set<String> = Set(SystemProperties.names.map { $0.asciiLowercased() }).union(["id"])
@@ -44,23 +44,23 @@ public struct StoreSchema: Sendable, Hashable {
             guard isIdentifier(column.name), !column.name.hasPrefix("__") else {
                 throw .invalidSchema(
                     "'\(column.name)' cannot name a column of '\(name)': use a letter or underscore, then letters,"
-                        + " digits and underscores, 127 at most, and no two underscores in front"
+                        + " digits and underscores, 127 at most, and no two underscores in front."
                 )
             }
             guard seen.insert(column.name.asciiLowercased()).inserted else {
                 throw .invalidSchema(
-                    "column '\(column.name)' of '\(name)' is declared twice or is kept by the server; names must"
-                        + " differ in more than case"
+                    "Column '\(column.name)' of '\(name)' is declared twice or is kept by the server; names must"
+                        + " differ in more than case."
                 )
             }
         }
         for column in table.columns where column.isSearchable && column.type != .string {
             throw .invalidSchema(
-                "column '\(column.name)' of '\(name)' is \(column.type.rawValue); only string columns are searchable"
+                "Column '\(column.name)' of '\(name)' is \(column.type.rawValue); only string columns are searchable."
             )
         }
         for column in table.indexes.joined() where column != "id" && table.type(of: column) == nil {
-            throw .invalidSchema("an index of '\(name)' names the column '\(column)', which is not declared")
+            throw .invalidSchema("An index of '\(name)' names the column '\(column)', which is not declared.")
         }
     }
 

@@ -50,7 +50,7 @@ public struct QueryBatches: AsyncSequence, Sendable {
         public mutating func next() async throws -> [Record]? {
             guard var query = next else { return nil }
             next = nil
-            guard batches.size > 0 else { throw StoreError.invalidQuery("batches need a size of 1 or more") }
+            guard batches.size > 0 else { throw StoreError.invalidQuery("Batches need a size of 1 or more.") }
             let remaining = query.limit
             query.limit = Swift.min(batches.size, remaining ?? batches.size)
             let batch = query

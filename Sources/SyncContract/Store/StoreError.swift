@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// Why a store could not do what was asked.
 ///
 /// The message says what went wrong and what to do next. It never holds row content or secrets.
@@ -71,7 +77,7 @@ public struct StoreError: Error, Sendable {
 
     /// The error for a table that is not declared.
     public static func tableNotFound(_ table: String) -> StoreError {
-        StoreError(.tableNotFound, "table '\(table)' is not declared; add it to the schema the store is opened with")
+        StoreError(.tableNotFound, "Table '\(table)' is not declared; add it to the schema the store is opened with.")
     }
 
     static func invalidSchema(_ message: String) -> StoreError { StoreError(.invalidSchema, message) }
@@ -84,4 +90,9 @@ extension StoreError: CustomStringConvertible {
     public var description: String {
         "\(code): \(message)" + (cause.map { " (\($0))" } ?? "")
     }
+}
+
+extension StoreError: LocalizedError {
+    /// The message.
+    public var errorDescription: String? { message }
 }

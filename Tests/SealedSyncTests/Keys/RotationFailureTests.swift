@@ -29,7 +29,7 @@ struct RotationFailureTests {
                     try await UserFolder.store(in: path).rotateDataKey(UserFolder.unlocker(in: path))
                     Issue.record("the rotation succeeded with files of at most \(limit) bytes")
                 } catch let error as KeyError {
-                    try #require(error.code == .io)
+                    try #require(error.code == .inputOutput)
                 } catch let error as StoreError {
                     try #require([.full, .inputOutput].contains(error.code), "\(error)")
                 }
@@ -62,7 +62,7 @@ struct RotationFailureTests {
             if geteuid() == 0 { try #require(setuid(65534) == 0) }
             let code = try await keyErrorCode { _ = try await store.rotateDataKey(unlocker) }
             try #require(unsafe chmod(store.url.path, 0o700) == 0)
-            try #require(code == .io)
+            try #require(code == .inputOutput)
         }
         #expect(try folder.contents() == before)
         try await folder.expectNotes(20)

@@ -33,7 +33,7 @@ public struct RecoveryCode: Sendable {
         guard let characters = try RecoveryCodeText.normalize(typed) else {
             throw KeyError(
                 .mistypedRecoveryCode,
-                message: "The recovery code has a typing error; compare its seven groups with what was written down."
+                "The recovery code has a typing error; compare its seven groups with what was written down."
             )
         }
         try self.init(characters: characters)
