@@ -74,10 +74,12 @@ extension EncryptedStore {
         keyByte: UInt8 = 7,
         mode: OpenMode = .openOrCreate,
         keyIsVerified: Bool = false,
+        durability: EncryptedStoreOptions.Durability = .full,
         checkpointDelay: Duration? = EncryptedStoreOptions().checkpointDelay
     ) async throws -> EncryptedStore {
         var options = EncryptedStoreOptions()
         options.keyIsVerified = keyIsVerified
+        options.durability = durability
         options.checkpointDelay = checkpointDelay
         return try await open(
             at: folder.database,

@@ -1,6 +1,5 @@
 import Dispatch
 import Foundation
-import SecretMemory
 import SeededNumbers
 import SQLCipherStoreTestSupport
 import SyncContract
@@ -24,26 +23,6 @@ struct ReaderPoolTests {
         """
 
     private struct Refusal: Error {}
-
-    /// The connections of an open store.
-    private static func withSession(
-        readerCount: Int = 2,
-        _ body: (StoreSession) async throws -> Void
-    ) async throws {
-        let folder = try TestFolder()
-        var options = EncryptedStoreOptions()
-        options.readerCount = readerCount
-        let opener = try StoreOpener(
-            files: StoreFiles(folder.database.path),
-            key: .testKey(),
-            schema: StoreSchema([.items]),
-            mode: .createNew,
-            options: options
-        )
-        let (session, _) = try await StoreSession.open(opener)
-        try await body(session)
-        await session.close()
-    }
 
     /// Holds every connection until it is told to let go.
     private final class Holders: Sendable {
@@ -71,22 +50,13 @@ struct ReaderPoolTests {
         }
     }
 
-    /// The numbers of what ran, in its order.
-    private final class Order: Sendable {
-        private let list = Mutex<[Int]>([])
-
-        var numbers: [Int] { list.withLock { $0 } }
-
-        func append(_ number: Int) { list.withLock { $0.append(number) } }
-    }
-
     private static func waiting(_ count: Int, for readers: ReaderPool) async {
         while readers.waitingCount != count { await Task.yield() }
     }
 
     @Test("a read gives its value or its error, on the calling thread and on a queue")
     func outcome() async throws {
-        try await Self.withSession { session in
+        try await StoreSession.with { session in
             for number in 0..<200 {
                 let (inPlace, onQueue) = (
                     try await session.readers.readInPlace { _ in number },
@@ -101,7 +71,7 @@ struct ReaderPoolTests {
 
     @Test("a long statement ends when the task is cancelled, also one that was to be brief", arguments: [true, false])
     func cancelledStatement(inPlace: Bool) async throws {
-        try await Self.withSession(readerCount: 1) { session in
+        try await StoreSession.with(readerCount: 1) { session in
             let (began, begin) = AsyncStream<Void>.makeStream()
             let body: @Sendable (Database) throws -> Int64? = { database in
                 begin.yield()
@@ -120,7 +90,7 @@ struct ReaderPoolTests {
 
     @Test("what a cancelled task makes of the end of a statement is no result", arguments: [true, false])
     func swallowedCancellation(inPlace: Bool) async throws {
-        try await Self.withSession { session in
+        try await StoreSession.with { session in
             let body: @Sendable (Database) throws -> Int64? = { database in
                 unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
                 do {
@@ -159,7 +129,7 @@ struct ReaderPoolTests {
     @Test("a cancellation at any moment ends the task's own read and no other one on the connection")
     func cancellationsHitNobodyElse() async throws {
         let seed = SeededGenerator.seed()
-        try await Self.withSession(readerCount: 1) { session in
+        try await StoreSession.with(readerCount: 1) { session in
             try await withThrowingTaskGroup { group in
                 for number in 0..<4 {
                     group.addTask {
@@ -197,7 +167,7 @@ struct ReaderPoolTests {
         arguments: [true, false]
     )
     func cancelledAtTheEnd(inPlace: Bool) async throws {
-        try await Self.withSession(readerCount: 1) { session in
+        try await StoreSession.with(readerCount: 1) { session in
             for number in 0..<2_000 {
                 let body: @Sendable (Database) throws -> Int = { _ in
                     unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
@@ -219,7 +189,7 @@ struct ReaderPoolTests {
 
     @Test("a cancellation ends no statement of a write")
     func writesGoOn() async throws {
-        try await Self.withSession { session in
+        try await StoreSession.with { session in
             let writing = Task {
                 unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
                 return try await session.writer.transaction { try $0.int64(Self.long) }
@@ -241,7 +211,7 @@ struct ReaderPoolTests {
 
     @Test("a brief read runs once, on the calling thread; one that takes long runs again, on the queue")
     func moves() async throws {
-        try await Self.withSession { session in
+        try await StoreSession.with { session in
             for (sql, count, runs) in [("SELECT 1", Int64(1), 1), (Self.long, 20_000, 2)] {
                 let seen = Mutex(0)
                 let found = try await session.readers.readInPlace { database in
@@ -261,7 +231,7 @@ struct ReaderPoolTests {
         let key = DispatchSpecificKey<Bool>()
         DispatchQueue.main.setSpecific(key: key, value: true)
         defer { DispatchQueue.main.setSpecific(key: key, value: nil) }
-        try await Self.withSession { @MainActor session in
+        try await StoreSession.with { @MainActor session in
             for _ in 0..<20 {
                 #expect(DispatchQueue.getSpecific(key: key) == true)
                 let inPlace = try await session.readers.readInPlace { _ in DispatchQueue.getSpecific(key: key) }
@@ -273,7 +243,7 @@ struct ReaderPoolTests {
 
     @Test("reads that wait for a connection hold no thread, come first come first served, and can be cancelled")
     func waiting() async throws {
-        try await Self.withSession { session in
+        try await StoreSession.with { session in
             let readers = session.readers
             let holders = await Holders(readers, count: 2)
             // More of them than the pool has threads.
@@ -302,7 +272,7 @@ struct ReaderPoolTests {
 
     @Test("who waits for the only connection gets it in the order of coming")
     func order() async throws {
-        try await Self.withSession(readerCount: 1) { session in
+        try await StoreSession.with(readerCount: 1) { session in
             let readers = session.readers
             let holders = await Holders(readers, count: 1)
             let order = Order()
@@ -326,14 +296,17 @@ struct ReaderPoolTests {
         }
     }
 
-    @Test("reads go on beside writes that take long, in as many stores as the pool has threads, and more")
-    func besideLongWrites() async throws {
+    @Test(
+        "reads go on beside writes that take long, in as many stores as the pool has threads, and more",
+        arguments: [EncryptedStoreOptions.Durability.normal, .full]
+    )
+    func besideLongWrites(durability: EncryptedStoreOptions.Durability) async throws {
         let folders = try (0..<ProcessInfo.processInfo.activeProcessorCount + 1).map { _ in try TestFolder() }
         let (began, begin) = AsyncStream<Void>.makeStream()
         let mayEnd = DispatchSemaphore(value: 0)
         var stores: [EncryptedStore] = []
         for folder in folders {
-            let store = try await EncryptedStore.open(in: folder)
+            let store = try await EncryptedStore.open(in: folder, durability: durability)
             try await store.upsert([Record(id: "1")], table: "items")
             stores.append(store)
         }
@@ -377,7 +350,7 @@ struct ReaderPoolTests {
 
     @Test("a transaction gives up what it holds before it ends for its caller")
     func givesUp() async throws {
-        try await Self.withSession { session in
+        try await StoreSession.with { session in
             let ends = Mutex(0)
             let onEnd: @Sendable () -> Void = { ends.withLock { $0 += 1 } }
             for round in 1...100 {
@@ -391,7 +364,7 @@ struct ReaderPoolTests {
 
     @Test("no transaction begins in a task that is cancelled already")
     func cancelledBefore() async throws {
-        try await Self.withSession { session in
+        try await StoreSession.with { session in
             let body: @Sendable (Database) -> Void = { _ in Issue.record("it has begun") }
             for round in 0..<99 {
                 let task = Task {

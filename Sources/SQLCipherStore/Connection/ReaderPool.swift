@@ -74,7 +74,7 @@ final class Reader: @unchecked Sendable {
 
     /// Runs a closure on the queue, in the task that calls.
     func onQueue<Value: Sendable>(_ body: @Sendable () throws -> Value) async rethrows -> Value {
-        try await queue.run { _ in try body() }
+        try await queue.run(body)
     }
 
     /// Uses a database that was opened already.

@@ -1,7 +1,7 @@
 import Dispatch
 
-/// A queue that runs one thing after the other on a thread that waiting for the disk holds up and nobody else: the
-/// cooperative pool has no more threads than the machine has cores.
+/// A queue with a thread of its own while it works: for what waits for the disk or may take as long as it likes, because
+/// the cooperative pool has no more threads than the machine has cores.
 actor SerialQueue {
     private nonisolated let executor: QueueExecutor
 
@@ -10,11 +10,7 @@ actor SerialQueue {
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
     /// Runs a closure on the queue, in the task that calls: with its values, its priority and its cancellation.
-    func run<Value: Sendable>(
-        _ body: @Sendable (isolated SerialQueue) async throws -> Value
-    ) async rethrows -> Value {
-        try await body(self)
-    }
+    func run<Value: Sendable>(_ body: @Sendable () throws -> Value) rethrows -> Value { try body() }
 
     /// Runs a closure on the queue after a delay.
     nonisolated func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) {

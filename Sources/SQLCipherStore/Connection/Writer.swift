@@ -49,33 +49,34 @@ final class Writer: @unchecked Sendable {
         checkpointDelay = options.checkpointDelay
     }
 
+    /// How many wait for their turn.
+    var waitingCount: Int { turn.waitingCount }
+
     /// Runs a closure as one transaction. When the calling task is cancelled before it began, nothing happens; later, the
     /// closure sees it, and what it commits all the same is kept and reported so.
     func transaction<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
-        guard !commitsWaitForDisk, PoolThreads.acquire() else {
-            return try await queue.run { [self] _ in
-                // Here, so that whoever waits is already on the queue when the turn comes.
-                try await turn.acquire()
+        try await turn.acquire()
+        guard !commitsWaitForDisk, database != nil, PoolThreads.acquire() else {
+            return try await queue.run { [self] in
                 defer { turn.release(()) }
                 let value = try run(body)
                 limitWAL()
                 return value
             }
         }
-        defer { PoolThreads.release() }
         return try await transactionInPlace(body)
     }
 
+    /// The same on a thread of the pool, which was acquired, as the turn was; both are released.
     @concurrent
     private func transactionInPlace<Value: Sendable>(
         _ body: @Sendable (Database) throws -> Value
     ) async throws -> Value {
-        try await turn.acquire()
         defer { turn.release(()) }
-        if database == nil { try await queue.run { [self] _ in try reportingFailures { _ = try openDatabase() } } }
-        let value = try run(body)
-        if isWALLong { await queue.run { [self] _ in limitWAL() } }
-        return value
+        let result = Result { try run(body) }
+        PoolThreads.release()
+        if isWALLong { await queue.run { [self] in limitWAL() } }
+        return try result.get()
     }
 
     private func run<Value>(_ body: (Database) throws -> Value) throws -> Value {
@@ -100,7 +101,7 @@ final class Writer: @unchecked Sendable {
     /// Makes a checkpoint, closes the connection and lifts the lock. The readers must be closed, and nobody may want to
     /// write any more.
     func close() async {
-        await queue.run { [self] _ in
+        await queue.run { [self] in
             // A store that was only read may have a WAL that an earlier process left.
             if database == nil, FileSystem.exists(files.wal) { openForClosing() }
             _ = checkpoint(.truncate, waiting: 5_000)
