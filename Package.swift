@@ -281,7 +281,7 @@ var testTargets: [Target] {
             name: "SealedSyncTests",
             dependencies: [
                 "SealedSync", "SQLCipherStore", "SQLCipherMaintenance", "StoreKeys", "SecretMemory", "SyncContract",
-                "DurableFiles", "FileSystemRecording", "SeededNumbers",
+                "RecordJSON", "DatasyncEmulator", "DurableFiles", "FileSystemRecording", "SeededNumbers",
             ]
         ),
         // Stores that earlier versions have made.

@@ -139,7 +139,7 @@ struct BadInputTests {
         let device = try await storeWithOneItem()
         expectRefusal(try await device.run(["add", "again", "--id", "milk"]), "update")
         for action in [["done", "x"], ["reopen", "x"], ["edit", "x", "text"], ["delete", "x"]] {
-            expectRefusal(try await device.run(action), "no to-do has the id")
+            expectRefusal(try await device.run(action), "No to-do has the id")
         }
         expectRefusal(try await device.run(["resolve", "milk", "--discard"]), "is not in conflict")
         #expect(try await device.texts() == ["milk": "Buy milk"])

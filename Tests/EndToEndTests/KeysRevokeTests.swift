@@ -135,8 +135,8 @@ struct KeysRevokeTests {
         let before = try device.contents()
         try folder.write(String(repeating: "ab", count: 32) + "\n", to: "wrong")
         let refusals = [
-            (["revoke", "2", "4", "--yes"], "there is no slot 4; the store has slots 1 to 3"),
-            (["revoke", "0", "--yes"], "there is no slot 0"),
+            (["revoke", "2", "4", "--yes"], "There is no slot 4; the store has slots 1 to 3"),
+            (["revoke", "0", "--yes"], "There is no slot 0"),
             (["revoke", "1", "2", "3", "--yes"], "No slot would be left"),
             (
                 ["revoke", "2", "--yes", "--keep-secret-file", path("wrong"), "--drop-missing"],
@@ -162,7 +162,7 @@ struct KeysRevokeTests {
         let revoke = "'\(tool)' keys revoke 2 --drop-missing --store '\(device.path)'"
         let declined = try await Terminals.run(revoke, input: "no\n")
         #expect(declined.status == 1 && declined.output.contains("slot 2 (secret-file, second)"), "\(declined.output)")
-        #expect(declined.output.contains("nothing was changed") && !declined.output.contains("passphrase"))
+        #expect(declined.output.contains("Nothing was changed") && !declined.output.contains("passphrase"))
         let answers = [
             ("New passphrase:", "typed in secret\n"), ("Once more:", "typed in secret\n"), ("to go on:", "revoke\n"),
         ]

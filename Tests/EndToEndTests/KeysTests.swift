@@ -177,7 +177,7 @@ struct KeysTests {
         #expect(wrong.status == 1 && wrong.output.contains("the passphrase is wrong"), "\(wrong.output)")
         #expect(!wrong.output.contains("New passphrase"))
         let declined = try await Terminals.run("'\(tool)' keys destroy --store '\(device.path)'", input: "no\n")
-        #expect(declined.status == 1 && declined.output.contains("nothing was changed"))
+        #expect(declined.status == 1 && declined.output.contains("Nothing was changed"))
         #expect(try await device.rows().count == 6)
     }
 }

@@ -42,7 +42,7 @@ struct ServerConformTests {
         process.signal(SIGINT)
         let result = await process.result()
         #expect(result.status == 1)
-        #expect(result.errors.contains("interrupted; the rows of this run were deleted"))
+        #expect(result.errors.contains("Interrupted; the rows of this run were deleted"))
         #expect(liveRows() == 0)
         await server.stop()
     }
@@ -77,7 +77,7 @@ struct ServerConformTests {
     func refused() async throws {
         let nobody = ["conform", "--server", "http://127.0.0.1:1", "--protocol", "3"]
         let unreachable = try await ToolProcess.run(nobody + ["--json"])
-        #expect(unreachable.status == 1 && unreachable.message.contains("nothing answers at 127.0.0.1:1"))
+        #expect(unreachable.status == 1 && unreachable.message.contains("Nothing answers at 127.0.0.1:1"))
         #expect(try unreachable.json()["error"] is [String: Any])
         let insecure = try await ToolProcess.run(["conform", "--server", "http://10.0.0.1", "--protocol", "3"])
         #expect(insecure.status == 1 && insecure.message.contains("add --allow-insecure-http"))

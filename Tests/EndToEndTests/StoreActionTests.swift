@@ -183,7 +183,7 @@ struct StoreActionTests {
         let device = try await makeStore()
         let command = "'\(try ToolProcess.executable.path)' store wipe --store '\(device.path)'"
         let no = try await Terminals.run(command, input: "yes\n")
-        #expect(no.output.contains("Type wipe") && no.output.contains("nothing was changed"), "\(no.output)")
+        #expect(no.output.contains("Type wipe") && no.output.contains("Nothing was changed"), "\(no.output)")
         #expect(try await device.rows().count == 21)
         let yes = try await Terminals.run(command, input: "wipe\n")
         #expect(yes.output.contains("wiped"), "\(yes.output)")

@@ -11,7 +11,7 @@ struct KeyErrorTests {
     func description() {
         let cause = KeyError(.inputOutput, "The disk is full.")
         let error = KeyError(.damagedFile, "Restore it.", cause: cause)
-        #expect(error.description == "KeyError.damagedFile: Restore it. Cause: KeyError.io: The disk is full.")
+        #expect(error.description == "damagedFile: Restore it. (inputOutput: The disk is full.)")
         #expect(error.code == .damagedFile)
         #expect(error.code != .inputOutput)
     }

@@ -7,6 +7,29 @@ internal import SyncContract
 /// SDKs. `"sent":[…]` and `"restores":true` were added here.
 enum OperationCoding {
     static func record(_ operation: TableOperation, _ table: TableDefinition) throws -> Record {
+        Record(
+            id: .int64(operation.id),
+            [
+                "table": .string(operation.table),
+                "tableKind": 0,
+                "itemId": .string(operation.itemID),
+                "itemKey": .string(itemKey(operation.itemID, table)),
+                "properties": .bytes(Array(try properties(of: operation, table).utf8)),
+                "baseVersion": operation.baseVersion.map(FieldValue.string) ?? .null,
+                "editCounter": .int64(operation.editCounter),
+                "state": .int64(operation.state.rawValue),
+                "attempted": .bool(operation.isAttempted),
+                "serverItem": try operation.serverItem
+                    .map { .bytes(Array(try RecordCoding(table).object($0).utf8)) } ?? .null,
+            ]
+        )
+    }
+
+    private static func properties(of operation: TableOperation, _ table: TableDefinition) throws -> String {
+        // So it is with every change that was not sent yet, but for deletions.
+        if operation.deletedItem == nil, operation.sentItems.isEmpty, !operation.restores {
+            return #"{"type":\#(operation.kind.rawValue)}"#
+        }
         var properties = JSONWriter()
         properties.add("type", operation.kind.rawValue)
         let coding = RecordCoding(table)
@@ -16,21 +39,7 @@ enum OperationCoding {
             properties.add("sent", json: "[" + items.joined(separator: ",") + "]")
         }
         if operation.restores { properties.add("restores", true) }
-        return Record(
-            id: .int64(operation.id),
-            [
-                "table": .string(operation.table),
-                "tableKind": 0,
-                "itemId": .string(operation.itemID),
-                "itemKey": .string(itemKey(operation.itemID, table)),
-                "properties": .bytes(Array(properties.object.utf8)),
-                "baseVersion": operation.baseVersion.map(FieldValue.string) ?? .null,
-                "editCounter": .int64(operation.editCounter),
-                "state": .int64(operation.state.rawValue),
-                "attempted": .bool(operation.isAttempted),
-                "serverItem": try operation.serverItem.map { .bytes(Array(try coding.object($0).utf8)) } ?? .null,
-            ]
-        )
+        return properties.object
     }
 
     static func operation(_ record: Record, _ schema: StoreSchema) throws -> TableOperation {

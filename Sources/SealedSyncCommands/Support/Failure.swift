@@ -40,7 +40,7 @@ struct Failure: Encodable {
             message = error.localizedDescription
         case is CancellationError:
             code = "cancelled"
-            message = "interrupted; what was done before stays"
+            message = "Interrupted; what was done before stays."
         default:
             code = "unexpected"
             message = "\(error)"

@@ -141,7 +141,7 @@ extension StoreRules {
                 }
             }
             do {
-                try await store.write { _ in throw StoreError(.notFound, "My message.", cause: OwnError(number: 3)) }
+                try await store.write { _ in throw StoreError(.notFound, "my message", cause: OwnError(number: 3)) }
             } catch let error as StoreError {
                 trial.expect(error.code, equals: .notFound, "the code of a StoreError thrown by a closure")
                 trial.expect(error.message, equals: "my message", "the message of a StoreError thrown by a closure")

@@ -28,3 +28,114 @@ extension Query {
         return validated
     }
 }
+
+extension QueryPredicate {
+    /// How deep predicates may be nested, chains of one operator counted once.
+    package static let maximumDepth = 64
+
+    /// How many parts a predicate may have.
+    package static let maximumSize = 100_000
+
+    /// How many parts the expressions of one comparison may have together.
+    package static let maximumExpressionSize = 100
+
+    /// The same predicate with every chain of one operator as one list, so that whatever walks it may recurse.
+    ///
+    /// A predicate of any shape can be given: this itself goes no deeper than the bound.
+    ///
+    /// - Throws: ``StoreError/Code/invalidQuery`` beyond the bounds.
+    package func normalized() throws(StoreError) -> QueryPredicate {
+        var size = 0
+        return try normalized(depth: 1, size: &size)
+    }
+
+    private func normalized(depth: Int, size: inout Int) throws(StoreError) -> QueryPredicate {
+        guard depth <= Self.maximumDepth else {
+            throw .invalidQuery("The predicate is nested too deep; \(Self.maximumDepth) levels are the most.")
+        }
+        size += 1
+        switch self {
+        case .all, .any:
+            var parts: [QueryPredicate] = []
+            for part in try chain(size: &size) { parts.append(try part.normalized(depth: depth + 1, size: &size)) }
+            return isConjunction ? .all(parts) : .any(parts)
+        case .not(let part): return .not(try part.normalized(depth: depth + 1, size: &size))
+        case .constant, .words: return self
+        case .isAnyOf(let expression, _): try Self.check([expression])
+        case .comparison(let left, _, let right), .match(let left, _, let right): try Self.check([left, right])
+        }
+        return self
+    }
+
+    /// The parts of a chain of the same operator, however it is nested: `a && b && c` is one chain.
+    private func chain(size: inout Int) throws(StoreError) -> [QueryPredicate] {
+        var parts: [QueryPredicate] = []
+        var pending = [self]
+        while let next = pending.popLast() {
+            guard size + parts.count + pending.count < Self.maximumSize else {
+                throw .invalidQuery(
+                    "The predicate has too many parts; \(Self.maximumSize) are the most, a list of values counts once."
+                )
+            }
+            switch (self, next) {
+            case (.all, .all(let inner)), (.any, .any(let inner)):
+                size += 1
+                pending.append(contentsOf: inner.reversed())
+            default: parts.append(next)
+            }
+        }
+        return parts
+    }
+
+    private var isConjunction: Bool {
+        if case .all = self { true } else { false }
+    }
+
+    private static func check(_ expressions: [QueryExpression]) throws(StoreError) {
+        var pending = expressions
+        var size = 0
+        while let next = pending.popLast() {
+            size += 1
+            guard size <= maximumExpressionSize else {
+                throw .invalidQuery(
+                    "The expressions of a comparison have too many parts; \(maximumExpressionSize) are the most."
+                )
+            }
+            pending.append(contentsOf: next.operands)
+        }
+    }
+}
+
+extension QueryPredicate {
+    /// Adds the name of every column in the tree. The tree must be normalized.
+    package func collectColumns(into columns: inout [String]) {
+        switch self {
+        case .constant: break
+        case .words(_, _, let names): columns += names
+        case .all(let parts), .any(let parts): for part in parts { part.collectColumns(into: &columns) }
+        case .not(let part): part.collectColumns(into: &columns)
+        case .isAnyOf(let expression, _): expression.collectColumns(into: &columns)
+        case .comparison(let left, _, let right), .match(let left, _, let right):
+            left.collectColumns(into: &columns)
+            right.collectColumns(into: &columns)
+        }
+    }
+}
+
+extension QueryExpression {
+    /// What the expression is computed from.
+    package var operands: [QueryExpression] {
+        switch self {
+        case .column, .value: []
+        case .function(_, let operand): [operand]
+        case .operation(let left, _, let right): [left, right]
+        case .substring(let text, let start, let count): [text, start] + (count.map { [$0] } ?? [])
+        }
+    }
+
+    /// Adds the name of every column in the expression. The expression must be part of a normalized predicate.
+    package func collectColumns(into columns: inout [String]) {
+        if case .column(let name) = self { columns.append(name) }
+        for operand in operands { operand.collectColumns(into: &columns) }
+    }
+}

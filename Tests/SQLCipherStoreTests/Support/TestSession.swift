@@ -1,3 +1,4 @@
+import SQLCipherStoreTestSupport
 import Foundation
 import SyncContract
 import Synchronization
