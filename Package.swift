@@ -36,9 +36,6 @@ let package = Package(
         .target(name: "SecretMemory", dependencies: ["CLibCrypto"], path: "Keys/SecretMemory"),
         .target(name: "StoreKeys", dependencies: ["SecretMemory", "CLibCrypto"], path: "Keys/StoreKeys"),
 
-        // One instruction, for the loops that watch before their threads sleep.
-        .systemLibrary(name: "CProcessorPause", path: "Sources/CProcessorPause"),
-
         // Requests and answers as values, and what carries them: libcurl on Linux, URLSession on Apple platforms.
         .systemLibrary(
             name: "CCurl",
@@ -48,7 +45,7 @@ let package = Package(
         ),
         .target(
             name: "HTTPTransport",
-            dependencies: [.target(name: "CCurl", condition: .when(platforms: [.linux])), "CProcessorPause"]
+            dependencies: [.target(name: "CCurl", condition: .when(platforms: [.linux]))]
         ),
 
         // Stores.
@@ -60,7 +57,7 @@ let package = Package(
         ),
         .target(
             name: "SQLCipherStore",
-            dependencies: ["SyncContract", "SecretMemory", "CSQLCipher", "CLibCrypto", "CProcessorPause"],
+            dependencies: ["SyncContract", "SecretMemory", "CSQLCipher", "CLibCrypto"],
             exclude: ["README.md"]
         ),
         .target(name: "ReferenceStore", dependencies: ["SyncContract"]),
