@@ -52,9 +52,6 @@ let package = Package(
             path: "Keys/StoreKeys"
         ),
 
-        // One instruction, for the loops that watch before their threads sleep.
-        .systemLibrary(name: "CProcessorPause", path: "Sources/CProcessorPause"),
-
         // Requests and answers as values, and what carries them: libcurl on Linux, URLSession on Apple platforms.
         .systemLibrary(
             name: "CCurl",
@@ -64,7 +61,7 @@ let package = Package(
         ),
         .target(
             name: "HTTPTransport",
-            dependencies: [.target(name: "CCurl", condition: .when(platforms: [.linux])), "CProcessorPause"]
+            dependencies: [.target(name: "CCurl", condition: .when(platforms: [.linux]))]
         ),
 
         // Stores.
@@ -78,7 +75,7 @@ let package = Package(
             name: "SQLCipherStore",
             dependencies: [
                 "SyncContract", "QueryEvaluation", "ItemCoding", "RecordJSON", "SecretMemory", "DurableFiles",
-                "CSQLCipher", "CLibCrypto", "CProcessorPause",
+                "CSQLCipher", "CLibCrypto",
             ],
             exclude: ["README.md"]
         ),

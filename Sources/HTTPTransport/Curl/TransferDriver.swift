@@ -1,13 +1,6 @@
 #if !canImport(Darwin)
 internal import CCurl
-internal import CProcessorPause
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#endif
 
 /// What stands between the tasks that want something and the thread that does it: orders, under a lock.
 final class TransferDriver: Sendable {
@@ -34,7 +27,6 @@ final class TransferDriver: Sendable {
 
     private let state = Mutex(State())
     private let numbers = Atomic<Int>(0)
-    private let arrivals = Atomic<Int>(0)
     private let options: TransportOptions
 
     init(_ options: TransportOptions) { self.options = options }
@@ -59,7 +51,6 @@ final class TransferDriver: Sendable {
             }
             state.hasThread = true
             state.orders.append(.start(number, transfer, continuation))
-            arrivals.add(1, ordering: .releasing)
             state.wake()
             return nil
         }
@@ -92,19 +83,6 @@ final class TransferDriver: Sendable {
             return (state.orders, state.isClosed)
         }
     }
-
-    /// How many transfers were ordered so far.
-    var arrivalCount: Int { arrivals.load(ordering: .acquiring) }
-
-    /// Watches for another order for a moment, instead of sleeping at once: a task that sends one request after the other
-    /// comes back sooner than a thread is put to sleep and woken. With one processor it would only be in the way.
-    func watchForOrder(beyond seen: Int) {
-        guard Self.hasSeveralProcessors else { return }
-        let end = ContinuousClock.now + .microseconds(100)
-        while arrivalCount == seen, ContinuousClock.now < end { processor_pause() }
-    }
-
-    private static let hasSeveralProcessors = sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1
 
     /// The orders of a thread that could not begin; the next order tries again.
     func giveUp() -> [Order] {

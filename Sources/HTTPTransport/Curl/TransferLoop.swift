@@ -22,8 +22,6 @@ final class TransferLoop {
     private var transfers: [Int: Transfer] = [:]
     /// What has ended and is still to be handed over.
     private var results: [(TransferDriver.Continuation, Result<HTTPResponse, any Error>)] = []
-    /// Whether somebody was given a result since the last wait, and may come back at once.
-    private var justEnded = false
     /// Handles of transfers that ended well, for the next ones.
     private var idleHandles: [EasyHandle] = []
     /// When to look for transfers that stand still; nil while there are none.
@@ -58,7 +56,6 @@ final class TransferLoop {
 
     func run() {
         while true {
-            let seen = driver.arrivalCount
             let (orders, isClosed) = driver.take()
             for order in orders { carryOut(order) }
             if isClosed { break }
@@ -66,8 +63,6 @@ final class TransferLoop {
             if watch.takeAlarm() { act(on: CURL_SOCKET_TIMEOUT, 0) }
             endStalled()
             handOver()
-            if justEnded, transfers.isEmpty { driver.watchForOrder(beyond: seen) }
-            justEnded = false
             // With orders there already it only looks: they must not keep the sockets from being served for ever.
             let limit = driver.willWake(waker) ? nextLook : watch.now
             for (socket, events) in watch.wait(until: limit) {
@@ -123,8 +118,6 @@ final class TransferLoop {
 
     /// Hands over what has ended, all at once: the threads of the pool are woken once for many, not for each.
     private func handOver() {
-        guard !results.isEmpty else { return }
-        justEnded = true
         for (continuation, result) in results { continuation.resume(with: result) }
         results.removeAll(keepingCapacity: true)
     }
