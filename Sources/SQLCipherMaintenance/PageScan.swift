@@ -75,8 +75,8 @@ struct PageScan {
         }
         return StoreFinding(
             .damagedPage,
-            .logFrame(frame),
-            "page \(number), whose newest content lies in frame \(frame) of the log, \(what)"
+            .walFrame(frame),
+            "page \(number), whose newest content lies in frame \(frame) of the WAL, \(what)"
         )
     }
 

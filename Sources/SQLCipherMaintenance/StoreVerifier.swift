@@ -79,24 +79,24 @@ final class StoreVerifier {
     private static func finding(_ breakage: WALScan.Breakage?, _ wal: WALScan) -> StoreFinding? {
         guard let breakage else { return nil }
         let remedy =
-            "commits that the log no longer gives may be lost; open the store to go on with what there is, or"
+            "commits that the WAL no longer gives may be lost; open the store to go on with what there is, or"
             + " restore a backup that is newer"
         guard let frame = breakage.frame else {
             return StoreFinding(
-                .damagedLog,
+                .damagedWAL,
                 .store,
-                "the head of the log is damaged: the commits since it was last written back are lost",
+                "the head of the WAL is damaged: the commits since it was last written back are lost",
                 remedy: remedy
             )
         }
         let before = "\(wal.commits) \(wal.commits == 1 ? "commit" : "commits") before it can be read"
         return StoreFinding(
-            .damagedLog,
-            .logFrame(frame),
+            .damagedWAL,
+            .walFrame(frame),
             breakage.isLastFrame
-                ? "the last commit in the log, in frame \(frame), is damaged, or was cut off when its process ended;"
+                ? "the last commit in the WAL, in frame \(frame), is damaged, or was cut off when its process ended;"
                     + " \(before)"
-                : "the log breaks off at frame \(frame): the commits behind it are lost; \(before)",
+                : "the WAL breaks off at frame \(frame): the commits behind it are lost; \(before)",
             remedy: remedy
         )
     }

@@ -5,7 +5,7 @@ public import SyncContract
 
 /// A local store in one encrypted file.
 ///
-/// Everything on disk, the log beside the database included, is encrypted with SQLCipher: pages with AES-256, each with
+/// Everything on disk, the WAL beside the database included, is encrypted with SQLCipher: pages with AES-256, each with
 /// a keyed hash that shows changes. What is visible is the size of the files, when they change, and in the first eight
 /// bytes that this is such a store, and with which settings it is encrypted.
 ///
@@ -212,7 +212,7 @@ public final class EncryptedStore: SyncContextDataSource {
     /// What committed transactions touch from now on.
     public func changes() -> AsyncStream<StoreChange> { broadcaster.subscribe() }
 
-    /// Closes the store: lets no new transaction begin, waits for those that run, writes the log back and removes it,
+    /// Closes the store: lets no new transaction begin, waits for those that run, writes the WAL back and removes it,
     /// ends the streams of changes, and lets others open the store.
     ///
     /// Closing a closed store does nothing; a second caller waits for the first. Cancelling the task changes nothing.

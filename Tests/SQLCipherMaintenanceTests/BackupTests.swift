@@ -16,13 +16,13 @@ struct BackupTests {
         return try DatabaseDump(folder)
     }
 
-    @Test("is one private, encrypted file with everything that was committed, the log included")
+    @Test("is one private, encrypted file with everything that was committed, the WAL included")
     func content() async throws {
         let folder = try TestFolder()
         try await SampleStore.make(in: folder)
         let copy = folder.url.appending(path: "copy.db")
         let store = try await EncryptedStore.open(in: folder, SampleStore.tables, checkpointDelay: nil)
-        try await store.upsert([Record(id: "late", ["text": "in the log"])], table: "items")
+        try await store.upsert([Record(id: "late", ["text": "in the WAL"])], table: "items")
         try await store.backUp(to: copy)
         #expect(try folder.contents().keys.filter { $0.hasPrefix("copy") } == ["copy.db"])
         #expect(try permissions(copy) == 0o600)
@@ -38,7 +38,7 @@ struct BackupTests {
             schema: StoreSchema(SampleStore.tables),
             mode: .openExisting
         )
-        #expect(try await restored.read(table: "items", itemID: "late")?["text"] == "in the log")
+        #expect(try await restored.read(table: "items", itemID: "late")?["text"] == "in the WAL")
         await restored.close()
     }
 

@@ -228,19 +228,19 @@ struct EncryptionTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: disk.folder.path) == ["store.db.lock"])
     }
 
-    @Test("refuses a file with a log or a journal beside it, and does not touch them")
+    @Test("refuses a file with a WAL or a journal beside it, and does not touch them")
     func companions() async throws {
         try makePlain("PRAGMA journal_mode = WAL", "CREATE TABLE t (id TEXT PRIMARY KEY)")
         do {
             let database = try Database(path: plain.path, flags: 2)
-            try database.run("INSERT INTO t VALUES ('in the log')")
+            try database.run("INSERT INTO t VALUES ('in the WAL')")
             let before = try folder.contents().filter { !$0.key.hasSuffix("-shm") }
             #expect(before["plain.sqlite-wal"]?.isEmpty == false)
             #expect(try await code { _ = try await encrypt() } == .inUse)
             #expect(try folder.contents().filter { !$0.key.hasSuffix("-shm") } == before)
             _ = database.changes
         }
-        // Its last connection has written the log back: now it can be read, and no log appears.
+        // Its last connection has written the WAL back: now it can be read, and no WAL appears.
         #expect(try await encrypt().rowCounts == ["t": 1])
         #expect(try folder.contents().keys.filter { $0.hasPrefix("plain") } == ["plain.sqlite"])
         let journal = folder.url.appending(path: "plain.sqlite-journal")

@@ -76,7 +76,7 @@ struct ExportTests {
         #expect(try DatabaseDump(other, keyByte: 9).entries == before.entries)
     }
 
-    @Test("takes over what lies in a log that a killed process left")
+    @Test("takes over what lies in a WAL that a killed process left")
     func leftLog() async throws {
         let folder = try TestFolder()
         _ = try await StoreLeftOpen(in: folder)

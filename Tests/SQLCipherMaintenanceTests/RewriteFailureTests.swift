@@ -12,7 +12,7 @@ import Testing
 
 @Suite("A rewrite that cannot be done leaves the old store")
 struct RewriteFailureTests {
-    @Test("with a wrong key, every byte as it was, a log that was left behind included", arguments: Rewrite.allCases)
+    @Test("with a wrong key, every byte as it was, a WAL that was left behind included", arguments: Rewrite.allCases)
     func wrongKey(rewrite: Rewrite) async throws {
         let folder = try TestFolder()
         _ = try await StoreLeftOpen(in: folder)
@@ -94,11 +94,11 @@ struct RewriteFailureTests {
                 #expect(try DatabaseDump(folder, keyByte: rewrite.keyByte) == content, "page \(page)")
             } else {
                 #expect(found == .damaged, "page \(page)")
-                // The first page is written anew when the log is given up; all others are as they were.
+                // The first page is written anew when the WAL is given up; all others are as they were.
                 #expect(try folder.contents()["store.db"]?.dropFirst(4_096) == damaged.dropFirst(4_096), "page \(page)")
                 refused += 1
             }
-            // A connection that met the damage may leave its log, in which there is nothing.
+            // A connection that met the damage may leave its WAL, in which there is nothing.
             let others = try folder.contents()
                 .filter { !["store.db", "store.db.lock", "store.db-shm"].contains($0.key) }
             #expect(others.isEmpty || others == ["store.db-wal": []], "page \(page)")

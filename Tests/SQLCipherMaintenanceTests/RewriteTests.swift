@@ -126,10 +126,10 @@ struct RewriteTests {
         await store.close()
     }
 
-    @Test("takes over what lies in a log that a killed process left", arguments: Rewrite.possible)
+    @Test("takes over what lies in a WAL that a killed process left", arguments: Rewrite.possible)
     func leftLog(rewrite: Rewrite) async throws {
         let folder = try TestFolder()
-        let rows = (0..<200).map { Record(id: .string("r\($0)"), ["text": "in the log"]) }
+        let rows = (0..<200).map { Record(id: .string("r\($0)"), ["text": "in the WAL"]) }
         let killed = try await StoreLeftOpen(in: folder, records: rows, format: rewrite.format)
         #expect(try folder.contents()["store.db-wal"]?.isEmpty == false)
         let result = try await rewrite.run(on: folder.database)

@@ -76,13 +76,13 @@ struct VerificationOfWALTests {
             let store = try await EncryptedStore.open(in: copy, keyIsVerified: true)
             let rows = try await store.read { try $0.count(Query("items")) }
             await store.close()
-            #expect(findings.contains { $0.kind == .damagedLog } == (rows < commits), "byte \(offset): \(findings)")
+            #expect(findings.contains { $0.kind == .damagedWAL } == (rows < commits), "byte \(offset): \(findings)")
             reported += findings.isEmpty ? 0 : 1
         }
         #expect(reported > offsets.count / 2)
     }
 
-    @Test("says how many commits are safe, and in which frame the log breaks off")
+    @Test("says how many commits are safe, and in which frame the WAL breaks off")
     func place() async throws {
         try await leaveLog()
         let scan = try WALScan(StoreFiles(folder.database.path).wal)
@@ -90,19 +90,19 @@ struct VerificationOfWALTests {
         let frame = scan.committedFrames / 2
         try folder.edit("store.db-wal") { $0[WALScan.pageOffset(ofFrame: frame) + 9] ^= 1 }
         let finding = try #require(try await verify().findings.first)
-        #expect(finding.kind == .damagedLog && finding.place == .logFrame(frame))
+        #expect(finding.kind == .damagedWAL && finding.place == .walFrame(frame))
         let left = try WALScan(StoreFiles(folder.database.path).wal).commits
         #expect(left < commits && finding.message.contains("\(left) commit"))
     }
 
-    @Test("a head that is lost loses all commits, and a log that is cut off those behind the cut")
+    @Test("a head that is lost loses all commits, and a WAL that is cut off those behind the cut")
     func headAndEnd() async throws {
         try await leaveLog()
         let intact = Data(try #require(folder.contents()["store.db-wal"]))
         try folder.edit("store.db-wal") { $0.replaceSubrange(0..<32, with: Data(count: 32)) }
-        #expect(try await verify().findings.map(\.kind).contains(.damagedLog))
+        #expect(try await verify().findings.map(\.kind).contains(.damagedWAL))
         try folder.edit("store.db-wal") { $0 = intact.dropLast(100) }
-        #expect(try await verify().findings.map(\.kind).contains(.damagedLog))
+        #expect(try await verify().findings.map(\.kind).contains(.damagedWAL))
     }
 
     @Test("what an uncommitted transaction left is nobody's loss")
@@ -134,7 +134,7 @@ struct VerificationOfWALTests {
         #expect(result.isSound && result.rows == 1, "\(result.findings)")
     }
 
-    @Test("a page of the database that was torn while the log was written back is not a damage: the log has it")
+    @Test("a page of the database that was torn while the WAL was written back is not a damage: the WAL has it")
     func tornPage() async throws {
         try await leaveLog()
         let scan = try WALScan(StoreFiles(folder.database.path).wal)

@@ -20,7 +20,7 @@ struct CrashTests {
             let store = try await EncryptedStore.open(at: url, key: .testKey(), schema: StoreSchema([.items]))
             for index in 0..<writes {
                 try await store.write { transaction in
-                    // Two rows that belong together, large enough for several pages of the log.
+                    // Two rows that belong together, large enough for several pages of the WAL.
                     let bytes = FieldValue.bytes(Array(repeating: UInt8(index & 255), count: 6_000))
                     let rows = ["a", "b"].map { Record(id: .string("\(index)\($0)"), ["bytes": bytes]) }
                     try transaction.upsert(rows, into: "items")

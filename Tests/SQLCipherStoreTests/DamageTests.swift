@@ -166,7 +166,7 @@ struct DamageTests {
         #expect(try await code { _ = try await readAll(folder, keyIsVerified: true) } == .damaged)
     }
 
-    @Test("a first page that was torn while the log was written back is repaired from the log, with a verified key")
+    @Test("a first page that was torn while the WAL was written back is repaired from the WAL, with a verified key")
     func tornFirstPage() async throws {
         let folder = try TestFolder()
         let large = (0..<200)

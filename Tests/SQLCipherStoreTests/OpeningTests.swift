@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Opening a store")
 struct OpeningTests {
-    @Test("what was written is there after closing and opening again, and no log is left beside it")
+    @Test("what was written is there after closing and opening again, and no WAL is left beside it")
     func reopening() async throws {
         let folder = try TestFolder()
         let store = try await EncryptedStore.open(in: folder)
@@ -52,7 +52,7 @@ struct OpeningTests {
         #expect(try folder.contents() == before)
     }
 
-    @Test("a wrong key touches nothing of a store whose process was killed, its log included")
+    @Test("a wrong key touches nothing of a store whose process was killed, its WAL included")
     func wrongKeyBesideLog() async throws {
         let folder = try TestFolder()
         let killed = try await StoreLeftOpen(in: folder)
@@ -141,7 +141,7 @@ struct OpeningTests {
         #expect(try Set(folder.contents().keys) == ["store.db", "store.db.lock"])
     }
 
-    @Test("a log without its database stops the creation of a new one, which it would be played into")
+    @Test("a WAL without its database stops the creation of a new one, which it would be played into")
     func orphanedLog() async throws {
         let folder = try TestFolder()
         _ = try await StoreLeftOpen(in: folder)

@@ -84,7 +84,7 @@ struct TransactionTests {
         await store.close()
     }
 
-    @Test("a read that began keeps its state while writes go on, and the log is emptied once it ends")
+    @Test("a read that began keeps its state while writes go on, and the WAL is emptied once it ends")
     func snapshot() async throws {
         let folder = try TestFolder()
         let store = try await EncryptedStore.open(in: folder)

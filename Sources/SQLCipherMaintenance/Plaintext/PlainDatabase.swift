@@ -98,7 +98,7 @@ final class PlainDatabase {
         guard !hasWAL, !hasJournal else {
             throw StoreError(
                 .inUse,
-                "Beside '\(files.database)' lies a log or journal: a program has it open or was killed; close it there,"
+                "Beside '\(files.database)' lies a WAL or journal: a program has it open or was killed; close it there,"
                     + " or open it once with 'sqlite3', read something, and repeat."
             )
         }

@@ -86,7 +86,7 @@ extension StoreFiles {
         guard [wal, journal].allSatisfy({ FileSystem.size(of: $0) ?? 0 == 0 }) else {
             throw StoreError(
                 .damaged,
-                "The database '\(database)' is missing but its log is there; put the database back, or delete the"
+                "The database '\(database)' is missing but its WAL is there; put the database back, or delete the"
                     + " files that begin with its name if the data is not wanted."
             )
         }

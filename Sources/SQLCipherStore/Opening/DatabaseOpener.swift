@@ -65,7 +65,7 @@ package struct DatabaseOpener: Sendable {
         StoreError(
             .wrongKey,
             "The key does not open the store at '\(files.database)'; use the key it was created with. If the key is"
-                + " certainly right, the first page is damaged: open with 'keyIsVerified' to let the log repair it."
+                + " certainly right, the first page is damaged: open with 'keyIsVerified' to let the WAL repair it."
         )
     }
 

@@ -63,7 +63,7 @@ package final class RowWriter {
     /// fails.
     package func upsert(_ records: [Record], in database: Database, hasWritten: inout Bool) throws {
         defer { unsafe row.pointee.removeAll() }
-        try explainingFailures(of: database) {
+        try diagnosingFailures(of: database) {
             try Borrowed.forEach(records) { record in
                 try unsafe row.pointee.encode(record)
                 try unsafe write(row.pointee, in: database)
@@ -84,7 +84,7 @@ package final class RowWriter {
             encoded.removeAll()
             itemRow = encoded.isWorthKeeping ? encoded : nil
         }
-        try explainingFailures(of: database) {
+        try diagnosingFailures(of: database) {
             try Borrowed.forEach(items) { item in
                 try encoded.encode(item)
                 try encoded.withRow { row in try write(row, in: database) }
@@ -93,7 +93,7 @@ package final class RowWriter {
         }
     }
 
-    private func explainingFailures(of database: Database, _ body: () throws -> Void) throws {
+    private func diagnosingFailures(of database: Database, _ body: () throws -> Void) throws {
         do {
             try body()
         } catch let failure as SQLiteFailure {

@@ -7,9 +7,9 @@ struct StoreVerify: ToolCommand {
         commandName: "verify",
         abstract: "Look for damage in every page and row, and change nothing.",
         discussion: """
-            Looks at the log, the code on every page, the structure of the database, every value of every row, and the \
+            Looks at the WAL, the code on every page, the structure of the database, every value of every row, and the \
             queue of changes. Exit status 0: no damage was found. 1: there is damage, each piece on a line of its own, \
-            named by page, frame of the log, or table and row number; never by what a row holds.
+            named by page, frame of the WAL, or table and row number; never by what a row holds.
             """
     )
 
@@ -60,7 +60,7 @@ struct StoreVerify: ToolCommand {
     private struct Finding: Encodable {
         var kind: String
         var page: Int?
-        var logFrame: Int?
+        var walFrame: Int?
         var table: String?
         var row: Int64?
         var message: String
@@ -73,7 +73,7 @@ struct StoreVerify: ToolCommand {
             switch finding.place {
             case .store: break
             case .page(let number): page = number
-            case .logFrame(let number): logFrame = number
+            case .walFrame(let number): walFrame = number
             case .table(let name): table = name
             case .row(let number, let name): (row, table) = (number, name)
             }

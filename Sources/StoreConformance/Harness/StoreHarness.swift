@@ -81,7 +81,7 @@ extension StoreHarness {
         for path in try FileManager.default.subpathsOfDirectory(atPath: place.folder) {
             let url = folder.appendingPathComponent(path)
             var isFolder: ObjCBool = false
-            // A file may go between the listing and here: a log that a store removes.
+            // A file may go between the listing and here: a WAL that a store removes.
             guard unsafe FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder), !isFolder.boolValue
             else { continue }
             files[path] = Array(try Data(contentsOf: url))

@@ -16,8 +16,8 @@ public struct StoreFinding: Sendable, Hashable {
         public static let damagedFile = Kind("damagedFile")
         /// A page was changed from outside, was exchanged, or was never written.
         public static let damagedPage = Kind("damagedPage")
-        /// The log breaks off before its end: commits behind the break may be lost.
-        public static let damagedLog = Kind("damagedLog")
+        /// The WAL breaks off before its end: commits behind the break may be lost.
+        public static let damagedWAL = Kind("damagedWAL")
         /// Pages are whole but do not fit together.
         public static let damagedStructure = Kind("damagedStructure")
         /// Rows cannot be read.
@@ -38,8 +38,8 @@ public struct StoreFinding: Sendable, Hashable {
         case store
         /// In a page of the database file; the first is 1.
         case page(Int)
-        /// In a frame of the log, which holds one page; the first is 1.
-        case logFrame(Int)
+        /// In a frame of the WAL, which holds one page; the first is 1.
+        case walFrame(Int)
         /// In a table.
         case table(String)
         /// In a row, which is named by the number the database gave it (`rowid`), not by its id.

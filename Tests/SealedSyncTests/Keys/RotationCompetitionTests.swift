@@ -22,7 +22,7 @@ struct RotationCompetitionTests {
         case writes
     }
 
-    /// The journal that the database is in. Closed stores are in the log's; a rewrite that was killed leaves the other.
+    /// The journal that the database is in. Closed stores are in the WAL's; a rewrite that was killed leaves the other.
     enum Journal: String, CaseIterable {
         case wal
         case delete

@@ -7,8 +7,8 @@ import Testing
 
 @testable import SQLCipherStore
 
-@Suite("The log")
-struct LogTests {
+@Suite("The WAL")
+struct WALTests {
     private func logSize(in folder: TestFolder) -> Int {
         FileSystem.size(of: StoreFiles(folder.database.path).wal) ?? 0
     }
@@ -29,7 +29,7 @@ struct LogTests {
         }
         for await _ in began.stream { break }
         try await store.upsert([Record(id: "1")], table: "items")
-        // However late this is looked at: the read is older than the write and keeps its commit in the log.
+        // However late this is looked at: the read is older than the write and keeps its commit in the WAL.
         #expect(logSize(in: folder) > 0)
         mayFinish.signal()
         #expect(try await reading.value == [0, 0])
