@@ -4,24 +4,45 @@ package import SyncContract
 class ReadBackend: StoreReadBackend {
     let catalog: StoreCatalog
     private let openDatabase: Database
+    private let beganInTransaction: Bool
     private var isFinished = false
+
+    /// The failure by which SQLite undid the whole transaction.
+    private var undoing: (any Error)?
 
     init(_ database: Database, _ catalog: StoreCatalog) {
         openDatabase = database
         self.catalog = catalog
+        beganInTransaction = database.isInTransaction
     }
 
     /// The connection, as long as the transaction lasts.
-    func database() throws(StoreError) -> Database {
+    ///
+    /// On a full disk, an input or output error and a lack of memory SQLite may undo the transaction by itself
+    /// (https://sqlite.org/lang_transaction.html, "Response To Errors Within A Transaction"). Each statement after that
+    /// would be a transaction of its own: nothing is run any more.
+    ///
+    /// - Throws: The failure that undid the transaction.
+    func database() throws -> Database {
         guard !isFinished else { throw StoreError(.internal, "A transaction was used after its end.") }
+        try checkNotUndone()
         return openDatabase
+    }
+
+    /// Throws the failure that undid the transaction, if one did.
+    func checkNotUndone() throws {
+        guard beganInTransaction, !openDatabase.isInTransaction else { return }
+        throw undoing ?? StoreError(.inputOutput, "SQLite undid the transaction; nothing of it was kept. Try again.")
     }
 
     /// Runs a closure that reads.
     func run<Value>(_ body: (inout StoreReader) throws -> Value) throws -> Value {
         defer { finish() }
         var reader = StoreReader(self)
-        return try body(&reader)
+        let value = try body(&reader)
+        // What was read after that would be of another instant.
+        try checkNotUndone()
+        return value
     }
 
     /// Marks the transaction as ended.
@@ -67,7 +88,10 @@ class ReadBackend: StoreReadBackend {
             return try body()
         } catch let failure as SQLiteFailure {
             // Only what was cancelled is interrupted while a closure of the caller's runs.
-            throw failure.isInterruption ? CancellationError() : StoreError(failure, at: openDatabase.path)
+            let error: any Error =
+                failure.isInterruption ? CancellationError() : StoreError(failure, at: openDatabase.path)
+            if undoing == nil, !openDatabase.isInTransaction { undoing = error }
+            throw error
         }
     }
 }

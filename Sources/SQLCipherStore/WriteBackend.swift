@@ -64,6 +64,7 @@ final class WriteBackend: ReadBackend, ItemWriteBackend {
     /// Refuses to go on to the commit when a call failed half-way.
     func checkForCommit() throws {
         if let failure { throw failure }
+        try checkNotUndone()
     }
 
     private func deleting(from table: String, _ body: (Database) throws -> Int) throws -> Int {

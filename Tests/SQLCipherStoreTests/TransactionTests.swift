@@ -45,6 +45,40 @@ struct TransactionTests {
         await store.close()
     }
 
+    @Test(
+        "what follows a failure by which SQLite itself undid the transaction is not written",
+        arguments: [EncryptedStoreOptions.Durability.normal, .full]
+    )
+    func undone(durability: EncryptedStoreOptions.Durability) async throws {
+        try await StoreSession.with(durability: durability) { session in
+            let catalog = session.catalog
+            let pages = try await session.writer.transaction { try $0.int64("PRAGMA page_count") ?? 0 }
+            let found = try await code {
+                try await session.writer.transaction { database in
+                    _ = try database.int64("PRAGMA max_page_count = \(pages + 10)")
+                    let backend = WriteBackend(database, catalog)
+                    try backend.upsert([Record(id: "early")], into: "items")
+                    let large = FieldValue.bytes(Array(repeating: 7, count: 1 << 20))
+                    let full = try refusal { try backend.upsert([Record(id: "large", ["bytes": large])], into: "items") }
+                    #expect(full == .full && !database.isInTransaction)
+                    // What the test is about: going on all the same.
+                    #expect(try refusal { try backend.upsert([Record(id: "late")], into: "items") } == .full)
+                    #expect(try refusal { _ = try backend.record("early", in: "items") } == .full)
+                    try backend.checkForCommit()
+                }
+            }
+            #expect(found == .full)
+            let ids = try await session.readers.read { database in
+                try ReadBackend(database, catalog).run { try $0.records(Query("items")).map(\.id) }
+            }
+            #expect(ids.isEmpty, "\(ids)")
+            try await session.writer.transaction { database in
+                _ = try database.int64("PRAGMA max_page_count = 100000")
+                try WriteBackend(database, catalog).upsert([Record(id: "next")], into: "items")
+            }
+        }
+    }
+
     @Test("a call that was refused before it wrote anything does not end the transaction")
     func refused() async throws {
         let folder = try TestFolder()
@@ -326,5 +360,15 @@ struct TransactionTests {
         #expect(seen.withLock { $0 } == 3)
         #expect(try await store.read(Query("items")).records.count == 10)
         await store.close()
+    }
+}
+
+/// The code of the error that a closure throws; nil when it throws none.
+private func refusal(_ body: () throws -> Void) throws -> StoreError.Code? {
+    do {
+        try body()
+        return nil
+    } catch let error as StoreError {
+        return error.code
     }
 }
