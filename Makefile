@@ -8,24 +8,37 @@ BREW_PKGCONFIG := $(shell command -v brew >/dev/null 2>&1 && \
 	printf '%s/lib/pkgconfig:%s/lib/pkgconfig' "$$(brew --prefix openssl)" "$$(brew --prefix sqlcipher)")
 export PKG_CONFIG_PATH := $(BREW_PKGCONFIG)$(if $(PKG_CONFIG_PATH),:$(PKG_CONFIG_PATH))
 
-.PHONY: demo test bench test-sqlcipher4 test-memory-release test-dependency sqlcipher4 docs build lint format clean \
+.PHONY: demo test test-all bench test-sqlcipher4 test-memory-release test-dependency sqlcipher4 docs build lint format clean \
 	prerequisites swift-version libraries openssl install
 
 demo: prerequisites
 	@$(SWIFT) build --product sealedsync
 	@"$$($(SWIFT) build --show-bin-path)/sealedsync" demo
 
-# One test after the other: many block a thread or wait for real processes, and two cores have a pool of two threads.
+# How many tests run at a time: enough to keep the processors busy while some wait. All at once, as without this, they
+# would take each other's time.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= $(shell expr 2 '*' "$$(getconf _NPROCESSORS_ONLN)")
+
+# What guards a change, on the distribution's SQLCipher: a few minutes.
 test: prerequisites openssl
 	@$(SWIFT) build --build-tests
-	@$(SWIFT) test --skip-build --no-parallel
+	@$(SWIFT) test --skip-build
+
+# Everything: as much chance and as many kills as look for unknown faults, on both generations of SQLCipher, and the
+# search of memory in release.
+test-all: export SEALEDSYNC_ALL_ROUNDS := 1
+test-all: export SEALEDSYNC_ROTATION_KILLS := 200
+test-all: sqlcipher4
+	@$(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory test-sqlcipher4
+	@$(MAKE) --no-print-directory test-memory-release
 
 # The same tests, the same binaries, on SQLCipher 4: the library is found at run time. What only both generations
 # together can show, such as a file that one writes and the other reads, is tested here as well.
 test-sqlcipher4: prerequisites openssl sqlcipher4
 	@$(SWIFT) build --build-tests
 	@SEALEDSYNC_SQLCIPHER4="$(CURDIR)/.sqlcipher4/lib" LD_LIBRARY_PATH="$(CURDIR)/.sqlcipher4/lib" \
-		$(SWIFT) test --skip-build --no-parallel
+		$(SWIFT) test --skip-build
 
 # The search for secrets in the process's memory, in an optimized build, whose copies are others. Debian's SQLCipher, and
 # version 4 when `make sqlcipher4` has built it.
@@ -33,7 +46,7 @@ test-memory-release: prerequisites
 	@$(SWIFT) build -c release --build-tests -Xswiftc -enable-testing --scratch-path .build/release-tests
 	@for folder in '' "$(CURDIR)/.sqlcipher4/lib"; do \
 		if [ -n "$$folder" ] && [ ! -e "$$folder" ]; then continue; fi; \
-		LD_LIBRARY_PATH="$$folder" $(SWIFT) test -c release --skip-build --no-parallel -Xswiftc -enable-testing \
+		LD_LIBRARY_PATH="$$folder" $(SWIFT) test -c release --skip-build -Xswiftc -enable-testing \
 			--scratch-path .build/release-tests --filter SealedSyncTests.MemoryTests || exit 1; \
 	done
 

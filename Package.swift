@@ -9,10 +9,14 @@ let package = Package(
         .library(name: "SealedSync", targets: ["SealedSync"]),
         .library(name: "SyncContract", targets: ["SyncContract"]),
         .library(name: "RemoteContract", targets: ["RemoteContract"]),
+        .library(name: "QueryEvaluation", targets: ["QueryEvaluation"]),
+        .library(name: "ItemCoding", targets: ["ItemCoding"]),
+        .library(name: "RecordJSON", targets: ["RecordJSON"]),
         .library(name: "OfflineSync", targets: ["OfflineSync"]),
         .library(name: "DatasyncHTTP", targets: ["DatasyncHTTP"]),
         .library(name: "HTTPTransport", targets: ["HTTPTransport"]),
         .library(name: "SQLCipherStore", targets: ["SQLCipherStore"]),
+        .library(name: "SQLCipherMaintenance", targets: ["SQLCipherMaintenance"]),
         .library(name: "ReferenceStore", targets: ["ReferenceStore"]),
         .library(name: "StoreConformance", targets: ["StoreConformance"]),
         .library(name: "ServerConformance", targets: ["ServerConformance"]),
@@ -26,6 +30,14 @@ let package = Package(
         .target(name: "SyncContract"),
         .target(name: "RemoteContract", dependencies: ["SyncContract"]),
 
+        // Meanings: what the contracts say, implemented once for the stores and remotes that want it.
+        .target(name: "QueryEvaluation", dependencies: ["SyncContract"]),
+        .target(name: "RecordJSON", dependencies: ["SyncContract"]),
+        .target(name: "ItemCoding", dependencies: ["SyncContract", "RecordJSON"]),
+
+        // Changes of files that outlast a kill and a loss of power, for keys and stores.
+        .target(name: "DurableFiles"),
+
         // Keys.
         .systemLibrary(
             name: "CLibCrypto",
@@ -34,7 +46,11 @@ let package = Package(
             providers: [.apt(["libssl-dev"]), .brew(["openssl"])]
         ),
         .target(name: "SecretMemory", dependencies: ["CLibCrypto"], path: "Keys/SecretMemory"),
-        .target(name: "StoreKeys", dependencies: ["SecretMemory", "CLibCrypto"], path: "Keys/StoreKeys"),
+        .target(
+            name: "StoreKeys",
+            dependencies: ["SecretMemory", "DurableFiles", "CLibCrypto"],
+            path: "Keys/StoreKeys"
+        ),
 
         // Requests and answers as values, and what carries them: libcurl on Linux, URLSession on Apple platforms.
         .systemLibrary(
@@ -57,35 +73,58 @@ let package = Package(
         ),
         .target(
             name: "SQLCipherStore",
-            dependencies: ["SyncContract", "SecretMemory", "CSQLCipher", "CLibCrypto"],
+            dependencies: [
+                "SyncContract", "QueryEvaluation", "ItemCoding", "RecordJSON", "SecretMemory", "DurableFiles",
+                "CSQLCipher", "CLibCrypto",
+            ],
             exclude: ["README.md"]
         ),
-        .target(name: "ReferenceStore", dependencies: ["SyncContract"]),
+        // Work on whole databases: encrypting, copying, rewriting, verifying, wiping.
+        .target(
+            name: "SQLCipherMaintenance",
+            dependencies: [
+                "SQLCipherStore", "SyncContract", "QueryEvaluation", "SecretMemory", "DurableFiles", "CSQLCipher",
+                "CLibCrypto",
+            ]
+        ),
+        .target(name: "ReferenceStore", dependencies: ["SyncContract", "QueryEvaluation"]),
 
         // The conformance kit. The runner knows neither stores nor servers, neither Testing nor XCTest.
         .target(name: "ConformanceRunner", dependencies: ["SeededNumbers"]),
         // Random numbers that a seed repeats, for rules, benchmarks and tests.
         .target(name: "SeededNumbers"),
         // Random rows and queries, for rules and tests that hold two meanings of a query against each other.
-        .target(name: "QueryGenerator", dependencies: ["SyncContract", "SeededNumbers"]),
-        .target(name: "StoreConformance", dependencies: ["ConformanceRunner", "QueryGenerator", "SyncContract"]),
+        .target(name: "QueryGenerator", dependencies: ["SyncContract", "QueryEvaluation", "SeededNumbers"]),
+        .target(
+            name: "StoreConformance",
+            dependencies: ["ConformanceRunner", "QueryGenerator", "QueryEvaluation", "SyncContract"]
+        ),
+
+        // How the kit gets at the stores of this package.
+        .target(
+            name: "StoreHarnesses",
+            dependencies: [
+                "StoreConformance", "SyncContract", "SQLCipherStore", "SQLCipherMaintenance", "SecretMemory",
+                "ReferenceStore",
+            ]
+        ),
 
         // Black-box rules for servers. It shares what carries bytes with the adapter, nothing that knows a protocol.
         .target(name: "ServerConformance", dependencies: ["ConformanceRunner", "HTTPTransport"]),
 
         // The engine and its adapter.
-        .target(name: "OfflineSync", dependencies: ["SyncContract", "RemoteContract"]),
+        .target(name: "OfflineSync", dependencies: ["SyncContract", "RemoteContract", "ItemCoding", "RecordJSON"]),
         .target(
             name: "DatasyncHTTP",
-            dependencies: ["RemoteContract", "SyncContract", "HTTPTransport"]
+            dependencies: ["RemoteContract", "SyncContract", "RecordJSON", "HTTPTransport"]
         ),
 
         // What an app imports.
         .target(
             name: "SealedSync",
             dependencies: [
-                "SyncContract", "RemoteContract", "OfflineSync", "DatasyncHTTP", "SQLCipherStore", "StoreKeys",
-                "SecretMemory", "HTTPTransport",
+                "SyncContract", "RemoteContract", "QueryEvaluation", "ItemCoding", "OfflineSync", "DatasyncHTTP",
+                "SQLCipherStore", "SQLCipherMaintenance", "StoreKeys", "SecretMemory", "HTTPTransport",
             ]
         ),
 
@@ -101,23 +140,28 @@ let package = Package(
         // Options, flags, arguments and subcommands of the two programs.
         .target(name: "CommandArguments"),
 
-        // The command-line tool, product `sealedsync`.
-        .executableTarget(
-            name: "SealedSyncTool",
+        // The command-line tool, product `sealedsync`: its commands, and the program that runs them.
+        .target(
+            name: "SealedSyncCommands",
             dependencies: [
-                "SealedSync", "DatasyncEmulator", "ConformanceRunner", "StoreConformance", "ServerConformance",
-                "ReferenceStore", "CommandArguments",
+                "SealedSync", "DatasyncEmulator", "ConformanceRunner", "StoreConformance", "StoreHarnesses",
+                "ServerConformance", "CommandArguments",
             ]
         ),
+        .executableTarget(name: "SealedSyncTool", dependencies: ["SealedSyncCommands", "CommandArguments"]),
 
         // The benchmarks, product `sealedsync-bench`, and the same work in C that they are measured against.
         .target(name: "CBenchmarkTwin", dependencies: ["CSQLCipher"]),
+        .target(
+            name: "BenchmarkCommands",
+            dependencies: [
+                "SyncContract", "ItemCoding", "SQLCipherStore", "SecretMemory", "OfflineSync", "RemoteContract",
+                "CBenchmarkTwin", "SeededNumbers", "CommandArguments",
+            ]
+        ),
         .executableTarget(
             name: "SealedSyncBenchmarks",
-            dependencies: [
-                "SyncContract", "SQLCipherStore", "SecretMemory", "OfflineSync", "RemoteContract", "CBenchmarkTwin",
-                "SeededNumbers", "CommandArguments",
-            ],
+            dependencies: ["BenchmarkCommands", "CommandArguments"],
             exclude: ["README.md"]
         ),
     ] + testTargets,
@@ -128,15 +172,31 @@ let package = Package(
 var testTargets: [Target] {
     [
         .testTarget(name: "SecretMemoryTests", dependencies: ["SecretMemory"]),
-        .testTarget(name: "StoreKeysTests", dependencies: ["StoreKeys", "SecretMemory", "SeededNumbers"]),
+        // Writes down what is changed in a folder, or ends the process in the middle of it.
+        .target(name: "FileSystemRecording", dependencies: ["DurableFiles"], path: "Tests/FileSystemRecording"),
+        .testTarget(name: "DurableFilesTests", dependencies: ["DurableFiles", "FileSystemRecording"]),
+        .testTarget(
+            name: "StoreKeysTests",
+            dependencies: [
+                "StoreKeys", "SecretMemory", "DurableFiles", "FileSystemRecording", "SeededNumbers", "ChildProcesses",
+            ]
+        ),
         .testTarget(
             name: "CommandArgumentsTests",
-            dependencies: ["CommandArguments", "SealedSyncTool", "SealedSyncBenchmarks"]
+            dependencies: ["CommandArguments", "SealedSyncCommands", "BenchmarkCommands"]
         ),
+        // Programs that tests start, without a thread of the pool that waits for them.
+        .systemLibrary(name: "CSpawn", path: "Tests/CSpawn"),
+        .target(name: "ChildProcesses", dependencies: ["CSpawn"], path: "Tests/ChildProcesses"),
+        .testTarget(name: "ChildProcessesTests", dependencies: ["ChildProcesses"]),
         // A server of sockets that does exactly what a test says.
         .target(name: "ScriptedServer", path: "Tests/ScriptedServer"),
         // Certificates for tests over TLS.
-        .target(name: "TestCertificates", dependencies: ["DatasyncEmulator"], path: "Tests/TestCertificates"),
+        .target(
+            name: "TestCertificates",
+            dependencies: ["DatasyncEmulator", "ChildProcesses"],
+            path: "Tests/TestCertificates"
+        ),
         .testTarget(
             name: "HTTPTransportTests",
             dependencies: ["HTTPTransport", "ScriptedServer", "TestCertificates", "DatasyncEmulator", "SeededNumbers"]
@@ -153,32 +213,53 @@ var testTargets: [Target] {
             resources: [.copy("Fixtures")]
         ),
         .testTarget(name: "SyncContractTests", dependencies: ["SyncContract", "SeededNumbers"]),
+        .testTarget(name: "QueryEvaluationTests", dependencies: ["QueryEvaluation", "SyncContract", "SeededNumbers"]),
+        .testTarget(name: "ItemCodingTests", dependencies: ["ItemCoding", "SyncContract", "ReferenceStore"]),
+        .testTarget(name: "RecordJSONTests", dependencies: ["RecordJSON", "SyncContract"]),
         .testTarget(name: "ReferenceStoreTests", dependencies: ["ReferenceStore", "SyncContract"]),
+        // Folders, stores as a kill leaves them, small disks, and texts to search, for both test targets.
+        .target(
+            name: "SQLCipherStoreTestSupport",
+            dependencies: [
+                "SQLCipherStore", "SyncContract", "QueryEvaluation", "SecretMemory", "DurableFiles", "CSQLCipher",
+                "SeededNumbers",
+            ],
+            path: "Tests/SQLCipherStoreTestSupport"
+        ),
         .testTarget(
             name: "SQLCipherStoreTests",
             dependencies: [
-                "SQLCipherStore", "ReferenceStore", "SyncContract", "SecretMemory", "QueryGenerator", "SeededNumbers",
+                "SQLCipherStore", "SQLCipherStoreTestSupport", "ReferenceStore", "SyncContract", "QueryEvaluation",
+                "ItemCoding", "SecretMemory", "DurableFiles", "FileSystemRecording", "QueryGenerator",
+                "SeededNumbers", "ChildProcesses",
+            ]
+        ),
+        .testTarget(
+            name: "SQLCipherMaintenanceTests",
+            dependencies: [
+                "SQLCipherMaintenance", "SQLCipherStore", "SQLCipherStoreTestSupport", "SyncContract", "SecretMemory",
+                "DurableFiles", "FileSystemRecording", "SeededNumbers", "ChildProcesses",
             ]
         ),
         .testTarget(
             name: "DatasyncHTTPTests",
             dependencies: [
-                "DatasyncHTTP", "HTTPTransport", "RemoteContract", "SyncContract", "DatasyncEmulator",
-                "EmulatorTransport", "ScriptedServer", "QueryGenerator", "SeededNumbers",
+                "DatasyncHTTP", "HTTPTransport", "RemoteContract", "SyncContract", "QueryEvaluation",
+                "DatasyncEmulator", "EmulatorTransport", "ScriptedServer", "QueryGenerator", "SeededNumbers",
             ],
             resources: [.copy("Fixtures")]
         ),
         .testTarget(
             name: "OfflineSyncTests",
             dependencies: [
-                "OfflineSync", "RemoteContract", "SyncContract", "ReferenceStore", "DatasyncHTTP", "DatasyncEmulator",
-                "EmulatorTransport", "StoreConformance", "SeededNumbers",
+                "OfflineSync", "RemoteContract", "SyncContract", "QueryEvaluation", "ReferenceStore", "DatasyncHTTP",
+                "DatasyncEmulator", "EmulatorTransport", "StoreConformance", "SeededNumbers",
             ]
         ),
         // Correct stores of other make, and stores with one fault each: what the kit is judged by.
         .target(
             name: "ConformanceFixtures",
-            dependencies: ["StoreConformance", "ReferenceStore", "SyncContract"],
+            dependencies: ["StoreConformance", "ReferenceStore", "SyncContract", "QueryEvaluation"],
             path: "Tests/ConformanceFixtures"
         ),
         .executableTarget(
@@ -190,30 +271,38 @@ var testTargets: [Target] {
             name: "StoreConformanceTests",
             dependencies: [
                 "StoreConformance", "ConformanceRunner", "ConformanceFixtures", "conformance-fixture", "SyncContract",
-                "ReferenceStore", "SealedSyncTool", "SeededNumbers",
+                "ReferenceStore", "StoreHarnesses", "SeededNumbers", "ChildProcesses",
             ]
         ),
         .testTarget(
             name: "SealedSyncTests",
             dependencies: [
-                "SealedSync", "SQLCipherStore", "StoreKeys", "SecretMemory", "SyncContract", "SeededNumbers",
+                "SealedSync", "SQLCipherStore", "SQLCipherMaintenance", "StoreKeys", "SecretMemory", "SyncContract",
+                "DurableFiles", "FileSystemRecording", "SeededNumbers",
             ]
+        ),
+        // Stores that earlier versions have made.
+        .testTarget(
+            name: "StoredFixtureTests",
+            dependencies: ["SealedSync", "DatasyncEmulator", "EmulatorTransport"],
+            exclude: ["Fixtures"]
         ),
         .testTarget(
             name: "ServerConformanceTests",
             dependencies: [
                 "ServerConformance", "ConformanceRunner", "DatasyncEmulator", "HTTPTransport", "SeededNumbers",
+                "EmulatorTransport", "ChildProcesses",
             ]
         ),
         .testTarget(
             name: "SealedSyncBenchmarksTests",
-            dependencies: ["SealedSyncBenchmarks", "CommandArguments"]
+            dependencies: ["SealedSyncBenchmarks", "CommandArguments", "ChildProcesses"]
         ),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "SealedSyncTool", "SealedSync", "DatasyncEmulator", "HTTPTransport", "CommandArguments",
-                "TestCertificates", "SeededNumbers",
+                "SealedSyncTool", "SealedSyncCommands", "SealedSync", "DatasyncEmulator", "HTTPTransport",
+                "CommandArguments", "TestCertificates", "SeededNumbers", "ChildProcesses",
             ]
         ),
     ]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes Sources/SyncContract/Text/TextFoldingData.swift from Python's Unicode Character Database.
+"""Writes Sources/QueryEvaluation/Text/TextFoldingData.swift from Python's Unicode Character Database.
 
 Run it with a Python whose `unicodedata.unidata_version` is the one wanted. Whoever changes what it writes must raise
 VERSION: stores then rebuild what they derived from folded text.
@@ -193,7 +193,7 @@ def main():
     mappings, count = mapping_tokens()
     words = ranges((s, word_class(s) if word_class(s) != 1 else None) for s in all_scalars())
     orders = ranges((s, kept_order(s)) for s in all_scalars())
-    target = Path(__file__).parent.parent / "Sources/SyncContract/Text/TextFoldingData.swift"
+    target = Path(__file__).parent.parent / "Sources/QueryEvaluation/Text/TextFoldingData.swift"
     text = f'''// Written by Scripts/generate-text-folding.py; change that instead.
 
 /// What text folding and its words go by, from the Unicode Character Database.

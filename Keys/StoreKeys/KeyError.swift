@@ -38,6 +38,8 @@ public struct KeyError: Error, Sendable, CustomStringConvertible {
         public static let inUse = Code("inUse")
         /// The change would leave no slot that can be opened after a restart of the machine.
         public static let lastReliableSlot = Code("lastReliableSlot")
+        /// A slot that stays needs the new root key, and none of the unlockers opens it. Nothing was written.
+        public static let missingUnlocker = Code("missingUnlocker")
         /// The keyring was locked: its keys are gone from memory. Open the keyslot file again.
         public static let locked = Code("locked")
         /// The data key was rotated after this keyring was opened. Open the keyslot file again.

@@ -1,3 +1,4 @@
+package import DurableFiles
 import SecretMemory
 
 #if canImport(FoundationEssentials)
@@ -38,7 +39,7 @@ extension StoreKeyring {
     ///   after an `io` of a step behind the naming may the file exist, and then it is whole.
     public static func create(at url: URL, unlockers: [any StoreUnlocker]) async throws -> StoreKeyring {
         try await KeyError.convertingMemoryErrors {
-            try await create(at: url, unlockers: unlockers, random: .system, onStep: { _ in })
+            try await create(at: url, unlockers: unlockers, random: .system)
         }
     }
 
@@ -46,7 +47,7 @@ extension StoreKeyring {
         at url: URL,
         unlockers: [any StoreUnlocker],
         random: RandomSource,
-        onStep: @escaping @Sendable (PrivateFile.CreationStep) -> Void
+        in fileSystem: FileSystem = FileSystem()
     ) async throws -> StoreKeyring {
         guard (1...KeyslotFile.maximumSlotCount).contains(unlockers.count) else {
             throw KeyError(
@@ -57,7 +58,7 @@ extension StoreKeyring {
         guard unlockers.contains(where: \.survivesRestart) else {
             throw KeyError.lastReliableSlot("Create the file with another unlocker beside it.")
         }
-        let file = try PrivateFile(url, role: "keyslot file")
+        let file = try PrivateFile(url, role: "keyslot file", in: fileSystem)
         // Spares the work; the one that decides is the link at the end.
         guard try await !BlockingWork.run({ try file.exists() }) else { throw file.alreadyExists() }
 
@@ -80,7 +81,7 @@ extension StoreKeyring {
         let keyring = try await open(bytes, withEachOf: unlockers, expecting: rootKey)
 
         try await BlockingWork.run {
-            unsafe try bytes.withUnsafeBytes { bytes in unsafe try file.create(bytes, random: random, onStep: onStep) }
+            unsafe try bytes.withUnsafeBytes { bytes in unsafe try file.create(bytes, random: random) }
         }
         return keyring
     }

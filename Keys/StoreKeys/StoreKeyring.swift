@@ -21,6 +21,8 @@ public final class StoreKeyring: Sendable {
     public let dataKeyID: RandomIdentifier
     /// When ``dataKey`` was made, by the clock of the machine that made it.
     public let dataKeyCreated: Date
+    /// Whether ``dataKey`` should have been replaced already, as ``KeyslotFile/isRotationOverdue`` says.
+    public let isRotationOverdue: Bool
     /// The slots of the file the keys came from, now authenticated.
     public let slots: [Keyslot]
     /// The revision of the file the keys came from.
@@ -46,6 +48,7 @@ public final class StoreKeyring: Sendable {
         storeID = file.storeID
         dataKeyID = file.dataKeyID
         dataKeyCreated = file.dataKeyCreated
+        isRotationOverdue = file.isRotationOverdue
         slots = file.slots
         revision = file.revision
         self.slotRenewal = slotRenewal
@@ -62,7 +65,7 @@ public final class StoreKeyring: Sendable {
     /// The key that an interrupted rotation was changing the database to, or `nil`.
     ///
     /// When there is one, the database is opened by ``dataKey`` or by this, wholly;
-    /// ``Keyslots/settleRotation(authorizedBy:isEncryptedWith:)`` finds out and ends the rotation.
+    /// ``Keyslots/recoverRotation(authorizedBy:isEncryptedWith:finish:)`` finds out and ends the rotation.
     ///
     /// - Throws: `KeyError` with code `locked` after ``lock()``.
     public var pendingDataKey: SecretBytes? {

@@ -68,8 +68,8 @@ public final class Emulator: Sendable {
         let action = state.withLock { $0.faults.take(for: request) }
         switch action {
         case nil: return respond(to: request)
-        case .answer(let response): return response
-        case .applyThenAnswer(let response):
+        case .respond(let response): return response
+        case .applyThenRespond(let response):
             _ = respond(to: request)
             return response
         case .drop: return nil
@@ -87,7 +87,7 @@ public final class Emulator: Sendable {
         }
     }
 
-    /// What is answered to bytes that are no request, or none that can be read to its end. Nothing is logged.
+    /// What is answered to bytes that are not a request, or none that can be read to its end. Nothing is logged.
     ///
     /// - Parameters:
     ///   - status: The status.

@@ -37,7 +37,7 @@ public struct TransportError: Error, Sendable {
         public static let unreadableCertificates = Code("unreadableCertificates")
         /// The answer is larger than the options allow.
         public static let tooLarge = Code("tooLarge")
-        /// What came is no answer of HTTP, or one whose end cannot be told.
+        /// What came is not an answer of HTTP, or one whose end cannot be told.
         public static let invalidResponse = Code("invalidResponse")
         /// The transport was closed.
         public static let closed = Code("closed")

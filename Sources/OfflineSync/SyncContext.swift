@@ -49,7 +49,7 @@ public final class SyncContext: Sendable {
     /// Sends the changes that wait, over all tables, in the order they were made.
     ///
     /// A change that the server refuses, or that meets another version there, is recorded and the next one is sent:
-    /// these are in the report and are no errors. Changes made while the push runs wait for the next one.
+    /// these are in the report and are not errors. Changes made while the push runs wait for the next one.
     ///
     /// - Throws: ``SyncError`` with code ``SyncError/Code/pushAbortedNetwork`` or
     ///   ``SyncError/Code/pushAbortedAuthentication``, `StoreError` when the store fails, `CancellationError`. What the
@@ -118,8 +118,8 @@ public final class SyncContext: Sendable {
                 }
                 try transaction.delete(query)
                 // Otherwise the next pull would bring a discarded item back.
-                if query.predicate == nil { try Configuration.removeRefetches(in: table.name, &transaction) }
-                if resettingDeltaTokens { try Configuration.removeDeltaTokens(of: table.name, &transaction) }
+                if query.predicate == nil { try ConfigurationTable.removeRefetches(in: table.name, &transaction) }
+                if resettingDeltaTokens { try DeltaTokenStorage.removeAll(of: table.name, &transaction) }
             }
         }
     }
@@ -136,8 +136,8 @@ public final class SyncContext: Sendable {
         return try await gate.withTurn {
             try await store.write { transaction in
                 let givenUp = try OperationQueue.removeAll(of: table, &transaction)
-                try Configuration.removeDeltaTokens(of: table, &transaction)
-                try Configuration.removeRefetches(in: table, &transaction)
+                try DeltaTokenStorage.removeAll(of: table, &transaction)
+                try ConfigurationTable.removeRefetches(in: table, &transaction)
                 if isDeclared { try transaction.delete(Query(table)) }
                 return givenUp
             }
@@ -216,7 +216,7 @@ public final class SyncContext: Sendable {
                 "a pull takes a query with a predicate only: no order, offset, selection or total count"
             )
         }
-        try QueryEvaluator(table).check(query)
+        try query.validate(for: table)
         return table
     }
 }

@@ -1,3 +1,4 @@
+internal import QueryEvaluation
 internal import SeededNumbers
 package import SyncContract
 

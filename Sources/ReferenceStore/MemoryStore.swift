@@ -2,8 +2,8 @@ public import SyncContract
 
 /// A store in memory: small enough to be seen to be right, and the measure for every other store.
 ///
-/// A transaction works on a copy of all tables; when its closure returns, the copy takes the place of the original.
-/// Nothing is kept beyond the life of the object.
+/// A transaction changes the tables in place, and lists what it replaces; when its closure throws, all that is put back.
+/// Nothing else runs meanwhile. Nothing is kept beyond the life of the object.
 public actor MemoryStore: SyncContextDataSource {
     /// The declared tables.
     public nonisolated let schema: StoreSchema
@@ -37,16 +37,25 @@ public actor MemoryStore: SyncContextDataSource {
         return try body(&reader)
     }
 
-    /// Runs a closure on a copy, which replaces the state when the closure returns.
+    /// Runs a closure that changes the state, or leaves it as it was when the closure throws.
     public func write<Value: Sendable>(
         _ body: @escaping @Sendable (inout StoreTransaction) throws -> Value
     ) async throws -> Value {
         try Task.checkCancellation()
-        let copy = MemoryTransaction(tables, keepsUnknownColumns: capabilities.contains(.unknownColumns))
-        var transaction = StoreTransaction(copy)
-        let value = try body(&transaction)
-        tables = copy.tables
-        broadcaster.send(StoreChange(tables: copy.touched))
+        let backend = MemoryTransaction(tables, keepsUnknownColumns: capabilities.contains(.unknownColumns))
+        // What two hold is copied when one of them changes it.
+        tables = [:]
+        var transaction = StoreTransaction(backend)
+        let value: Value
+        do {
+            value = try body(&transaction)
+        } catch {
+            backend.rollBack()
+            tables = backend.tables
+            throw error
+        }
+        tables = backend.tables
+        broadcaster.send(StoreChange(tables: backend.touched))
         return value
     }
 

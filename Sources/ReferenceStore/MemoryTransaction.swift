@@ -1,3 +1,4 @@
+import QueryEvaluation
 package import SyncContract
 
 /// One table in memory: rows by the form of their id under which the table finds them.
@@ -6,39 +7,38 @@ package struct MemoryTable: Sendable {
     package var rows: [RecordID: Record] = [:]
 
     package init(_ definition: TableDefinition) { self.definition = definition }
-
-    package func key(_ id: RecordID) throws -> RecordID {
-        switch (definition.idKind, id) {
-        case (.string, .string), (.int64, .int64): return id.folded(for: definition.idComparison)
-        default:
-            throw StoreError(.invalidRecord, "table '\(definition.name)' has ids of another kind; use that kind")
-        }
-    }
-
-    /// The record with a null for every declared column that it lacks, as a table has them.
-    package func filled(_ record: Record) -> Record {
-        var record = record
-        for column in definition.allColumns where record[column.name] == nil { record[column.name] = .null }
-        return record
-    }
 }
 
-/// The copy of all tables that one transaction reads and writes.
+/// All tables, as one transaction reads and writes them.
 package final class MemoryTransaction: StoreWriteBackend {
     package private(set) var tables: [String: MemoryTable]
     package private(set) var touched: Set<String> = []
     private let keepsUnknownColumns: Bool
+
+    /// The rows that were replaced, in the order of the changes; nil where there was none.
+    private var replaced: [(table: String, key: RecordID, row: Record?)] = []
 
     package init(_ tables: [String: MemoryTable], keepsUnknownColumns: Bool) {
         self.tables = tables
         self.keepsUnknownColumns = keepsUnknownColumns
     }
 
+    /// Brings back every row that was replaced.
+    package func rollBack() {
+        for change in replaced.reversed() { tables[change.table]?.rows[change.key] = change.row }
+    }
+
+    private func replace(_ key: RecordID, in table: String, with row: Record?) {
+        replaced.append((table, key, tables[table]?.rows[key]))
+        tables[table]?.rows[key] = row
+        touched.insert(table)
+    }
+
     package func definition(of table: String) throws -> TableDefinition { try find(table).definition }
 
     package func record(_ id: RecordID, in table: String) throws -> Record? {
         let table = try find(table)
-        return table.rows[try table.key(id)]
+        return table.rows[try table.definition.key(id)]
     }
 
     package func forEach(_ query: Query, _ body: (Record) throws -> Void) throws {
@@ -46,31 +46,31 @@ package final class MemoryTransaction: StoreWriteBackend {
     }
 
     package func count(_ query: Query) throws -> Int {
-        try QueryEvaluator(find(query.table).definition).check(query)
+        try query.validate(for: find(query.table).definition)
         var all = Query(query.table)
         all.predicate = query.predicate
         return try evaluate(all).count
     }
 
     package func upsert(_ records: [Record], into name: String) throws {
-        var table = try find(name)
-        for record in records {
-            let key = try table.key(record.id)
-            var row = table.rows[key] ?? table.filled(Record(id: record.id))
-            row.id = record.id
-            row.merge(try accepted(record, table.definition))
-            table.rows[key] = row
-            touched.insert(name)
+        let table = try definition(of: name)
+        // All that can throw comes before the first change.
+        let changes = try records.map { (key: try table.key($0.id), values: try accepted($0, table)) }
+        for change in changes {
+            var row = tables[name]?.rows[change.key] ?? table.emptyRow(change.values.id)
+            row.id = change.values.id
+            row.merge(change.values)
+            replace(change.key, in: name, with: row)
         }
-        tables[name] = table
     }
 
     package func delete(_ ids: [RecordID], from name: String) throws -> Int {
-        var table = try find(name)
+        let table = try definition(of: name)
         var deleted = 0
-        for id in ids where table.rows.removeValue(forKey: try table.key(id)) != nil { deleted += 1 }
-        tables[name] = table
-        if deleted > 0 { touched.insert(name) }
+        for key in try ids.map(table.key) where tables[name]?.rows[key] != nil {
+            replace(key, in: name, with: nil)
+            deleted += 1
+        }
         return deleted
     }
 
@@ -110,5 +110,20 @@ package final class MemoryTransaction: StoreWriteBackend {
     private func find(_ name: String) throws -> MemoryTable {
         guard let table = tables[name] else { throw StoreError.tableNotFound(name) }
         return table
+    }
+}
+
+extension TableDefinition {
+    /// The form of an id under which the table finds its row.
+    fileprivate func key(_ id: RecordID) throws -> RecordID {
+        switch (idKind, id) {
+        case (.string, .string), (.int64, .int64): return id.folded(for: idComparison)
+        default: throw StoreError(.invalidRecord, "table '\(name)' has ids of another kind; use that kind")
+        }
+    }
+
+    /// A row with a null for every declared column, as a table has them.
+    fileprivate func emptyRow(_ id: RecordID) -> Record {
+        Record(id: id, Dictionary(uniqueKeysWithValues: allColumns.map { ($0.name, FieldValue.null) }))
     }
 }

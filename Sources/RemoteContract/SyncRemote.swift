@@ -4,14 +4,12 @@ public import SyncContract
 ///
 /// An adapter translates these calls to a wire protocol. It keeps no rows and makes no decision about conflicts.
 /// Cancelling the calling task ends a request early with `CancellationError`; the server may still have carried it out.
+/// For reports, it tells ``RequestCounter/countRequest()`` of every request that it sends.
 public protocol SyncRemote: Sendable {
     /// Whether ``update(_:in:version:restoring:)`` replaces the whole row, so that a column left out is blanked.
     ///
     /// True for protocol 3. The engine then refuses to update rows of a store that cannot keep undeclared columns.
     var replacesWholeRows: Bool { get }
-
-    /// How many requests were sent so far. For reports.
-    var requestCount: Int { get }
 
     /// Creates a row and returns it as the server keeps it, system properties included.
     ///

@@ -3,7 +3,6 @@ package import SyncContract
 /// A remote that answers every request with one error: for work that stays on the device.
 package struct UnavailableRemote: SyncRemote {
     package let replacesWholeRows = true
-    package let requestCount = 0
     private let failure: RemoteError
 
     package init(_ failure: RemoteError) { self.failure = failure }

@@ -18,7 +18,7 @@ public import SyncContract
 /// every 1,000 pages in the absence of readers, and when the store is closed.
 ///
 /// Keep the store's folder, not the database file alone, in backups: a copy of the files is one while the store is
-/// closed, and ``backUp(to:progress:)`` makes one while it is in use.
+/// closed, and `backUp(to:progress:)` makes one while it is in use.
 public final class EncryptedStore: SyncContextDataSource {
     /// The declared tables.
     public let schema: StoreSchema
@@ -32,7 +32,7 @@ public final class EncryptedStore: SyncContextDataSource {
     /// The versions of the linked library.
     public let engineVersion: EngineVersion
 
-    let files: StoreFiles
+    package let files: StoreFiles
 
     private let declared: StoreSchema?
     private let options: EncryptedStoreOptions
@@ -83,7 +83,7 @@ public final class EncryptedStore: SyncContextDataSource {
     ///   - options: How memory and speed are traded against safety.
     /// - Returns: The open store, to be closed with ``close()``.
     /// - Throws: As ``open(at:key:schema:mode:options:)``.
-    public static func openAsItIs(
+    public static func openWithStoredSchema(
         at url: URL,
         key: SecretBytes,
         options: EncryptedStoreOptions = EncryptedStoreOptions()
@@ -128,7 +128,7 @@ public final class EncryptedStore: SyncContextDataSource {
     /// - Throws: ``StoreError`` with code ``StoreError/Code/notEncrypting`` when it is not SQLCipher.
     public static func linkedEngineVersion() throws -> EngineVersion {
         do {
-            return try Keying.engineVersion()
+            return try CipherConfiguration.engineVersion()
         } catch let failure as SQLiteFailure {
             throw StoreError(failure, at: nil)
         }
@@ -193,12 +193,14 @@ public final class EncryptedStore: SyncContextDataSource {
     }
 
     /// Runs a closure that reads the database in ways of its own for a long time. Closing waits for its end.
-    func duringLongRead<Value: Sendable>(_ body: (Keying) async throws -> Value) async throws -> Value {
+    package func duringLongRead<Value: Sendable>(_ body: (CipherConfiguration) async throws -> Value) async throws
+        -> Value
+    {
         try await pass { session in
             session.writer.beginLongRead()
             let result: Result<Value, any Error>
             do {
-                result = .success(try await body(session.keying))
+                result = .success(try await body(session.cipherConfiguration))
             } catch {
                 result = .failure(error)
             }

@@ -35,12 +35,12 @@ public struct EncryptedStoreOptions: Sendable, Hashable {
     /// ``StoreError/Code/wrongKey``, and the key is not tried on an untouched file first.
     public var keyIsVerified = false
 
-    /// How long after the last commit the log is written back and emptied; nil leaves that to the limits of its
+    /// How long after the last commit the WAL is written back and emptied; nil leaves that to the limits of its
     /// length and to closing.
     ///
-    /// Not public: a short time costs speed, and with a long one damage in the log costs more commits. Tests that look
-    /// at the log choose one that no load on the machine can overtake.
-    var checkpointDelay: Duration? = .milliseconds(500)
+    /// Not public: a short time costs speed, and with a long one damage in the WAL costs more commits. Tests that look
+    /// at the WAL choose one that no load on the machine can overtake.
+    package var checkpointDelay: Duration? = .milliseconds(500)
 
     /// The default options.
     public init() {}

@@ -7,13 +7,15 @@ public struct EngineVersion: Sendable, Hashable {
     public let sqlite: String
 
     /// The first number of SQLCipher's version; 0 when it has none.
-    var majorCipherVersion: Int { Int(cipher.prefix { $0.isNumber }) ?? 0 }
+    package var majorCipherVersion: Int { Int(cipher.prefix { $0.isNumber }) ?? 0 }
 
     /// Whether `PRAGMA cipher_integrity_check` exists: from 4.2 on.
-    var hasIntegrityCheck: Bool { majorCipherVersion >= 4 && !cipher.hasPrefix("4.0") && !cipher.hasPrefix("4.1") }
+    package var hasIntegrityCheck: Bool {
+        majorCipherVersion >= 4 && !cipher.hasPrefix("4.0") && !cipher.hasPrefix("4.1")
+    }
 
     /// The newest format this library can write, nil when it is too old for any.
-    var newestFormat: FormatMark.Format? {
+    package var newestFormat: FileHeader.Format? {
         switch majorCipherVersion {
         case ..<3: nil
         case 3: .sqlcipher3

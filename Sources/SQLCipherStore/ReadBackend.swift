@@ -1,4 +1,4 @@
-import SyncContract
+package import SyncContract
 
 /// A transaction that reads.
 class ReadBackend: StoreReadBackend {
@@ -69,5 +69,18 @@ class ReadBackend: StoreReadBackend {
             // Only what was cancelled is interrupted while a closure of the caller's runs.
             throw failure.isInterruption ? CancellationError() : StoreError(failure, at: openDatabase.path)
         }
+    }
+}
+
+extension Database {
+    /// Lends a reader of the tables that have the given layouts, within the transaction that is open.
+    package func withReader<Value>(
+        of layouts: [TableLayout],
+        _ body: (inout StoreReader) throws -> Value
+    ) throws -> Value {
+        let backend = ReadBackend(self, StoreCatalog(layouts))
+        defer { backend.finish() }
+        var reader = StoreReader(backend)
+        return try body(&reader)
     }
 }

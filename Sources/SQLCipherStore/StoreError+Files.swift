@@ -1,32 +1,32 @@
-import SyncContract
+package import SyncContract
 
 /// The errors about the files of a store that more than one way of opening it meets.
 extension StoreError {
-    static func wrongKeyLength(_ count: Int) -> StoreError {
+    package static func wrongKeyLength(_ count: Int) -> StoreError {
         StoreError(.wrongKey, "a key has \(KeyText.keyCount) bytes; this one has \(count)")
     }
 
-    static func wrongKey(at path: String) -> StoreError {
+    package static func wrongKey(at path: String) -> StoreError {
         StoreError(.wrongKey, "the key does not open the store at '\(path)'; use the key it was created with")
     }
 
-    static func damaged(_ path: String, cause: any Error) -> StoreError {
+    package static func damaged(_ path: String, cause: any Error) -> StoreError {
         StoreError(.damaged, "the database '\(path)' is damaged; restore the store from a backup", cause: cause)
     }
 
-    static func noStore(at path: String) -> StoreError {
+    package static func noStore(at path: String) -> StoreError {
         StoreError(.notFound, "there is no store at '\(path)'; check the path, or create the store")
     }
 
-    static func noFolder(_ path: String) -> StoreError {
+    package static func noFolder(_ path: String) -> StoreError {
         StoreError(.notFound, "the folder '\(path)' does not exist; create it first")
     }
 
-    static func alreadyExists(at path: String) -> StoreError {
+    package static func alreadyExists(at path: String) -> StoreError {
         StoreError(.alreadyExists, "there is a file at '\(path)' already; choose another place, or move it away")
     }
 
-    static func needsNewerLibrary(_ path: String, _ engine: EngineVersion) -> StoreError {
+    package static func needsNewerLibrary(_ path: String, _ engine: EngineVersion) -> StoreError {
         StoreError(
             .unsupportedFormat,
             "the store at '\(path)' was written with a newer SQLCipher than the one linked here (\(engine.cipher)); link"

@@ -1,5 +1,6 @@
 import CSQLCipher
-import SyncContract
+package import DurableFiles
+package import SyncContract
 
 #if canImport(Glibc)
 import Glibc
@@ -16,7 +17,7 @@ import Darwin
 extension StoreError {
     /// The error for a failure of SQLite. The message names the database at the given path; nil stands for one in
     /// memory.
-    init(_ failure: SQLiteFailure, at path: String?) {
+    package init(_ failure: SQLiteFailure, at path: String?) {
         let (code, message) = Self.meaning(of: failure, path.map { " '\($0)'" } ?? "")
         self.init(code, message, cause: failure)
     }
@@ -70,7 +71,7 @@ extension StoreError {
     }
 
     /// The error for a failure of the system with a file of the store whose database is at the given path.
-    init(_ failure: SystemCallFailure, at path: String) {
+    package init(_ failure: SystemCallFailure, at path: String) {
         let (code, message): (Code, String) =
             switch failure.number {
             case ENOSPC, EDQUOT, EFBIG: (.full, "no space is left on the disk; free some space and repeat")
@@ -100,7 +101,7 @@ extension StoreError {
     }
 
     /// The error for a library that leaves the data readable.
-    static var notEncrypting: StoreError {
+    package static var notEncrypting: StoreError {
         StoreError(
             .notEncrypting,
             "the linked library does not encrypt; link SQLCipher, and nothing that brings plain SQLite in front of it"

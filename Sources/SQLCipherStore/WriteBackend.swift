@@ -1,3 +1,4 @@
+import ItemCoding
 import SyncContract
 
 /// A transaction that writes.
@@ -77,7 +78,7 @@ final class WriteBackend: ReadBackend, ItemWriteBackend {
     }
 
     private static func isRefusal(_ error: any Error) -> Bool {
-        // What an item throws is no failure of the store's.
+        // What an item throws is not a failure of the store's.
         guard let error = error as? StoreError else { return true }
         return [.invalidRecord, .invalidItem, .tableNotFound, .invalidQuery].contains(error.code)
     }

@@ -1,4 +1,5 @@
 public import Foundation
+public import SQLCipherMaintenance
 public import SQLCipherStore
 import SyncContract
 
@@ -13,7 +14,7 @@ extension StoreFolder {
     ///   - store: This folder's open store.
     ///   - url: The new folder. The folder around it must exist.
     ///   - progress: Is told how far the copy of the database has come.
-    /// - Throws: `StoreError` as ``/SQLCipherStore/EncryptedStore/backUp(to:progress:)``; with code `notFound` when the store is not the
+    /// - Throws: `StoreError` as `EncryptedStore.backUp(to:progress:)`; with code `notFound` when the store is not the
     ///   one of this folder or the keyslot file is missing. `CancellationError`.
     public func backUp(
         _ store: EncryptedStore,

@@ -1,5 +1,5 @@
 public import Foundation
-public import SQLCipherStore
+public import SQLCipherMaintenance
 public import StoreKeys
 public import SyncContract
 
@@ -7,10 +7,12 @@ extension StoreFolder {
     /// Creates the folder when it is missing, a new key, and a store with the content of a plain SQLite file.
     ///
     /// Like ``create(_:unlocker:options:)``: the keyslot file is written first, and a kill before the database is
-    /// complete leaves a folder without one, in which nothing was ever stored; calling this again with the same unlocker
-    /// finishes the work. When it fails in another way, the keyslot file and the folder that it made are removed.
+    /// complete leaves a folder without one, in which nothing was ever stored; calling this again with the same
+    /// unlocker finishes the work. When it fails in another way, the keyslot file and the folder that it made are
+    /// removed.
     ///
-    /// What can be taken over, and how, is said at ``/SQLCipherStore/StoreFile/encrypt(plaintext:into:key:schema:progress:)``.
+    /// What can be taken over, and how, is said at
+    /// ``/SQLCipherMaintenance/StoreFile/encrypt(plaintext:into:key:schema:progress:)``.
     ///
     /// - Parameters:
     ///   - plaintext: The SQLite file. It is only read, and still lies there afterwards, readable.
@@ -18,7 +20,7 @@ extension StoreFolder {
     ///   - schema: Declarations for tables of the file.
     ///   - progress: Is told how far the work has come.
     /// - Returns: The tables and how many rows each has.
-    /// - Throws: As ``/SQLCipherStore/StoreFile/encrypt(plaintext:into:key:schema:progress:)``, `KeyError`.
+    /// - Throws: As ``/SQLCipherMaintenance/StoreFile/encrypt(plaintext:into:key:schema:progress:)``, `KeyError`.
     @discardableResult
     public func encrypt(
         _ plaintext: URL,

@@ -1,11 +1,15 @@
 import Foundation
-public import SQLCipherStore
+public import SQLCipherMaintenance
 import SecretMemory
 public import StoreKeys
 import SyncContract
 
 extension StoreFolder {
     /// Rotates the data key: the store gets a new one, and its database is encrypted anew under it.
+    ///
+    /// **This shuts nobody out.** Whoever kept an older keyslot file and a secret that opened it has the root key, and
+    /// unwraps the new data key as well. After a leak, use ``revoke(_:keeping:replacement:dropMissing:progress:)`` or
+    /// ``rotateKeys(keeping:dropMissing:progress:)``. This call is the routine one, for whoever can open one slot.
     ///
     /// The store must not be open; lock or close it first. One unlocker is enough, and every slot of the keyslot file
     /// keeps working. Space for a second copy of the database is needed. The durable steps, in order:
@@ -23,7 +27,7 @@ extension StoreFolder {
     ///   - progress: Is told how far the database has come.
     /// - Returns: The keys from now on; keyrings that were opened before are outdated.
     /// - Throws: `StoreError` with code `notFound` when the folder has no store, `inUse` when it is open in this or
-    ///   another process, and the others of ``/SQLCipherStore/StoreFile/rekey(from:to:progress:)``; `KeyError` when the keys stay locked
+    ///   another process, and the others of ``/SQLCipherMaintenance/StoreFile/rekey(from:to:progress:)``; `KeyError` when the keys stay locked
     ///   or the keyslot file cannot be written. The old key is then the store's, or, when only the very end failed, the
     ///   next opening finds the new one. `CancellationError`, with the old key, until the new database has its name.
     @discardableResult
@@ -41,32 +45,43 @@ extension StoreFolder {
         _ file: StoreFile,
         _ progress: StoreProgressHandler?
     ) async throws -> StoreKeyring {
+        try await recoveringRotation(with: [unlocker]) { begin in
+            try await keyslots.rotateDataKey(authorizedBy: unlocker) { old, new in
+                begin()
+                if try await file.isEncrypted(with: new) { return }
+                try await file.rekey(from: old, to: new, progress: progress)
+            }
+        }
+    }
+
+    /// Runs a rotation, and ends it when it fails after it has begun.
+    func recoveringRotation<Value>(
+        with unlockers: [any StoreUnlocker],
+        _ body: (_ begin: () -> Void) async throws -> Value
+    ) async throws -> Value {
         guard try hasDatabase else {
             throw StoreError(.notFound, "'\(url.path)' has no store; check the path")
         }
         var hasBegun = false
         do {
-            return try await keyslots.rotateDataKey(authorizedBy: unlocker) { old, new in
-                hasBegun = true
-                if try await file.isEncrypted(with: new) { return }
-                try await file.rekey(from: old, to: new, progress: progress)
-            }
+            return try await body { hasBegun = true }
         } catch {
-            if hasBegun { await settle(unlocker) }
+            // In a task of its own, since this one may be cancelled.
+            if hasBegun { await Task { await recoverRotation(with: unlockers) }.value }
             throw error
         }
     }
 
-    /// Ends a rotation that has failed, in a task of its own, since this one may be cancelled.
-    private func settle(_ unlocker: any StoreUnlocker) async {
-        await Task {
+    /// Ends a rotation with the first unlocker that opens the store as it is now.
+    private func recoverRotation(with unlockers: [any StoreUnlocker]) async {
+        for unlocker in unlockers {
             do {
                 _ = try await unlock(unlocker)
+                return
             } catch {
                 // The next opening tries again; the caller gets the reason for the failure.
             }
         }
-        .value
     }
 
     /// Runs an opening with the key of a keyring, and tells one that is out of date from a database that is damaged.

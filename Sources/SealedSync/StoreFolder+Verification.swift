@@ -1,20 +1,20 @@
 import OfflineSync
-public import SQLCipherStore
+public import SQLCipherMaintenance
 public import StoreKeys
 import SyncContract
 
 extension StoreFolder {
-    /// Says what is in the store: ``/SQLCipherStore/StoreFile/inspect(key:)``.
+    /// Says what is in the store: ``/SQLCipherMaintenance/StoreFile/inspect(key:)``.
     ///
     /// - Parameter keyring: The keys, as ``unlock(_:)`` gives them.
     /// - Returns: The tables and what else the store says of itself.
-    /// - Throws: As ``/SQLCipherStore/StoreFile/inspect(key:)``.
+    /// - Throws: As ``/SQLCipherMaintenance/StoreFile/inspect(key:)``.
     public func inspect(_ keyring: StoreKeyring) async throws -> StoreContent {
         try await file.inspect(key: keyring.dataKey)
     }
 
     /// Looks for damage in every page and row of the store and in what the sync engine keeps in it: see
-    /// ``/SQLCipherStore/StoreFile/verify(key:progress:)`` and `QueueVerification`.
+    /// ``/SQLCipherMaintenance/StoreFile/verify(key:progress:)`` and `QueueVerification`.
     ///
     /// The keyslot file has been verified by then: its code was checked when the keyring was opened.
     ///
@@ -22,7 +22,7 @@ extension StoreFolder {
     ///   - keyring: The keys, as ``unlock(_:)`` gives them.
     ///   - progress: Is told how far the work has come.
     /// - Returns: What was found. Damage is a finding and no error.
-    /// - Throws: As ``/SQLCipherStore/StoreFile/verify(key:progress:)``.
+    /// - Throws: As ``/SQLCipherMaintenance/StoreFile/verify(key:progress:)``.
     public func verify(
         _ keyring: StoreKeyring,
         progress: StoreProgressHandler? = nil

@@ -1,5 +1,5 @@
 import Foundation
-import SQLCipherStore
+import SQLCipherMaintenance
 import StoreKeys
 import SyncContract
 
@@ -7,7 +7,7 @@ extension StoreFolder {
     /// Makes the data unreadable for good, and deletes the store.
     ///
     /// The keyslot file goes first: it is overwritten, brought to the medium and removed, after which nobody can open
-    /// the database. Then go the database, its log, what interrupted work has left, and the lock. The folder itself
+    /// the database. Then go the database, its WAL, what interrupted work has left, and the lock. The folder itself
     /// stays, and so does every file that is not the store's, secret files among them: others may need those.
     ///
     /// **This cannot be undone**, and it reaches no copies: whoever has a backup of the folder and one of its secrets

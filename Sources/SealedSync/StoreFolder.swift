@@ -1,4 +1,5 @@
 public import Foundation
+import SQLCipherMaintenance
 public import SQLCipherStore
 public import StoreKeys
 public import SyncContract
@@ -83,17 +84,20 @@ public struct StoreFolder: Sendable {
 
     /// Unlocks the keys without opening the store.
     ///
-    /// When a rotation of the data key was interrupted, this ends it: the database says which of the two keys is its
-    /// own, and the other one leaves the keyslot file.
+    /// When a rotation was interrupted, this ends it: the database says which of the two keys is its own, and the other one
+    /// leaves the keyslot file. A new database that had only to take the old one's place does so.
     ///
     /// - Throws: As ``open(_:unlocker:options:)``; `KeyError` with code `inUse` while a rotation is under way elsewhere.
     public func unlock(_ unlocker: any StoreUnlocker) async throws -> StoreKeyring {
         guard try isThere(keyslotsURL) || isThere(databaseURL) else {
             throw StoreError(.notFound, "'\(url.path)' is not a store folder; create a store there first")
         }
-        return try await keyslots.settleRotation(authorizedBy: unlocker) { key in
-            try await StoreFile(databaseURL).isEncrypted(with: key)
-        }
+        let file = StoreFile(databaseURL)
+        return try await keyslots.recoverRotation(
+            authorizedBy: unlocker,
+            isEncryptedWith: { try await file.isEncrypted(with: $0) },
+            finish: { _ = try await file.finishRekey(from: $0, to: $1) }
+        )
     }
 
     /// Opens the store with keys that are unlocked already.
@@ -109,15 +113,15 @@ public struct StoreFolder: Sendable {
     }
 
     /// Opens the store with the tables that it remembers, for tools that know nothing of its app: see
-    /// ``/SQLCipherStore/EncryptedStore/openAsItIs(at:key:options:)``.
+    /// ``/SQLCipherStore/EncryptedStore/openWithStoredSchema(at:key:options:)``.
     ///
     /// - Throws: As ``open(_:unlocker:options:)``.
-    public func openAsItIs(
+    public func openWithStoredSchema(
         _ keyring: StoreKeyring,
         options: EncryptedStoreOptions = .init()
     ) async throws -> EncryptedStore {
         try await withCurrent(keyring) { key in
-            try await EncryptedStore.openAsItIs(at: databaseURL, key: key, options: Self.vouched(options))
+            try await EncryptedStore.openWithStoredSchema(at: databaseURL, key: key, options: Self.vouched(options))
         }
     }
 
@@ -176,7 +180,7 @@ public struct StoreFolder: Sendable {
                 cause: error
             )
         } catch {
-            // Not there, or behind something that is no folder.
+            // Not there, or behind something that is not a folder.
             return false
         }
     }

@@ -1,11 +1,8 @@
 internal import CommandArguments
+internal import BenchmarkCommands
 
-/// The benchmarks, product `sealedsync-bench`.
+/// The program `sealedsync-bench`.
 @main
-struct SealedSyncBenchmarks: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "sealedsync-bench",
-        abstract: "Measures the encrypted store against the same work in C on the same library.",
-        subcommands: [StoreCommand.self, GrowthCommand.self, CompletionCommand<SealedSyncBenchmarks>.self]
-    )
+enum SealedSyncBenchmarks {
+    static func main() async { await BenchmarkCommand.main() }
 }

@@ -1,24 +1,8 @@
 internal import CommandArguments
+internal import SealedSyncCommands
 
-/// The command-line tool `sealedsync`.
+/// The program `sealedsync`.
 @main
-struct SealedSyncTool: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "sealedsync",
-        abstract: "Encrypted offline-first data: a demonstration, a to-do list, and a server to try them with.",
-        discussion: """
-            Start with 'sealedsync demo'. Exit status: 0 done, 1 a failure was reported, 64 wrong usage.
-            """,
-        version: "0.1.0",
-        subcommands: [
-            DemoCommand.self, EmulatorCommand.self, TodoCommand.self, StoreCommand.self, KeysCommand.self,
-            ConformCommand.self, CompletionCommand<SealedSyncTool>.self,
-        ]
-    )
-
-    /// Wrong usage is told to programs in the form of every failure.
-    static func reportUsageError(_ message: String, arguments: [String]) throws {
-        guard arguments.prefix(while: { $0 != "--" }).contains("--json") else { return }
-        try Failure(ToolError("usage", message)).writeAnswer()
-    }
+enum SealedSyncTool {
+    static func main() async { await SealedSyncCommand.main() }
 }

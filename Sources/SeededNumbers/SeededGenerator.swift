@@ -27,4 +27,10 @@ extension SeededGenerator {
         print("\(test): SEALEDSYNC_TEST_SEED=\(seed)")
         return seed
     }
+
+    /// How often a test repeats what chance varies: as often as finds the faults it is known to find, or, when
+    /// `SEALEDSYNC_ALL_ROUNDS` is set as `make test-all` does, as often as looks for others.
+    package static func rounds(_ usual: Int, all: Int) -> Int {
+        ProcessInfo.processInfo.environment["SEALEDSYNC_ALL_ROUNDS"] == nil ? usual : all
+    }
 }

@@ -13,7 +13,7 @@ public enum ServerConformance {
     ///   - settings: How.
     ///   - progress: Told every result as it comes.
     /// - Returns: The report, and the ids of rows that could not be deleted.
-    /// - Throws: ``ServerUnusable``, which says why nothing could be run, such as a server that cannot be reached;
+    /// - Throws: ``ServerUnavailable``, which says why nothing could be run, such as a server that cannot be reached;
     ///   ``ServerRunCancelled`` when the task was cancelled.
     public static func run(
         _ suite: RuleSuite<ServerSubject>,
@@ -69,7 +69,7 @@ public enum ServerConformance {
             try Task.checkCancellation()
             progress(result)
             results.append(result)
-            if subject.takeLostAnswers(), !(await subject.isReachable()) { lastRule = rule.id }
+            if subject.takeLostResponses(), !(await subject.isReachable()) { lastRule = rule.id }
         }
         return (capabilities, results)
     }

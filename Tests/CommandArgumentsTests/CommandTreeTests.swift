@@ -1,12 +1,12 @@
+import BenchmarkCommands
+import SealedSyncCommands
 import Testing
 
 @testable import CommandArguments
-@testable import SealedSyncBenchmarks
-@testable import SealedSyncTool
 
 @Suite("The commands of both programs")
 struct CommandTreeTests {
-    private static let paths = [CommandPath(SealedSyncTool.self), CommandPath(SealedSyncBenchmarks.self)]
+    private static let paths = [CommandPath(SealedSyncCommand.self), CommandPath(BenchmarkCommand.self)]
         .flatMap(commandPaths)
 
     @Test("are all there")

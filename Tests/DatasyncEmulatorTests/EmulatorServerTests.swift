@@ -4,7 +4,7 @@ import Testing
 @testable import DatasyncEmulator
 
 /// The server as its clients use it, over real sockets.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct EmulatorServerTests {
     private let fields = ["Content-Type": "application/json", "ZUMO-API-VERSION": "2.0.0"]
 
@@ -139,9 +139,9 @@ struct EmulatorServerTests {
         try await withServer { server, url in
             let client = try RawClient(url)
             let emulator = server.emulator
-            emulator.inject(.answer(EmulatorResponse(401), times: 2))
-            emulator.inject(.answer(.html(500, "<p>sorry</p>")) { $0.method == "POST" })
-            emulator.inject(.applyThenAnswer(EmulatorResponse(503)))
+            emulator.inject(.respond(EmulatorResponse(401), times: 2))
+            emulator.inject(.respond(.html(500, "<p>sorry</p>")) { $0.method == "POST" })
+            emulator.inject(.applyThenRespond(EmulatorResponse(503)))
             for expected in [401, 401, 500, 503, 409] {
                 #expect(try await post("a", client).status == expected)
             }

@@ -4,7 +4,7 @@ import Testing
 @testable import DatasyncEmulator
 
 /// The proxy between a client and a server, over real sockets.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct LossyProxyTests {
     private func withProxy(_ body: (Emulator, LossyProxy, URL) async throws -> Void) async throws {
         try await withServer { server, url in
@@ -33,10 +33,10 @@ struct LossyProxyTests {
             proxy.next(.dropRequest)
             await #expect(throws: RawClient.Failure.noAnswer) { try await post("b", client) }
             #expect(emulator.requests.count == 2)
-            proxy.next(.dropAnswer) { $0.hasPrefix("POST /tables/todoitem HTTP/1.1") }
+            proxy.next(.dropResponse) { $0.hasPrefix("POST /tables/todoitem HTTP/1.1") }
             await #expect(throws: RawClient.Failure.noAnswer) { try await post("b", RawClient(front)) }
             #expect(emulator.rows(in: "todoitem").count == 2)
-            proxy.next(.cutAnswer)
+            proxy.next(.cutResponse)
             let cut = try RawClient(front)
             await #expect(throws: RawClient.Failure.noAnswer) { try await post("c", cut) }
             #expect(try await cut.readToEnd().text.hasPrefix("HTTP/1.1 201 Created\r\n"))
@@ -83,7 +83,7 @@ struct LossyProxyTests {
         }
     }
 
-    @Test("what is no request ends the connection and is not counted")
+    @Test("what is not a request ends the connection and is not counted")
     func malformed() async throws {
         try await withProxy { emulator, proxy, front in
             let client = try RawClient(front)
@@ -105,30 +105,30 @@ struct LossyProxyTests {
     )
     func answers(_ text: String, isToHead: Bool) throws {
         for count in [1, 3, text.utf8.count] {
-            var reader = AnswerReader()
+            var reader = ResponseReader()
             var rest = Array("HTTP/1.1 100 Continue\r\n\r\n\(text)HTTP/1.1".utf8)[...]
-            var events: [AnswerReader.Event] = []
+            var events: [ResponseReader.Event] = []
             while !rest.isEmpty {
                 reader.append(Array(rest.prefix(count)))
                 rest = rest.dropFirst(count)
                 while let event = try reader.next(isToHead: isToHead) { events.append(event) }
             }
-            #expect(events == [.interim(byteCount: 25), .answer(byteCount: text.utf8.count)])
+            #expect(events == [.interim(byteCount: 25), .response(byteCount: text.utf8.count)])
             #expect(reader.end() == nil, "half an answer is none")
         }
     }
 
-    @Test("an answer without a length ends with its connection, and one that is no answer is refused")
+    @Test("an answer without a length ends with its connection, and one that is not an answer is refused")
     func otherAnswers() throws {
-        var reader = AnswerReader()
+        var reader = ResponseReader()
         reader.append(Array("HTTP/1.0 200 OK\r\n\r\nabc".utf8))
         #expect(try reader.next(isToHead: false) == nil)
         reader.append(Array("de".utf8))
         #expect(try reader.next(isToHead: false) == nil)
-        #expect(reader.end() == .answer(byteCount: 24))
+        #expect(reader.end() == .response(byteCount: 24))
         #expect(reader.isLast)
         for text in ["hello\r\n", "HTTP/1.1 x OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n"] {
-            var reader = AnswerReader()
+            var reader = ResponseReader()
             reader.append(Array(text.utf8))
             #expect(throws: RequestRefusal.self) { try reader.next(isToHead: false) }
         }

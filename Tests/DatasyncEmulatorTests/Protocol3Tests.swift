@@ -230,7 +230,7 @@ struct Protocol3Tests {
         #expect(Set(try answers.map { try $0.json }).count == 1)
     }
 
-    @Test("declared dates come back as UTC with milliseconds, cut; what is no date is refused")
+    @Test("declared dates come back as UTC with milliseconds, cut; what is not a date is refused")
     func declaredDates() async throws {
         let client = Client(tables: [EmulatedTableDefinition("todoitem", columns: ["due": .date])])
         for (sent, kept) in [

@@ -5,7 +5,7 @@ import Testing
 @testable import DatasyncEmulator
 
 /// The server over TLS, asked by the `openssl` program.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SecureServerTests {
     private static let request = "GET /tables/todoitem HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 
@@ -113,7 +113,7 @@ struct SecureServerTests {
         }
     }
 
-    @Test("files that are no certificate and key, or do not belong together, are an error that names the file")
+    @Test("files that are not certificate and key, or do not belong together, are an error that names the file")
     func invalidFiles() async throws {
         let good = try await folder.makeSelfSigned("a")
         let other = try await folder.makeSelfSigned("b")

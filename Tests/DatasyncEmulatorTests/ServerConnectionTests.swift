@@ -5,7 +5,7 @@ import Testing
 @testable import DatasyncEmulator
 
 /// How connections begin, go on and end.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ServerConnectionTests {
     private let get = "GET /tables/todoitem/a HTTP/1.1\r\nHost: a\r\n\r\n"
 

@@ -4,7 +4,7 @@ import Testing
 @testable import DatasyncEmulator
 
 /// What the server does not put up with, and how it says so.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ServerLimitTests {
     private let post = "POST /tables/todoitem HTTP/1.1\r\nHost: a\r\nZUMO-API-VERSION: 2.0.0\r\n"
 
@@ -38,7 +38,7 @@ struct ServerLimitTests {
                 #expect(answer.status == status, "\(beginning.prefix(60))")
                 #expect(answer.body == [] && answer.fields["date"] != nil && answer.fields["content-length"] == "0")
             }
-            #expect(server.emulator.requests.map(\.status) == [413, 413], "the others are no requests")
+            #expect(server.emulator.requests.map(\.status) == [413, 413], "the others are not requests")
         }
     }
 
@@ -78,7 +78,7 @@ struct ServerLimitTests {
     @Test("a fault may be meant for a request whose body is too large")
     func faultForTooLarge() async throws {
         try await withServer { server, url in
-            server.emulator.inject(.answer(EmulatorResponse(401)) { $0.isBodyTooLarge })
+            server.emulator.inject(.respond(EmulatorResponse(401)) { $0.isBodyTooLarge })
             let answer = try await refusal(of: post + "Content-Length: 2000000\r\n\r\n", url)
             #expect(answer.status == 401)
         }

@@ -5,7 +5,7 @@ import ScriptedServer
 import SyncContract
 import Testing
 
-@Suite("Conflicts and rows that are gone, over a socket", .timeLimit(.minutes(1)))
+@Suite("Conflicts and rows that are gone, over a socket", .timeLimit(.minutes(5)))
 struct ConflictTests {
     private static let table = TableDefinition("todo", columns: [.init("text", .string)])
     private static let row = Record(id: "a1", ["text": "mine"])
@@ -173,7 +173,7 @@ struct ConflictTests {
     }
 
     @Test(
-        "a deletion that failed is no deletion",
+        "a deletion that failed is not a deletion",
         arguments: [
             ("500 Oops", RemoteError.Code.serverFailure), ("401 No", .unauthorized), ("202 Later", .invalidResponse),
         ]

@@ -1,13 +1,14 @@
 import DatasyncEmulator
 import DatasyncHTTP
 import Foundation
+import QueryEvaluation
 import RemoteContract
 import SyncContract
 import Testing
 
 typealias TableDefinition = SyncContract.TableDefinition
 
-@Suite("The adapter against the emulator", .timeLimit(.minutes(2)))
+@Suite("The adapter against the emulator", .timeLimit(.minutes(5)))
 struct EmulatorTests {
     private static let table = TableDefinition(
         "todoitem",
@@ -242,12 +243,12 @@ struct EmulatorTests {
     @Test("a lost answer is unreachable, and the write may be there", arguments: DatasyncDialect.allCases)
     func lostAnswer(_ dialect: DatasyncDialect) async throws {
         try await withEmulator(dialect) { remote, emulator, url in
-            emulator.inject(.answer(.init(503)))
+            emulator.inject(.respond(.init(503)))
             let busy = try await code { _ = try await remote.insert(Record(id: "a1"), into: Self.table) }
             #expect(busy?.code == .throttled)
             let proxy = LossyProxy(upstream: UInt16(try #require(url.port)))
             let lossy = try DatasyncRemote(baseURL: try proxy.start(), dialect: dialect)
-            proxy.next(.dropAnswer)
+            proxy.next(.dropResponse)
             let lost = try await code { _ = try await lossy.insert(Record(id: "a1", ["title": "x"]), into: Self.table) }
             #expect(lost?.code == .unreachable)
             #expect(try await lossy.record("a1", in: Self.table)?["title"] == "x")

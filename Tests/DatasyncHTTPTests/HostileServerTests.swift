@@ -6,7 +6,7 @@ import ScriptedServer
 import SyncContract
 import Testing
 
-@Suite("The adapter against servers that misbehave", .timeLimit(.minutes(2)))
+@Suite("The adapter against servers that misbehave", .timeLimit(.minutes(5)))
 struct HostileServerTests {
     private static let table = TableDefinition("todo", columns: [.init("text", .string)])
     private static let row = Record(id: "a1", ["text": "milk"])
@@ -125,7 +125,7 @@ struct HostileServerTests {
     }
 
     @Test(
-        "what is no HTTP, or hardly, is an error",
+        "what is not HTTP, or hardly, is an error",
         arguments: [
             "SSH-2.0-OpenSSH_9.2\r\n", "\r\n\r\n", "{\"id\":\"a1\"}", "HTTP/1.1 abc\r\n\r\n", "HTTP/1.1 99\r\n\r\n",
             "HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 1234 Far\r\n\r\n", "HTTP/9.9 200 OK\r\n\r\n",

@@ -5,7 +5,7 @@ import ScriptedServer
 import SyncContract
 import Testing
 
-@Suite("The adapter against recorded answers of the Node server", .timeLimit(.minutes(1)))
+@Suite("The adapter against recorded answers of the Node server", .timeLimit(.minutes(5)))
 struct NodeServerTests {
     private static let table = TableDefinition(
         "TodoItem",

@@ -174,7 +174,7 @@ struct ODataPrinterTests {
     }
 
     @Test(
-        "a name that is no column name cannot get into a query",
+        "a name that is not a column name cannot get into a query",
         arguments: ["", "a b", "a eq 1 or b", "a)", "a,b", "1a", "é", "a/b", "$top", "a'"]
     )
     func names(_ name: String) {

@@ -7,7 +7,7 @@ import SyncContract
 import Synchronization
 import Testing
 
-@Suite("What the adapter sends again at once", .timeLimit(.minutes(1)))
+@Suite("What the adapter sends again at once", .timeLimit(.minutes(5)))
 struct RepetitionTests {
     private static let table = TableDefinition("todo", columns: [.init("text", .string)])
     private static let row = Record(id: "a1", ["text": "milk"])

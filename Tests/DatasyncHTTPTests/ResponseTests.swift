@@ -9,8 +9,8 @@ import Testing
 struct ResponseTests {
     private static let table = TableDefinition("todo", columns: [.init("text", .string)])
 
-    private func answer(_ status: Int, _ body: String = "", fields: HTTPFields = [:]) -> ServerAnswer {
-        ServerAnswer(status: status, fields: fields, body: Array(body.utf8), server: "example.org")
+    private func answer(_ status: Int, _ body: String = "", fields: HTTPFields = [:]) -> ServerResponse {
+        ServerResponse(status: status, fields: fields, body: Array(body.utf8), server: "example.org")
     }
 
     @Test(
@@ -157,7 +157,7 @@ struct ResponseTests {
     }
 
     @Test(
-        "what is no page is refused",
+        "what is not a page is refused",
         arguments: [
             "", "{", "null", "7", "\"[]\"", "{}", #"{"items":{}}"#, #"{"items":[7]}"#, #"{"items":[{}]}"#,
             #"{"items":[{"id":"a","text":7}]}"#, #"{"items":[],"count":"1"}"#, #"{"items":[],"count":-1}"#,

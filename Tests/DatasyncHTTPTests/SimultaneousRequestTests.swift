@@ -4,7 +4,7 @@ import Foundation
 import HTTPTransport
 import Testing
 
-@Suite("Many requests at the same time", .timeLimit(.minutes(1)))
+@Suite("Many requests at the same time", .timeLimit(.minutes(5)))
 struct SimultaneousRequestTests {
     @Test("all are on their way before the first is answered")
     func barrier() async throws {

@@ -10,10 +10,17 @@ public struct EmulatorTransport: ClientTransport {
     /// An address for the remote that uses this; nobody is asked for it.
     public static let url = URL(string: "https://emulator.example")!
 
-    private let emulator: Emulator
+    private let answer: @Sendable (EmulatorRequest) async throws -> EmulatorResponse
 
-    /// Carries requests to the given emulator.
-    public init(_ emulator: Emulator) { self.emulator = emulator }
+    /// Carries requests to the given emulator, or to what answers in its place.
+    public init(
+        _ emulator: Emulator,
+        answering: @escaping @Sendable (EmulatorRequest, Emulator) async throws -> EmulatorResponse = {
+            try await $1.handle($0)
+        }
+    ) {
+        answer = { try await answering($0, emulator) }
+    }
 
     /// Hands a request over; see `ClientTransport`.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -23,10 +30,11 @@ public struct EmulatorTransport: ClientTransport {
             request.path ?? "/",
             body: Data(request.body ?? [])
         )
+        asked.headers["Host"] = request.authority
         for field in request.headerFields { asked.headers[field.name.rawName] = field.value }
         let answer: EmulatorResponse
         do {
-            answer = try await emulator.handle(asked)
+            answer = try await self.answer(asked)
         } catch let error as EmulatorError where error.code == .connectionDropped {
             throw TransportError(
                 .connectionLost,
@@ -40,6 +48,7 @@ public struct EmulatorTransport: ClientTransport {
         for (name, value) in answer.headers {
             if let name = HTTPField.Name(name) { fields.append(HTTPField(name: name, value: value)) }
         }
+        if let date = HTTPField.Name("Date"), fields[date] == nil { fields[date] = EmulatorResponse.dateOfNow }
         return HTTPResponse(
             status: .init(code: answer.status),
             headerFields: fields,

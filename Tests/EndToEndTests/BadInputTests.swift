@@ -1,8 +1,9 @@
+import ChildProcesses
 import DatasyncEmulator
 import Foundation
 import Testing
 
-@Suite("Bad input gets a clear error, and nothing is lost", .serialized)
+@Suite("Bad input gets a clear error, and nothing is lost")
 struct BadInputTests {
     let folder: TemporaryFolder
 
@@ -23,7 +24,7 @@ struct BadInputTests {
         return device
     }
 
-    @Test("a folder that is no store, and one that is a store already")
+    @Test("a folder that is not a store, and one that is a store already")
     func folders() async throws {
         let nothing = Device(folder: folder.file("nothing"), environment: [:])
         expectRefusal(try await nothing.run(["list"]), "is not a store folder")
@@ -99,7 +100,7 @@ struct BadInputTests {
             default: nil
             }
         server.emulator.inject(
-            answer.map { .answer($0, times: 100) }
+            answer.map { .respond($0, times: 100) }
                 ?? (kind == "nothing" ? .drop(times: 100) : .applyThenDrop(times: 100))
         )
         let result = try await device.run(["sync"])
@@ -169,11 +170,11 @@ struct BadInputTests {
         proxy.next(.hold)
         let device = try await storeWithOneItem(server: try proxy.start().absoluteString)
         // The holder has its store open while it waits for an answer that never comes.
-        let holder = try ToolProcess.start(["todo", "push", "--store", device.folder.path], output: Pipe())
-        while proxy.requestCount == 0 { await Task.yield() }
+        let holder = try ToolProcess.start(["todo", "push", "--store", device.folder.path])
+        try await looking { proxy.requestCount > 0 }
         expectRefusal(try await device.run(["list"]), "another process")
-        kill(holder.processIdentifier, SIGKILL)
-        await ToolProcess.end(of: holder)
+        holder.signal(SIGKILL)
+        _ = await holder.result()
         #expect(try await device.texts() == ["milk": "Buy milk"])
         #expect(try await device.json("sync")["failed"] as? Int == 0)
         #expect(try await device.state("milk") == "synced")
@@ -188,7 +189,7 @@ struct BadInputTests {
     func fullDisk() async throws {
         let mount = folder.file("small")
         try FileManager.default.createDirectory(at: mount, withIntermediateDirectories: true)
-        func system(_ command: String) async throws -> Int32 { try await ToolProcess.shell(command) }
+        func system(_ command: String) async throws -> Int32? { try await ToolProcess.shell(command) }
         guard try await system("mount -t tmpfs -o size=400k tmpfs '\(mount.path)'") == 0 else {
             // In a container without the right to mount; the same is tested in the store with a limit on file sizes.
             return

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import HTTPTransport
 import Testing
@@ -22,10 +23,10 @@ final class EmulatorProcess: Sendable {
 
     let url: String
     let protocolNumber: Int
-    private let process: Process
+    private let process: ChildProcess
     private let transport = DefaultTransport()
 
-    private init(_ process: Process, url: String, protocolNumber: Int) {
+    private init(_ process: ChildProcess, url: String, protocolNumber: Int) {
         self.process = process
         self.url = url
         self.protocolNumber = protocolNumber
@@ -45,12 +46,8 @@ final class EmulatorProcess: Sendable {
     }
 
     static func start(_ protocolNumber: Int, _ arguments: [String] = []) async throws -> EmulatorProcess {
-        let output = Pipe()
-        let process = try ToolProcess.start(
-            ["emulator", "--protocol", "\(protocolNumber)"] + arguments,
-            output: output
-        )
-        let line = await firstLine(of: output)
+        let process = try ToolProcess.start(["emulator", "--protocol", "\(protocolNumber)"] + arguments)
+        let line = await process.firstLine()
         let prefix = "listening on "
         let scheme = arguments.contains("--tls-certificate") ? "https" : "http"
         try #require(line.hasPrefix(prefix + scheme + "://127.0.0.1:"), "got: \(line)")
@@ -58,10 +55,9 @@ final class EmulatorProcess: Sendable {
     }
 
     /// Sends a signal and returns the exit status.
-    func stop(_ signal: Int32) async -> Int32 {
-        kill(process.processIdentifier, signal)
-        await ToolProcess.end(of: process)
-        return process.terminationStatus
+    func stop(_ signal: Int32) async -> Int32? {
+        process.signal(signal)
+        return await process.result().status
     }
 
     /// One request as it is written here.
@@ -102,23 +98,5 @@ final class EmulatorProcess: Sendable {
             guard !items.isEmpty else { return texts }
             for item in items { texts[item["id"] as? String ?? ""] = item["text"] as? String ?? "" }
         }
-    }
-
-    private static func firstLine(of pipe: Pipe) async -> String {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global()
-                .async {
-                    var line = Data()
-                    while let byte = readByte(pipe.fileHandleForReading.fileDescriptor), byte != 10 {
-                        line.append(byte)
-                    }
-                    continuation.resume(returning: String(decoding: line, as: UTF8.self))
-                }
-        }
-    }
-
-    private static func readByte(_ descriptor: Int32) -> UInt8? {
-        var byte: UInt8 = 0
-        return unsafe read(descriptor, &byte, 1) == 1 ? byte : nil
     }
 }

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import SeededNumbers
 import Testing
@@ -51,14 +52,14 @@ struct EngineGenerationTests {
             let process = try four.start(store: ["upgrade", "--store", store])
             let isCopying = Bool.random(using: &random)
             let deadline = ContinuousClock.now + .milliseconds(Int.random(in: 1...300, using: &random))
-            while process.isRunning,
-                isCopying
-                    ? !FileManager.default.fileExists(atPath: store + "/store.db.new") : ContinuousClock.now < deadline
-            {
-                await Task.yield()
+            try await looking {
+                !process.isRunning
+                    || (isCopying
+                        ? FileManager.default.fileExists(atPath: store + "/store.db.new")
+                        : ContinuousClock.now >= deadline)
             }
-            kill(process.processIdentifier, SIGKILL)
-            await ToolProcess.end(of: process)
+            process.signal(SIGKILL)
+            _ = await process.result()
             let verified = try await four.run(store: ["verify", "--store", store])
             #expect(verified.status == 0, "seed \(seed): \(verified.output)")
         }
@@ -144,13 +145,8 @@ private struct Engine {
         try await ToolProcess.run(["store"] + arguments, environment: ["LD_LIBRARY_PATH": folder])
     }
 
-    func start(store arguments: [String]) throws -> Process {
-        try ToolProcess.start(
-            ["store"] + arguments,
-            output: Pipe(),
-            errors: Pipe(),
-            environment: ["LD_LIBRARY_PATH": folder]
-        )
+    func start(store arguments: [String]) throws -> ChildProcess {
+        try ToolProcess.start(["store"] + arguments, environment: ["LD_LIBRARY_PATH": folder])
     }
 
     func succeed(_ arguments: [String]) async throws {

@@ -1,9 +1,10 @@
+import ChildProcesses
 import DatasyncEmulator
 import Foundation
 import SeededNumbers
 import Testing
 
-@Suite("Processes killed in the middle", .serialized)
+@Suite("Processes killed in the middle")
 struct KillTests {
     /// Kills syncs at random instants while the network loses requests and answers; in the end nothing may be lost,
     /// doubled or in conflict.
@@ -33,13 +34,13 @@ struct KillTests {
                 try await device.json("delete", gone)
                 expected[gone] = nil
             }
-            let sync = try ToolProcess.start(["todo", "sync", "--store", device.folder.path], output: Pipe())
+            let sync = try ToolProcess.start(["todo", "sync", "--store", device.folder.path])
             // After as many requests as chance says, or after a span that chance says, the process dies.
             let requests = server.emulator.requests.count + Int.random(in: 0...3, using: &random)
             let deadline = ContinuousClock.now + .milliseconds(Int.random(in: 1...60, using: &random))
-            while ContinuousClock.now < deadline, server.emulator.requests.count < requests { await Task.yield() }
-            kill(sync.processIdentifier, SIGKILL)
-            await ToolProcess.end(of: sync)
+            try await looking { ContinuousClock.now >= deadline || server.emulator.requests.count >= requests }
+            sync.signal(SIGKILL)
+            _ = await sync.result()
         }
         let final = try await device.json("sync")
         #expect(final["conflicts"] as? Int == 0 && final["failed"] as? Int == 0, "seed \(seed)")
@@ -56,17 +57,13 @@ struct KillTests {
         let device = try await Device.make("d", in: folder, server: "http://127.0.0.1:9", protocolNumber: 3)
         var printed: Set<String> = []
         for index in 0..<20 {
-            let output = Pipe()
             let add = try ToolProcess.start(
-                ["todo", "add", "text", "--id", "i\(index)", "--store", device.folder.path],
-                output: output
+                ["todo", "add", "text", "--id", "i\(index)", "--store", device.folder.path]
             )
-            let deadline = ContinuousClock.now + .milliseconds(index * 2)
-            while ContinuousClock.now < deadline { await Task.yield() }
-            kill(add.processIdentifier, SIGKILL)
-            await ToolProcess.end(of: add)
-            try output.fileHandleForWriting.close()
-            if !output.fileHandleForReading.readDataToEndOfFile().isEmpty { printed.insert("i\(index)") }
+            // Not a wait for something: the instant of the kill is what the rounds vary.
+            try await Task.sleep(for: .milliseconds(index * 2))
+            add.signal(SIGKILL)
+            if await !add.result().output.isEmpty { printed.insert("i\(index)") }
         }
         let ids = Set(try await device.items().keys)
         #expect(printed.isSubset(of: ids))

@@ -3,7 +3,7 @@ import SealedSync
 import Synchronization
 import Testing
 
-@testable import SealedSyncTool
+@testable import SealedSyncCommands
 
 @Suite("The progress bar")
 struct ProgressBarTests {

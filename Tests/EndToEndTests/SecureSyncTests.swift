@@ -3,7 +3,7 @@ import Foundation
 import TestCertificates
 import Testing
 
-@Suite("The tool and a server over TLS", .timeLimit(.minutes(2)))
+@Suite("The tool and a server over TLS", .timeLimit(.minutes(5)))
 struct SecureSyncTests {
     @Test("syncs and judges when the certificate is trusted, and says what to do when it is not")
     func sync() async throws {

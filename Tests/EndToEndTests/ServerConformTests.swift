@@ -1,7 +1,9 @@
+import ChildProcesses
+import DatasyncEmulator
 import Foundation
 import Testing
 
-@Suite("Judging a server", .serialized)
+@Suite("Judging a server")
 struct ServerConformTests {
     private static let columns = ["--column", "text=text", "--column", "date=date"]
 
@@ -27,21 +29,22 @@ struct ServerConformTests {
 
     @Test("Ctrl-C ends a run soon, and the rows are deleted")
     func interrupted() async throws {
-        try await EmulatorProcess.with(3) { emulator in
-            let errors = Pipe()
-            let process = try ToolProcess.start(
-                ["conform", "--server", emulator.url, "--protocol", "3", "--chapter", "page"],
-                output: Pipe(),
-                errors: errors
-            )
-            while try await liveRows(emulator) < 20 { await Task.yield() }
-            kill(process.processIdentifier, SIGINT)
-            await ToolProcess.end(of: process)
-            #expect(process.terminationStatus == 1)
-            let said = errors.fileHandleForReading.readDataToEndOfFile()
-            #expect(String(decoding: said, as: UTF8.self).contains("interrupted; the rows of this run were deleted"))
-            #expect(try await liveRows(emulator) == 0)
-        }
+        let server = EmulatorServer(EmulatorConfiguration(dialect: .datasync, tables: ["TodoItem"]))
+        // The rows are made, and the rule waits for an answer that does not come soon.
+        server.emulator.inject(.delay(.seconds(600), times: 1) { $0.query.contains("orderby") })
+        let url = try await server.start().absoluteString
+        let process = try ToolProcess.start(
+            ["conform", "--server", url, "--protocol", "3", "--chapter", "page"]
+        )
+        try await looking { server.emulator.pendingFaults == 0 }
+        func liveRows() -> Int { server.emulator.rows(in: "TodoItem").count { $0["deleted"] == .bool(false) } }
+        #expect(liveRows() >= 20)
+        process.signal(SIGINT)
+        let result = await process.result()
+        #expect(result.status == 1)
+        #expect(result.errors.contains("interrupted; the rows of this run were deleted"))
+        #expect(liveRows() == 0)
+        await server.stop()
     }
 
     @Test("known deviations are read from a file; one that does not occur is status 1")

@@ -2,7 +2,7 @@ import Foundation
 import SealedSync
 import Testing
 
-@Suite("Looking after a store, one process per call", .serialized)
+@Suite("Looking after a store, one process per call")
 struct StoreActionTests {
     let folder: TemporaryFolder
 

@@ -1,9 +1,10 @@
+import ChildProcesses
 import Foundation
 import SealedSync
 import SeededNumbers
 import Testing
 
-@Suite("Store actions that are killed or interrupted", .serialized)
+@Suite("Store actions that are killed or interrupted")
 struct StoreKillTests {
     let folder: TemporaryFolder
 
@@ -13,16 +14,15 @@ struct StoreKillTests {
     private func kill(_ arguments: [String], _ signal: Int32, watching path: String, _ random: inout SeededGenerator)
         async throws
     {
-        let process = try ToolProcess.start(["store"] + arguments, output: Pipe(), errors: Pipe())
+        let process = try ToolProcess.start(["store"] + arguments)
         let waitsForFile = Bool.random(using: &random)
         let deadline = ContinuousClock.now + .milliseconds(Int.random(in: 1...400, using: &random))
-        while process.isRunning,
-            waitsForFile ? !FileManager.default.fileExists(atPath: path) : ContinuousClock.now < deadline
-        {
-            await Task.yield()
+        try await looking {
+            !process.isRunning
+                || (waitsForFile ? FileManager.default.fileExists(atPath: path) : ContinuousClock.now >= deadline)
         }
-        Foundation.kill(process.processIdentifier, signal)
-        await ToolProcess.end(of: process)
+        process.signal(signal)
+        _ = await process.result()
     }
 
     @Test("whenever compact or upgrade dies, the store opens with every row", arguments: ["compact", "upgrade"])
@@ -99,15 +99,17 @@ struct StoreKillTests {
         for round in 0..<10 {
             let device = try await StoreDevice.make(folder.file("d\(round)"))
             let before = try await device.rows()
-            let process = try ToolProcess.start(["store", "wipe", "--yes", "--store", device.path], output: Pipe())
+            let process = try ToolProcess.start(["store", "wipe", "--yes", "--store", device.path])
             let watched = [device.folder.keyslotsURL, device.database].randomElement(using: &random)?.path ?? ""
             let deadline = ContinuousClock.now + .milliseconds(Int.random(in: 1...60, using: &random))
             let waitsForFile = Bool.random(using: &random)
-            while process.isRunning,
-                waitsForFile ? FileManager.default.fileExists(atPath: watched) : ContinuousClock.now < deadline
-            { await Task.yield() }
-            Foundation.kill(process.processIdentifier, SIGKILL)
-            await ToolProcess.end(of: process)
+            try await looking {
+                !process.isRunning
+                    || (waitsForFile
+                        ? !FileManager.default.fileExists(atPath: watched) : ContinuousClock.now >= deadline)
+            }
+            process.signal(SIGKILL)
+            _ = await process.result()
             let names = try device.names()
             if names.contains("store.keys"), try await device.run(["inspect"]).status == 0 {
                 #expect(try await device.rows() == before, "seed \(seed)")
@@ -126,25 +128,18 @@ struct StoreKillTests {
         let device = try await StoreDevice.make(folder.file("d"), rows: 3_000, bytesInRow: 10_000, deletesHalf: true)
         let before = try await device.rows()
         let size = try Data(contentsOf: device.database).count
-        let errors = Pipe()
-        let process = try ToolProcess.start(
-            ["store", "compact", "--store", device.path],
-            output: Pipe(),
-            errors: errors
-        )
+        let process = try ToolProcess.start(["store", "compact", "--store", device.path])
         let temporary = device.database.path + ".new"
-        while process.isRunning, !FileManager.default.fileExists(atPath: temporary) { await Task.yield() }
-        Foundation.kill(process.processIdentifier, signal)
-        await ToolProcess.end(of: process)
-        try errors.fileHandleForWriting.close()
-        let message = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        try #require(process.terminationReason == .exit, "not by the signal")
+        try await looking { !process.isRunning || FileManager.default.fileExists(atPath: temporary) }
+        process.signal(signal)
+        let result = await process.result()
+        let status = try #require(result.status, "not by the signal")
         let isCompacted = try Data(contentsOf: device.database).count < size
-        if process.terminationStatus == 0 {
+        if status == 0 {
             print("the action was faster than the signal")
             #expect(isCompacted)
         } else {
-            #expect(process.terminationStatus == 1 && message.contains("nothing was changed"), "\(message)")
+            #expect(status == 1 && result.errors.contains("nothing was changed"), "\(result.errors)")
             #expect(!isCompacted)
         }
         #expect(try device.names() == ["store.db", "store.db.lock", "store.keys", "store.secret"])
@@ -159,19 +154,16 @@ struct StoreKillTests {
         let copy = StoreDevice(folder.file("copy"))
         let process = try ToolProcess.start(
             ["store", "encrypt", plain.path, "--store", copy.path],
-            output: Pipe(),
-            errors: Pipe()
         )
         let temporary = copy.database.path + ".new"
-        while process.isRunning, !FileManager.default.fileExists(atPath: temporary) { await Task.yield() }
-        Foundation.kill(process.processIdentifier, SIGINT)
-        await ToolProcess.end(of: process)
-        try #require(process.terminationReason == .exit, "not by the signal")
-        if process.terminationStatus == 0 {
+        try await looking { !process.isRunning || FileManager.default.fileExists(atPath: temporary) }
+        process.signal(SIGINT)
+        let status = try #require(await process.result().status, "not by the signal")
+        if status == 0 {
             print("the action was faster than the signal")
             #expect(try await copy.json("verify")["sound"] as? Bool == true)
         } else {
-            #expect(process.terminationStatus == 1)
+            #expect(status == 1)
             #expect(!FileManager.default.fileExists(atPath: copy.path))
         }
     }

@@ -2,7 +2,7 @@ import Foundation
 import SealedSync
 import Testing
 
-@Suite("Mistakes with stores are told, and change nothing", .serialized)
+@Suite("Mistakes with stores are told, and change nothing")
 struct StoreMistakeTests {
     let folder: TemporaryFolder
 
@@ -107,7 +107,7 @@ struct StoreMistakeTests {
         #expect(result.status == 0 && result.output.contains("the passphrase that SEALEDSYNC_PASSPHRASE holds"))
     }
 
-    @Test("a database that is no store, and a store without its keyslots or its database")
+    @Test("a database that is not a store, and a store without its keyslots or its database")
     func otherFiles() async throws {
         let device = try await StoreDevice.make(folder.file("d"))
         let database = try Data(contentsOf: device.database)

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import Testing
 
@@ -12,7 +13,7 @@ enum Terminals {
     }
 
     struct Result {
-        var status: Int32
+        var status: Int32?
         var output: String
     }
 
@@ -23,44 +24,16 @@ enum Terminals {
 
     /// The same, with input that is typed when what is asked for stands on the terminal.
     static func run(_ command: String, dialogue: [(question: String, input: String)]) async throws -> Result {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/script")
-        process.arguments = ["-q", "-e", "-c", command, "/dev/null"]
-        let (typed, shown) = (Pipe(), Pipe())
-        process.standardInput = typed
-        process.standardOutput = shown
-        process.standardError = shown
-        try process.run()
-        let output = try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global()
-                .async {
-                    continuation.resume(with: Swift.Result { try converse(dialogue, typed, shown) })
-                }
-        }
-        await ToolProcess.end(of: process)
-        return Result(status: process.terminationStatus, output: String(decoding: output, as: UTF8.self))
-    }
-
-    /// Types each input when its question has appeared after the one before, and returns all that was shown.
-    private static func converse(
-        _ dialogue: [(question: String, input: String)],
-        _ typed: Pipe,
-        _ shown: Pipe
-    ) throws -> Data {
-        var output = Data()
-        var seen = output.startIndex
+        let script = URL(fileURLWithPath: "/usr/bin/script")
+        let arguments = ["-q", "-e", "-c", command, "/dev/null"]
+        let process = try ChildProcess(.init(script, arguments, input: .typed))
+        var seen = 0
         for (question, input) in dialogue {
-            while !question.isEmpty {
-                if let range = output[seen...].firstRange(of: Data(question.utf8)) {
-                    seen = range.upperBound
-                    break
-                }
-                let more = shown.fileHandleForReading.availableData
-                guard !more.isEmpty else { return output }
-                output += more
-            }
-            try typed.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+            guard let place = await process.output(contains: question, from: seen) else { break }
+            seen = place
+            try process.type(input)
         }
-        return output + shown.fileHandleForReading.readDataToEndOfFile()
+        let result = await process.result()
+        return Result(status: result.status, output: result.output + result.errors)
     }
 }

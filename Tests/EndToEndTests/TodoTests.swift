@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("The to-do list, one process per call", .serialized)
+@Suite("The to-do list, one process per call")
 struct TodoTests {
     let folder: TemporaryFolder
 

@@ -1,11 +1,12 @@
+import ChildProcesses
 import Foundation
-import Synchronization
 import Testing
 
 /// The built tool `sealedsync` as a process.
-struct ToolProcess {
+enum ToolProcess {
     struct Result {
-        var status: Int32
+        /// The exit status; nil when a signal ended the process.
+        var status: Int32?
         var output: String
         var errors: String
 
@@ -21,17 +22,9 @@ struct ToolProcess {
         }
     }
 
-    /// The tool beside the test bundle, where the build puts both.
+    /// The tool beside the test bundle.
     static var executable: URL {
-        get throws {
-            let folder = try #require(Bundle.main.executableURL).deletingLastPathComponent()
-            var candidates = [folder]
-            // On some platforms the bundle is a folder of its own inside the products' folder.
-            for _ in 0..<4 { candidates.append(candidates[candidates.count - 1].deletingLastPathComponent()) }
-            let found = candidates.map { $0.appendingPathComponent("sealedsync") }
-                .first { FileManager.default.isExecutableFile(atPath: $0.path) }
-            return try #require(found, "the tool was not built")
-        }
+        get throws { try ChildProcess.built("sealedsync") }
     }
 
     /// Runs the tool to its end, through another program when one is given with its arguments. Nothing of the test's
@@ -50,77 +43,24 @@ struct ToolProcess {
 
     /// Runs any program to its end, in the same environment.
     static func run(program: URL, _ arguments: [String], environment: [String: String] = [:]) async throws -> Result {
-        let process = Process()
-        process.executableURL = program
-        process.arguments = arguments
-        process.environment = inherited.merging(environment) { _, new in new }
-        let output = Pipe()
-        let errors = Pipe()
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
-        process.standardError = errors
-        async let outputText = text(of: output)
-        async let errorText = text(of: errors)
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            process.terminationHandler = { _ in continuation.resume() }
-            do { try process.run() } catch { continuation.resume(throwing: error) }
-        }
-        return Result(status: process.terminationStatus, output: await outputText, errors: await errorText)
+        let result = try await ChildProcess.run(.init(program, arguments, environment: merged(environment)))
+        return Result(status: result.status, output: result.output, errors: result.errors)
     }
 
     /// Starts the tool and returns at once.
-    static func start(
-        _ arguments: [String],
-        output: Pipe,
-        errors: Pipe? = nil,
-        environment: [String: String] = [:]
-    ) throws -> Process {
-        let process = Process()
-        process.executableURL = try executable
-        process.arguments = arguments
-        process.environment = inherited.merging(environment) { _, new in new }
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
-        if let errors { process.standardError = errors }
-        try process.run()
-        return process
-    }
-
-    /// Returns when a process has ended.
-    static func end(of process: Process) async {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global()
-                .async {
-                    process.waitUntilExit()
-                    continuation.resume()
-                }
-        }
+    static func start(_ arguments: [String], environment: [String: String] = [:]) throws -> ChildProcess {
+        try ChildProcess(.init(executable, arguments, environment: merged(environment)))
     }
 
     /// Runs a shell command and returns its status.
-    static func shell(_ command: String) async throws -> Int32 {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = ["-c", command]
-        try process.run()
-        await end(of: process)
-        return process.terminationStatus
+    static func shell(_ command: String) async throws -> Int32? {
+        try await ChildProcess.run(.init(URL(fileURLWithPath: "/bin/sh"), ["-c", command])).status
     }
 
-    private static var inherited: [String: String] {
-        ProcessInfo.processInfo.environment.filter { ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH"].contains($0.key) }
-    }
-
-    private static func text(of pipe: Pipe) async -> String {
-        await withCheckedContinuation { continuation in
-            // A blocking read has no place on the cooperative pool.
-            DispatchQueue.global()
-                .async {
-                    continuation.resume(
-                        returning: String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-                    )
-                }
-        }
+    private static func merged(_ environment: [String: String]) -> [String: String] {
+        let inherited = ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH"]
+        return ProcessInfo.processInfo.environment.filter { inherited.contains($0.key) }
+            .merging(environment) { _, new in new }
     }
 }
 

@@ -4,7 +4,7 @@ import SeededNumbers
 import Synchronization
 import Testing
 
-@Suite("Connections", .timeLimit(.minutes(2)))
+@Suite("Connections", .timeLimit(.minutes(5)))
 struct ConnectionTests {
     private static let answer = ScriptedServer.Step.send(Array(response("200 OK", "done", keepsOpen: true).utf8))
 
@@ -111,7 +111,7 @@ struct ConnectionTests {
                 let waits = (0..<10).map { _ in Int.random(in: 0..<600, using: &random) }
                 answered += try await withThrowingTaskGroup(of: Bool.self) { group in
                     for wait in waits {
-                        group.addTask { try await isAnswered(by: transport, server, cancelledAfter: wait) }
+                        group.addTask { try await hasResponse(by: transport, server, cancelledAfter: wait) }
                     }
                     return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
                 }
@@ -124,7 +124,7 @@ struct ConnectionTests {
     }
 
     /// Whether a request was answered that is cancelled after so many turns of the pool.
-    private func isAnswered(
+    private func hasResponse(
         by transport: CurlTransport,
         _ server: ScriptedServer,
         cancelledAfter turns: Int

@@ -2,7 +2,7 @@ import HTTPTransport
 import ScriptedServer
 import Testing
 
-@Suite("Limits on answers", .timeLimit(.minutes(1)))
+@Suite("Limits on answers", .timeLimit(.minutes(5)))
 struct LimitTests {
     private static let spaces = [UInt8](repeating: 0x20, count: 65_536)
     private let transport = CurlTransport.with {

@@ -4,7 +4,7 @@ import HTTPTransport
 import ScriptedServer
 import Testing
 
-@Suite("Requests on the wire", .timeLimit(.minutes(1)))
+@Suite("Requests on the wire", .timeLimit(.minutes(5)))
 struct RequestTests {
     private let transport = CurlTransport.with { $0.maximumIdleTime = .seconds(600) }
 

@@ -5,7 +5,7 @@ import ScriptedServer
 import TestCertificates
 import Testing
 
-@Suite("Secure connections", .timeLimit(.minutes(2)))
+@Suite("Secure connections", .timeLimit(.minutes(5)))
 struct SecureConnectionTests {
     private let certificates: CertificateFolder
 

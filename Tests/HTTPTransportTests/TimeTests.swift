@@ -2,7 +2,7 @@ import HTTPTransport
 import ScriptedServer
 import Testing
 
-@Suite("Time limits and cancellation", .timeLimit(.minutes(1)))
+@Suite("Time limits and cancellation", .timeLimit(.minutes(5)))
 struct TimeTests {
     @Test("silence ends at the request's time limit, and the message names it and the server")
     func silence() async throws {

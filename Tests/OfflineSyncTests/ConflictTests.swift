@@ -3,7 +3,7 @@ import OfflineSync
 import SyncContract
 import Testing
 
-@Suite("Conflicts with a real server", .serialized)
+@Suite("Conflicts with a real server")
 struct ConflictTests {
     /// The phone has changed the item on the server, the laptop has changed it locally and pushed.
     private func conflict(
@@ -47,7 +47,7 @@ struct ConflictTests {
         }
     }
 
-    @Test("keep mine is no blind overwrite: another change since is another conflict")
+    @Test("keep mine is not a blind overwrite: another change since is another conflict")
     func keepMineAgain() async throws {
         try await conflict(.datasync) { world, error in
             try await world.phone.table.update(Record(id: "a", ["text": "theirs again"]))

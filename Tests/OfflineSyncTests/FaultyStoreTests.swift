@@ -8,7 +8,7 @@ import StoreConformance
 import SyncContract
 import Testing
 
-@Suite("A store that fails", .serialized)
+@Suite("A store that fails")
 struct FaultyStoreTests {
     @Test(
         "loses nothing: every n-th call fails, everything is tried again, and both sides end with all changes",

@@ -1,3 +1,4 @@
+import DatasyncHTTP
 import RemoteContract
 import Synchronization
 import SyncContract
@@ -14,11 +15,11 @@ final class InterceptedServer: SyncRemote {
         case requestLost
     }
 
-    private let server: any SyncRemote
+    private let server: DatasyncRemote
     private let interceptions = Mutex<[Interception]>([])
     private let afterPage = Mutex<(@Sendable () async throws -> Void)?>(nil)
 
-    init(_ server: any SyncRemote) { self.server = server }
+    init(_ server: DatasyncRemote) { self.server = server }
 
     /// Queues what happens to the next requests, one each.
     func intercept(_ next: Interception...) { interceptions.withLock { $0 += next } }

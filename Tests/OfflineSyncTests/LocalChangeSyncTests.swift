@@ -5,7 +5,7 @@ import ReferenceStore
 import SyncContract
 import Testing
 
-@Suite("Local changes on their way to a server", .serialized)
+@Suite("Local changes on their way to a server")
 struct LocalChangeSyncTests {
     @Test("the version in an update counts also while another change waits")
     func staleVersionWithWaiting() async throws {

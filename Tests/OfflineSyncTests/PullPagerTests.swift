@@ -4,6 +4,7 @@ import SyncContract
 import Testing
 
 @testable import OfflineSync
+import QueryEvaluation
 
 /// A server's table as a list: it answers queries in pages and may be finer in time than what it tells.
 private struct ListServer {

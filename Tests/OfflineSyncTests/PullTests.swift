@@ -4,7 +4,7 @@ import SeededNumbers
 import SyncContract
 import Testing
 
-@Suite("Pulling from a real server", .serialized)
+@Suite("Pulling from a real server")
 struct PullTests {
     @Test("rows come over pages, changes and deletions follow", arguments: DatasyncDialect.allCases)
     func incremental(_ dialect: DatasyncDialect) async throws {
@@ -28,7 +28,7 @@ struct PullTests {
         }
     }
 
-    @Test("what a device pushed itself is no news to it", arguments: DatasyncDialect.allCases)
+    @Test("what a device pushed itself is not news to it", arguments: DatasyncDialect.allCases)
     func ownChanges(_ dialect: DatasyncDialect) async throws {
         try await SyncWorld.with(dialect) { world in
             try await world.phone.table.insert(["text": "milk"], id: "a")

@@ -3,7 +3,7 @@ import OfflineSync
 import SyncContract
 import Testing
 
-@Suite("Pushing to a real server", .serialized)
+@Suite("Pushing to a real server")
 struct PushTests {
     @Test("changes arrive in order and the queue is empty afterwards", arguments: DatasyncDialect.allCases)
     func push(_ dialect: DatasyncDialect) async throws {
@@ -86,7 +86,7 @@ struct PushTests {
     }
 
     @Test("a change whose answer was lost is recognised when it is sent again", arguments: DatasyncDialect.allCases)
-    func lostAnswers(_ dialect: DatasyncDialect) async throws {
+    func lostResponses(_ dialect: DatasyncDialect) async throws {
         try await SyncWorld.with(dialect) { world in
             let (phone, table) = (world.phone, world.phone.table)
             func pushTwice() async throws {

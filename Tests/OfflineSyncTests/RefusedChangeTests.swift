@@ -5,9 +5,9 @@ import ReferenceStore
 import SyncContract
 import Testing
 
-private let refuse = Fault.answer(EmulatorResponse(400)) { $0.method == "PUT" || $0.method == "PATCH" }
+private let refuse = Fault.respond(EmulatorResponse(400)) { $0.method == "PUT" || $0.method == "PATCH" }
 
-@Suite("Changes that the server refused", .serialized)
+@Suite("Changes that the server refused")
 struct RefusedChangeTests {
     @Test("a refused change, theirs taken: the local row becomes the server's", arguments: DatasyncDialect.allCases)
     func refusedTakeServer(_ dialect: DatasyncDialect) async throws {
@@ -34,7 +34,7 @@ struct RefusedChangeTests {
             let laptop = world.laptop
             try await laptop.table.update(Record(id: "a", ["text": "mine"]))
             try await laptop.table.delete("a")
-            world.emulator.inject(.answer(EmulatorResponse(400)) { $0.method == "DELETE" })
+            world.emulator.inject(.respond(EmulatorResponse(400)) { $0.method == "DELETE" })
             try await laptop.context.push()
             try await laptop.context.resolve(try await laptop.onlyError(), with: .takeServer)
             try await laptop.pull()
@@ -97,13 +97,13 @@ struct RefusedChangeTests {
             try await world.shareItem()
             let laptop = world.laptop
             try await laptop.table.update(Record(id: "a", ["text": "mine"]))
-            world.emulator.inject(.answer(EmulatorResponse(403), times: 1) { $0.method == "PUT" })
+            world.emulator.inject(.respond(EmulatorResponse(403), times: 1) { $0.method == "PUT" })
             try await laptop.context.push()
             try await laptop.context.resolve(try await laptop.onlyError(), with: resolution)
             try await world.phone.table.insert(["text": "bread"], id: "b")
             try await world.phone.context.push()
             world.emulator.inject(
-                .answer(EmulatorResponse(403), times: 99) { $0.method == "GET" && $0.path.hasSuffix("/a") }
+                .respond(EmulatorResponse(403), times: 99) { $0.method == "GET" && $0.path.hasSuffix("/a") }
             )
             for _ in 0..<3 { _ = try? await laptop.pull() }
             #expect(try await laptop.text("b") == "bread")
@@ -116,7 +116,7 @@ struct RefusedChangeTests {
             try await world.shareItem()
             let laptop = world.laptop
             try await laptop.table.delete("a")
-            world.emulator.inject(.answer(EmulatorResponse(400)) { $0.method == "DELETE" })
+            world.emulator.inject(.respond(EmulatorResponse(400)) { $0.method == "DELETE" })
             try await laptop.context.push()
             let error = try await laptop.onlyError()
             laptop.server.intercept(
@@ -136,7 +136,7 @@ struct RefusedChangeTests {
     @Test("a refused insert is sent again after an edit")
     func refusedInsertEdited() async throws {
         try await SyncWorld.with(.datasync) { world in
-            world.emulator.inject(.answer(EmulatorResponse(400)) { $0.method == "POST" })
+            world.emulator.inject(.respond(EmulatorResponse(400)) { $0.method == "POST" })
             try await world.laptop.table.insert(["text": "bad"], id: "a")
             #expect(try await world.laptop.context.push().failures.count == 1)
             try await world.laptop.table.update(Record(id: "a", ["text": "good"]))
@@ -168,7 +168,7 @@ struct RefusedChangeTests {
         try await SyncWorld.with(.datasync) { world in
             try await world.shareItem()
             try await world.laptop.table.delete("a")
-            world.emulator.inject(.answer(.html(404, "<html>Site not found</html>")) { $0.method == "DELETE" })
+            world.emulator.inject(.respond(.html(404, "<html>Site not found</html>")) { $0.method == "DELETE" })
             #expect(try await world.laptop.context.push().failures.count == 1)
             try await world.laptop.context.push()
             #expect(world.onServer().isEmpty)

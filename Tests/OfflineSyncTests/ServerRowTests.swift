@@ -5,12 +5,12 @@ import ReferenceStore
 import SyncContract
 import Testing
 
-private let refuse = Fault.answer(EmulatorResponse(400)) { $0.method == "PUT" || $0.method == "PATCH" }
+private let refuse = Fault.respond(EmulatorResponse(400)) { $0.method == "PUT" || $0.method == "PATCH" }
 
-@Suite("The server's side of a conflict", .serialized)
+@Suite("The server's side of a conflict")
 struct ServerRowTests {
-    @Test("a server's row kept beside a change is forgotten when the change was answered")
-    func staleServerItem() async throws {
+    /// Lends a world in which the laptop's change has met the phone's, was kept, and waits to be sent over it.
+    private func withMineKept(_ body: (SyncWorld) async throws -> Void) async throws {
         try await SyncWorld.with(.datasync) { world in
             try await world.shareItem()
             let (phone, laptop) = (world.phone, world.laptop)
@@ -19,10 +19,23 @@ struct ServerRowTests {
             try await laptop.table.update(Record(id: "a", ["text": "mine"]))
             try await laptop.context.push()
             try await laptop.context.resolve(try await laptop.onlyError(), with: .keepMine)
-            laptop.server.intercept(
-                .whileUnderWay { try await laptop.table.update(Record(id: "a", ["text": "mine 2"])) }
-            )
-            try await laptop.context.push()
+            try await body(world)
+        }
+    }
+
+    /// Sends the laptop's change of the item, which is edited before the answer is known.
+    private func pushWhileEditing(_ laptop: SyncWorld.Device) async throws {
+        laptop.server.intercept(
+            .whileUnderWay { try await laptop.table.update(Record(id: "a", ["text": "mine 2"])) }
+        )
+        try await laptop.context.push()
+    }
+
+    @Test("a server's row kept beside a change is forgotten when the change was answered")
+    func staleServerItem() async throws {
+        try await withMineKept { world in
+            let laptop = world.laptop
+            try await pushWhileEditing(laptop)
             #expect(world.onServer() == ["a": "mine"])
             world.emulator.inject(refuse)
             try await laptop.pull()
@@ -35,15 +48,9 @@ struct ServerRowTests {
 
     @Test("a server's row kept beside a change is forgotten when the server has none any more")
     func staleServerItemGone() async throws {
-        try await SyncWorld.with(.datasync) { world in
-            try await world.shareItem()
-            let (phone, laptop) = (world.phone, world.laptop)
-            try await phone.table.update(Record(id: "a", ["text": "theirs"]))
-            try await phone.context.push()
-            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
-            try await laptop.context.push()
-            try await laptop.context.resolve(try await laptop.onlyError(), with: .keepMine)
-            world.emulator.inject(.answer(EmulatorResponse(404)) { $0.method == "PUT" })
+        try await withMineKept { world in
+            let laptop = world.laptop
+            world.emulator.inject(.respond(EmulatorResponse(404)) { $0.method == "PUT" })
             try await laptop.context.push()
             let error = try await laptop.onlyError()
             #expect(error.isConflict && error.serverItem == nil)
@@ -53,20 +60,11 @@ struct ServerRowTests {
     }
 
     @Test("theirs is never an older row than the server has") func stale() async throws {
-        try await SyncWorld.with(.datasync) { world in
-            try await world.shareItem()
-            let (phone, laptop) = (world.phone, world.laptop)
-            try await phone.table.update(Record(id: "a", ["text": "theirs"]))
-            try await phone.context.push()
-            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
-            try await laptop.context.push()
-            try await laptop.context.resolve(try await laptop.onlyError(), with: .keepMine)
-            laptop.server.intercept(
-                .whileUnderWay { try await laptop.table.update(Record(id: "a", ["text": "mine 2"])) }
-            )
-            try await laptop.context.push()
-            try await phone.table.insert(["text": "later"], id: "z")
-            try await phone.context.push()
+        try await withMineKept { world in
+            let laptop = world.laptop
+            try await pushWhileEditing(laptop)
+            try await world.phone.table.insert(["text": "later"], id: "z")
+            try await world.phone.context.push()
             world.emulator.inject(refuse)
             try await laptop.pull()
             try await laptop.context.resolve(try await laptop.onlyError(), with: .takeServer)
@@ -85,8 +83,8 @@ struct ServerRowTests {
             let laptop = world.laptop
             try await laptop.pull()
             try await laptop.table.update(Record(id: "a", ["text": "mine"]))
-            world.emulator.inject(.answer(EmulatorResponse(412)) { $0.method == "PUT" })
-            world.emulator.inject(.answer(EmulatorResponse(403)) { $0.method == "GET" })
+            world.emulator.inject(.respond(EmulatorResponse(412)) { $0.method == "PUT" })
+            world.emulator.inject(.respond(EmulatorResponse(403)) { $0.method == "GET" })
             try await laptop.context.push()
             try await laptop.context.resolve(try await laptop.onlyError(), with: .takeServer)
             try await laptop.pull()
@@ -101,9 +99,9 @@ struct ServerRowTests {
             let laptop = world.laptop
             try await laptop.table.update(Record(id: "a", ["text": "mine"]))
             world.emulator.inject(
-                .answer(EmulatorResponse(412), times: 1) { $0.method == "PUT" || $0.method == "PATCH" }
+                .respond(EmulatorResponse(412), times: 1) { $0.method == "PUT" || $0.method == "PATCH" }
             )
-            world.emulator.inject(.answer(EmulatorResponse(403), times: 1) { $0.method == "GET" })
+            world.emulator.inject(.respond(EmulatorResponse(403), times: 1) { $0.method == "GET" })
             try await laptop.context.push()
             try await laptop.context.resolve(try await laptop.onlyError(), with: .keepMine)
             #expect(try await laptop.context.operations().map(\.kind) == [.update])

@@ -5,7 +5,7 @@ import ReferenceStore
 import SyncContract
 import Testing
 
-@Suite("What stands in the way of a push", .serialized)
+@Suite("What stands in the way of a push")
 struct UndeclaredTableTests {
     @Test("a change of a table that is not declared any more does not block others, and can be given up")
     func undeclared() async throws {

@@ -23,6 +23,42 @@ struct MemoryStoreTests {
         #expect(try await all().isEmpty)
     }
 
+    @Test("a transaction that throws puts back every row that it changed, deleted or wrote again, in every table")
+    func rollbackOfRows() async throws {
+        struct Refusal: Error {}
+        let configuration = SystemTables.configuration.name
+        try await store.upsert(["a", "b", "c"].map { Record(id: $0, ["text": "before"]) }, table: "T")
+        try await store.upsert([Record(id: "x", ["value": "1"])], table: configuration)
+        let before = try await all()
+        await #expect(throws: Refusal.self) {
+            try await store.write { transaction in
+                try transaction.upsert(["a", "b", "new"].map { Record(id: $0, ["text": "once"]) }, into: "T")
+                try transaction.delete(["a", "c", "new"], from: "T")
+                try transaction.upsert(["a", "b", "c"].map { Record(id: $0, ["text": "twice"]) }, into: "T")
+                try transaction.delete(Query(configuration))
+                throw Refusal()
+            }
+        }
+        #expect(Set(try await all()) == Set(before))
+        #expect(try await store.read(Query(configuration)).records.map(\.id) == ["x"])
+    }
+
+    @Test("a call that is refused leaves nothing behind, also when the closure goes on, and touches nothing")
+    func refusedCall() async throws {
+        let changes = store.changes()
+        try await store.write { transaction in
+            do {
+                try transaction.upsert([Record(id: "a"), Record(id: "b", ["rank": "text"])], into: "T")
+            } catch is StoreError {
+                return
+            }
+        }
+        #expect(try await all().isEmpty)
+        try await store.upsert([Record(id: "x")], table: SystemTables.configuration.name)
+        var iterator = changes.makeAsyncIterator()
+        #expect(await iterator.next()?.tables == [SystemTables.configuration.name])
+    }
+
     @Test("a transaction reads what it wrote")
     func readsOwnWrites() async throws {
         let seen = try await store.write { transaction in

@@ -1,5 +1,6 @@
 import QueryGenerator
 import ReferenceStore
+import SQLCipherStoreTestSupport
 import SeededNumbers
 import SyncContract
 import Testing
@@ -48,7 +49,7 @@ struct BatchTests {
                 records[id.folded(for: table.idComparison)] = random.record(id)
             }
             try await store.upsert(Array(records.values), table: table.name)
-            for index in 0..<150 {
+            for index in 0..<SeededGenerator.rounds(60, all: 150) {
                 let query = random.query(depth: 1)
                 let size = random.pick([1, 2, 3, 7, 40, 1_000])
                 let whole = try await store.read(query).records

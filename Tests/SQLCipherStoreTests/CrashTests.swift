@@ -1,4 +1,7 @@
+import DurableFiles
+import FileSystemRecording
 import Foundation
+import SQLCipherStoreTestSupport
 import SecretMemory
 import SyncContract
 import Testing
@@ -40,25 +43,25 @@ struct CrashTests {
 
     @Test(
         "leaves no store or a complete one when it dies while it creates it",
-        arguments: MaintenanceStep.allCases.filter { $0 != .emptiedLog }.map(\.rawValue)
+        arguments: 1...6
     )
     func killedWhileCreating(step: Int) async throws {
         let folder = try TestFolder()
         let path = folder.database.path
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, step = step as Int] in
-            let engine = try Keying.engineVersion()
-            var creator = StoreCreator(
-                files: StoreFiles(path),
+            let engine = try CipherConfiguration.engineVersion()
+            let creator = StoreCreator(
+                files: StoreFiles(path, in: .killing(after: step)),
                 engine: engine,
                 format: try #require(engine.newestFormat)
             )
-            creator.onStep = { if $0.rawValue == step { kill(getpid(), SIGKILL) } }
             try creator.create(.testKey(), StoreSchema([.items]))
         }
-        #expect(try folder.contents().keys.contains("store.db") == (step >= MaintenanceStep.named.rawValue))
+        let isDone = step >= 5
+        #expect(try folder.contents().keys.contains("store.db") == isDone)
         let store = try await EncryptedStore.open(
             in: folder,
-            mode: step >= MaintenanceStep.named.rawValue ? .openExisting : .createNew
+            mode: isDone ? .openExisting : .createNew
         )
         #expect(try await store.read(Query("items")).records.isEmpty)
         await store.close()

@@ -1,5 +1,7 @@
 import CSQLCipher
+import DurableFiles
 import Foundation
+import SQLCipherStoreTestSupport
 import SyncContract
 import Testing
 
@@ -36,8 +38,9 @@ struct ErrorTests {
             (EPERM, .readOnly), (ENOENT, .notFound), (ENOTDIR, .notFound), (EIO, .inputOutput), (EMFILE, .inputOutput),
         ]
         for (number, expected) in rows {
-            errno = number
-            #expect(StoreError(SystemCallFailure("open"), at: "/folder/store.db").code == expected)
+            #expect(
+                StoreError(SystemCallFailure(call: "open", number: number), at: "/folder/store.db").code == expected
+            )
         }
     }
 
@@ -139,7 +142,7 @@ struct ErrorTests {
     }
 }
 
-@Suite("A full disk", .serialized)
+@Suite("A full disk")
 struct FullDiskTests {
     @Test("refuses the write, keeps nothing of it, and leaves the store usable once there is space again")
     func fullDisk() async throws {

@@ -1,4 +1,6 @@
+import ChildProcesses
 import Foundation
+import SQLCipherStoreTestSupport
 import SyncContract
 import Testing
 
@@ -10,7 +12,7 @@ struct ForeignReaderTests {
     func python() async throws {
         let engine = try EncryptedStore.linkedEngineVersion()
         let newest = try #require(engine.newestFormat)
-        for format in FormatMark.Format.allCases where format.rawValue <= newest.rawValue {
+        for format in FileHeader.Format.allCases where format.rawValue <= newest.rawValue {
             let folder = try TestFolder()
             try StoreCreator(files: StoreFiles(folder.database.path), engine: engine, format: format)
                 .create(.testKey(), StoreSchema([.items, .searchable("T")]))
@@ -38,25 +40,9 @@ struct ForeignReaderTests {
         let program = folder.url.appending(path: "reader.py")
         try Data(text[start..<end].utf8).write(to: program)
 
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
         let digits = String(repeating: (key < 16 ? "0" : "") + String(key, radix: 16), count: 32)
-        process.arguments = ["python3", program.path, "libsqlcipher.so.0", folder.database.path, digits, sql]
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        return try await withCheckedThrowingContinuation { continuation in
-            process.terminationHandler = { process in
-                // A line or two, which the pipe holds.
-                let text = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-                continuation.resume(returning: (process.terminationStatus, text))
-            }
-            do {
-                try process.run()
-            } catch {
-                process.terminationHandler = nil
-                continuation.resume(throwing: error)
-            }
-        }
+        let arguments = [program.path, "libsqlcipher.so.0", folder.database.path, digits, sql]
+        let result = try await ChildProcess.run(.named("python3", arguments))
+        return (result.status ?? -1, result.output)
     }
 }

@@ -1,10 +1,12 @@
 import Foundation
 import ReferenceStore
+import SQLCipherStoreTestSupport
 import SeededNumbers
 import SyncContract
 import Testing
 
 @testable import SQLCipherStore
+import ItemCoding
 
 @Suite("Items of Codable types in a store")
 struct ItemTests {

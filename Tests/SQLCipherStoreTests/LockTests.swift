@@ -1,4 +1,7 @@
+import ChildProcesses
+import DurableFiles
 import Foundation
+import SQLCipherStoreTestSupport
 import SyncContract
 import Testing
 
@@ -11,7 +14,7 @@ struct LockTests {
         let folder = try TestFolder()
         let files = StoreFiles(folder.database.path)
         var lock: LockFile? = try LockFile(files)
-        let duplicate = try dup(#require(lock).descriptor.number)
+        let duplicate = try dup(#require(lock).lock.descriptor.number)
         try #require(duplicate >= 0)
         defer { close(duplicate) }
         #expect(try await code { _ = try LockFile(files) } == .inUse)
@@ -26,11 +29,7 @@ struct LockTests {
         try await withThrowingTaskGroup { group in
             group.addTask {
                 while !Task.isCancelled {
-                    let process = Process()
-                    process.executableURL = URL(filePath: "/usr/bin/env")
-                    process.arguments = ["true"]
-                    try process.run()
-                    process.waitUntilExit()
+                    _ = try await ChildProcess.run(.named("true"))
                 }
             }
             for round in 0..<100 {

@@ -1,5 +1,7 @@
 import Dispatch
+import DurableFiles
 import Foundation
+import SQLCipherStoreTestSupport
 import SyncContract
 import Testing
 
@@ -8,7 +10,7 @@ import Testing
 @Suite("The log")
 struct LogTests {
     private func logSize(in folder: TestFolder) -> Int {
-        FileSystem.size(of: StoreFiles(folder.database.path).log) ?? 0
+        FileSystem.size(of: StoreFiles(folder.database.path).wal) ?? 0
     }
 
     /// The limit on time only ends a wait for what never comes; nothing is measured.
@@ -46,7 +48,7 @@ struct LogTests {
         try await store.upsert([Record(id: "1")], table: "items")
         #expect(logSize(in: folder) > 0)
         await store.close()
-        #expect(!FileSystem.exists(StoreFiles(folder.database.path).log))
+        #expect(!FileSystem.exists(StoreFiles(folder.database.path).wal))
     }
 
     @Test("is emptied half a second after the last commit unless a test says otherwise")

@@ -1,4 +1,5 @@
 import Foundation
+import SQLCipherStoreTestSupport
 import SecretMemory
 import SyncContract
 import Testing
@@ -20,8 +21,8 @@ struct OpeningTests {
         await again.close()
     }
 
-    @Test("the first bytes are the format mark, never SQLite's header, and two stores differ in the rest")
-    func formatMark() async throws {
+    @Test("the first bytes are the file header, never SQLite's header, and two stores differ in the rest")
+    func fileHeader() async throws {
         var starts: Set<[UInt8]> = []
         for _ in 0..<2 {
             let folder = try TestFolder()
@@ -181,13 +182,13 @@ struct OpeningTests {
     func formats() async throws {
         let engine = try EncryptedStore.linkedEngineVersion()
         let newest = try #require(engine.newestFormat)
-        for format in FormatMark.Format.allCases {
+        for format in FileHeader.Format.allCases {
             let folder = try TestFolder()
             if format.rawValue <= newest.rawValue {
                 let creator = StoreCreator(files: StoreFiles(folder.database.path), engine: engine, format: format)
                 try creator.create(.testKey(), StoreSchema([.items]))
             } else {
-                try folder.write(FormatMark(new: format).bytes + [UInt8](repeating: 0, count: 8_192))
+                try folder.write(FileHeader(new: format).bytes + [UInt8](repeating: 0, count: 8_192))
                 #expect(try await code { _ = try await EncryptedStore.open(in: folder) } == .unsupportedFormat)
                 continue
             }

@@ -1,9 +1,11 @@
 import QueryGenerator
+import SQLCipherStoreTestSupport
 import SeededNumbers
 import SyncContract
 import Testing
 
 @testable import SQLCipherStore
+import QueryEvaluation
 
 @Suite("SQL and the evaluator in memory agree")
 struct QueryAgreementTests {
@@ -28,7 +30,7 @@ struct QueryAgreementTests {
         random.rows = records
         let evaluator = QueryEvaluator(table)
 
-        for index in 0..<2_000 {
+        for index in 0..<SeededGenerator.rounds(400, all: 2_000) {
             let query = random.query()
             let expected = try evaluator.evaluate(query, over: records)
             let result = try await store.read(query.countingAll())
@@ -58,7 +60,7 @@ struct QueryAgreementTests {
         let folder = try TestFolder()
         let store = try await EncryptedStore.open(in: folder, [.items, .folding])
 
-        for index in 0..<200 {
+        for index in 0..<SeededGenerator.rounds(100, all: 200) {
             let records = Self.records(30, table, &random)
             random.rows = records
             let query = random.query()

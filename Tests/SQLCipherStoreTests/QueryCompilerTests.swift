@@ -1,7 +1,9 @@
+import SQLCipherStoreTestSupport
 import SyncContract
 import Testing
 
 @testable import SQLCipherStore
+import QueryEvaluation
 
 @Suite("Compiling queries")
 struct QueryCompilerTests {

@@ -1,4 +1,5 @@
 import ReferenceStore
+import SQLCipherStoreTestSupport
 import SyncContract
 import Testing
 

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import SeededNumbers
+import SQLCipherStoreTestSupport
 import SyncContract
 import Synchronization
 import Testing

@@ -1,3 +1,4 @@
+import SQLCipherStoreTestSupport
 import SyncContract
 import Testing
 

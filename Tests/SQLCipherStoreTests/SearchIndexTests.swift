@@ -1,87 +1,24 @@
 import CSQLCipher
+import DurableFiles
 import Foundation
+import SQLCipherStoreTestSupport
 import SecretMemory
 import SeededNumbers
 import SyncContract
 import Testing
 
 @testable import SQLCipherStore
+import QueryEvaluation
 
 @Suite("The indexes of searchable columns")
 struct SearchIndexTests {
-    private struct Refusal: Error {}
-
-    /// The names of tables, triggers and indexes that belong to searchable columns.
-    private func objects(_ database: Database) throws -> Set<String> {
-        var names: Set<String> = []
-        try database.withStatement("SELECT name FROM sqlite_master") { statement in
-            while try statement.step() {
-                let name = statement.text(0)
-                if name.contains(":"), name.hasPrefix("words") || name.hasPrefix("folded") { names.insert(name) }
-            }
-        }
-        return names
-    }
-
-    private func objects(of columns: [String], _ table: String = "T", version: Int = 1) -> Set<String> {
-        Set(
-            columns.flatMap { column in
-                ["", ":insert", ":update", ":delete"].map { "words\(version):\(table):\(column)\($0)" }
-                    + ["folded\(version):\(table):\(column)"]
-            }
-        )
-    }
-
     /// Holds the index of a column in a closed store against the column's texts.
     private func expectConsistent(
         _ folder: TestFolder,
         _ columns: [String] = ["shop", "owner"],
         _ table: String = "T"
     ) throws {
-        let database = try folder.openDatabase()
-        #expect(try objects(database).filter { $0.contains(":\(table):") } == objects(of: columns, table))
-        for column in columns {
-            var expected: Set<[String]> = []
-            let rows = "SELECT id, \"\(column)\" FROM \"\(table)\" NOT INDEXED WHERE \"\(column)\" IS NOT NULL"
-            try database.withStatement(rows) { row in
-                while try row.step() {
-                    for word in TextWords.words(of: row.text(1)) { expected.insert([word, row.text(0)]) }
-                }
-            }
-            var found: Set<[String]> = []
-            try database.withStatement("SELECT word, row FROM \"words1:\(table):\(column)\"") { row in
-                while try row.step() { found.insert([row.text(0), row.text(1)]) }
-            }
-            #expect(found == expected)
-        }
-        // Compares every index of SQLite's, those of folded text included, with its table.
-        #expect(try database.text("PRAGMA integrity_check") == "ok")
-    }
-
-    /// Random upserts, merges and deletions in one transaction, some of which are refused or rolled back.
-    private func change(_ store: EncryptedStore, _ table: String, _ texts: inout SearchTexts) async throws {
-        let fails = texts.chance(20)
-        let steps = (0..<texts.number(1..<6))
-            .map { _ in
-                let id = RecordID.string(["x", "X", "é"][texts.number(0..<3)] + "\(texts.number(0..<15))")
-                var record = Record(id: id)
-                for column in ["shop", "owner", "plain"] where texts.chance(60) { record[column] = texts.value() }
-                return (texts.number(0..<10), record, texts.query(table))
-            }
-        do {
-            try await store.write { transaction in
-                for (kind, record, query) in steps {
-                    switch kind {
-                    case 0: try transaction.delete([record.id], from: table)
-                    case 1: try transaction.delete(query.limited(to: 3))
-                    default: try transaction.upsert([record], into: table)
-                    }
-                }
-                if fails { throw Refusal() }
-            }
-        } catch is Refusal {
-            // Rolled back, as it should be.
-        }
+        #expect(try folder.searchIndexProblems(columns, table) == [])
     }
 
     @Test(
@@ -95,7 +32,7 @@ struct SearchIndexTests {
         for round in 0..<8 {
             let hasShop = round % 3 != 2
             let store = try await EncryptedStore.open(in: folder, [.searchable("T", comparison, shop: hasShop)])
-            for _ in 0..<25 { try await change(store, "T", &texts) }
+            for _ in 0..<25 { try await texts.change(store, "T") }
             await store.close()
             try expectConsistent(folder, hasShop ? ["shop", "owner"] : ["owner"])
         }
@@ -109,7 +46,7 @@ struct SearchIndexTests {
         let records = (0..<200).map { Record(id: .string("\($0)"), ["shop": .string("Łódź \($0)"), "extra": "x"]) }
         try await store.upsert(records, table: "T")
         await store.close()
-        #expect(try objects(folder.openDatabase()).isEmpty)
+        #expect(try folder.searchIndexObjects().isEmpty)
 
         store = try await EncryptedStore.open(in: folder, [.searchable("T")])
         let query = Query("T").filtered(by: .matches(words: "lodz 17", in: ["shop"], .wholeWords))
@@ -124,7 +61,7 @@ struct SearchIndexTests {
         store = try await EncryptedStore.open(in: folder, [TableDefinition("T", columns: [.init("plain", .string)])])
         try await store.upsert([Record(id: "17", ["shop": "other"])], table: "T")
         await store.close()
-        #expect(try objects(folder.openDatabase()).isEmpty)
+        #expect(try folder.searchIndexObjects().isEmpty)
         store = try await EncryptedStore.open(in: folder, [.searchable("T")])
         #expect(try await store.read(query).records.isEmpty)
         let other = Query("T").filtered(by: Column("shop").matches(words: "OTHER"))
@@ -140,12 +77,16 @@ struct SearchIndexTests {
         try await store.upsert([Record(id: "1", ["shop": "Łódź", "owner": "Anna"])], table: "T")
         await store.close()
         do {
-            let mark = try FormatMark(
-                reading: FileSystem.prefix(of: folder.database.path, count: FormatMark.count),
+            let header = try FileHeader(
+                reading: FileSystem.prefix(of: folder.database.path, count: FileHeader.count),
                 of: folder.database.path
             )
-            let keying = try Keying(key: .testKey(), mark: mark, engine: Keying.engineVersion())
-            let database = try keying.open(path: folder.database.path, flags: SQLITE_OPEN_READWRITE)
+            let cipherConfiguration = try CipherConfiguration(
+                key: .testKey(),
+                header: header,
+                engine: CipherConfiguration.engineVersion()
+            )
+            let database = try cipherConfiguration.open(path: folder.database.path, flags: SQLITE_OPEN_READWRITE)
             try database.configureSession(EncryptedStoreOptions())
             for statement in SearchIndex(table: "T", column: "shop").removal { try database.run(statement) }
             try database.run("CREATE TABLE \"words0:T:shop\" (\"word\" TEXT, \"row\" TEXT)")
@@ -190,36 +131,6 @@ struct SearchIndexTests {
         #expect(try await store.read(query).records.count == 37)
         #expect(try await store.read(Query("T").filtered(by: Column("shop").matches(words: "half"))).records.isEmpty)
         await store.close()
-        try expectConsistent(folder)
-    }
-
-    @Test("come along when a store is compacted, backed up, upgraded, or exported, and are used and kept there")
-    func maintenance() async throws {
-        let seed = SeededGenerator.seed()
-        var texts = SearchTexts(seed: seed)
-        let folder = try TestFolder()
-        let store = try await EncryptedStore.open(in: folder, [.searchable("T")])
-        for _ in 0..<20 { try await change(store, "T", &texts) }
-        try await store.upsert([Record(id: "0", ["shop": "Łódź"])], table: "T")
-        let copy = try TestFolder()
-        try await store.backUp(to: copy.database)
-        await store.close()
-        try expectConsistent(copy)
-        for rewrite in Rewrite.possible where rewrite != .rekey {
-            try await rewrite.run(on: folder.database)
-            try expectConsistent(folder)
-        }
-        let plain = folder.url.appending(path: "plain.sqlite")
-        try await StoreFile(folder.database).exportPlaintext(to: plain, key: .testKey())
-        let other = try TestFolder()
-        _ = try await StoreFile.encrypt(plaintext: plain, into: other.database, key: .testKey())
-        try expectConsistent(other)
-
-        let again = try await EncryptedStore.open(in: folder, [.searchable("T")])
-        let query = Query("T").filtered(by: Column("shop").matches(words: "lodz", .wholeWords))
-        #expect(try await again.read(query).records.contains { $0.id == "0" })
-        for _ in 0..<20 { try await change(again, "T", &texts) }
-        await again.close()
         try expectConsistent(folder)
     }
 

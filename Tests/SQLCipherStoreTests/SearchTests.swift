@@ -1,4 +1,5 @@
 import ReferenceStore
+import SQLCipherStoreTestSupport
 import SeededNumbers
 import SyncContract
 import Testing
@@ -111,7 +112,7 @@ struct SearchTests {
         let folder = try TestFolder()
         let store = try await EncryptedStore.open(in: folder, [table])
         try await store.upsert(records, table: "T")
-        for index in 0..<500 {
+        for index in 0..<SeededGenerator.rounds(200, all: 500) {
             let query = texts.query("T").countingAll()
             let expected = try await memory.read(query)
             let result = try await store.read(query)

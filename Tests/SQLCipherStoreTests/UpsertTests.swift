@@ -1,4 +1,5 @@
 import QueryGenerator
+import SQLCipherStoreTestSupport
 import SeededNumbers
 import SyncContract
 import Testing

@@ -1,3 +1,4 @@
+import SQLCipherStoreTestSupport
 import SeededNumbers
 import SyncContract
 import Testing

@@ -1,5 +1,7 @@
 import Dispatch
+import DurableFiles
 import Foundation
+import SQLCipherStoreTestSupport
 import SyncContract
 import Testing
 
@@ -106,7 +108,7 @@ struct WriterTests {
             try await store.upsert([Record(id: "1", ["bytes": bytes])], table: "items")
         }
         // 30 MiB were written; the file is never cut below its longest.
-        let size = try #require(FileSystem.size(of: StoreFiles(folder.database.path).log))
+        let size = try #require(FileSystem.size(of: StoreFiles(folder.database.path).wal))
         #expect(size < 3 * WALLimits.checkpointPages * WALLimits.frameSize)
         await store.close()
     }

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import Testing
 
@@ -18,42 +19,14 @@ enum BenchmarkProcess {
         let folder = FileManager.default.temporaryDirectory.appending(path: "sealedsync-test-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: folder) } }
-        let process = Process()
-        process.executableURL = try executable
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": folder.path]) { _, new in new }
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        let text = try await withCheckedThrowingContinuation { continuation in
-            // Waiting blocks: it has no place on the cooperative pool.
-            DispatchQueue.global()
-                .async {
-                    continuation.resume(
-                        with: Result {
-                            try process.run()
-                            let data = output.fileHandleForReading.readDataToEndOfFile()
-                            process.waitUntilExit()
-                            return String(decoding: data, as: UTF8.self)
-                        }
-                    )
-                }
-        }
+        let environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": folder.path]) { _, new in new }
+        let command = try ChildProcess.Command(
+            ChildProcess.built("sealedsync-bench"),
+            arguments,
+            environment: environment
+        )
+        let result = try await ChildProcess.run(command)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
-        return (process.terminationStatus, text)
-    }
-
-    /// The benchmarks beside the test bundle, where the build puts both.
-    private static var executable: URL {
-        get throws {
-            var folder = try #require(Bundle.main.executableURL).deletingLastPathComponent()
-            for _ in 0..<5 {
-                let candidate = folder.appending(path: "sealedsync-bench")
-                if FileManager.default.isExecutableFile(atPath: candidate.path) { return candidate }
-                // On some platforms the bundle is a folder of its own inside the products' folder.
-                folder.deleteLastPathComponent()
-            }
-            throw CocoaError(.fileNoSuchFile)
-        }
+        return (try #require(result.status, "ended by a signal: \(result.errors)"), result.output)
     }
 }

@@ -4,16 +4,13 @@ import Foundation
 import ServerConformance
 import Testing
 
-@Suite("Correct servers pass every rule", .serialized)
+@Suite("Correct servers pass every rule")
 struct CorrectServerTests {
-    @Test("the emulator, in both protocols; nothing but tombstones is left, and other rows are as they were")
-    func emulator() async throws {
-        async let datasync: Void = emulator(.datasync)
-        async let azureMobileApps: Void = emulator(.azureMobileApps)
-        _ = try await (datasync, azureMobileApps)
-    }
-
-    private func emulator(_ serverProtocol: ServerProtocol) async throws {
+    @Test(
+        "the emulator, in both protocols; nothing but tombstones is left, and other rows are as they were",
+        arguments: ServerProtocol.allCases
+    )
+    func emulator(_ serverProtocol: ServerProtocol) async throws {
         try await JudgedServer.with(serverProtocol) { server in
             let others: [[String: JSONValue]] = (0..<5)
                 .map { ["id": .string("other-\($0)"), "text": "theirs", "number": 1] }
@@ -29,7 +26,7 @@ struct CorrectServerTests {
 
     @Test("a table that removes deleted rows", arguments: ServerProtocol.allCases)
     func hardDelete(_ serverProtocol: ServerProtocol) async throws {
-        try await JudgedServer.with(serverProtocol, softDelete: false) { server in
+        try await JudgedServer.with(serverProtocol, softDelete: false, by: .memory) { server in
             let report = try await server.judge(chapters: ["conflict", "read", "delete", "undelete", "tombstone"])
             report.expectPassed("hard deletion, protocol \(serverProtocol.rawValue)", notApplicable: "'softDelete'")
             #expect(!report.capabilities.contains("softDelete"))
@@ -39,15 +36,8 @@ struct CorrectServerTests {
         }
     }
 
-    @Test("servers of other make: Datasync on ASP.NET, Node on sqlite, .NET in protocol 2")
-    func otherMakes() async throws {
-        async let datasync: Void = otherDatasync()
-        async let node: Void = node()
-        async let dotNet: Void = dotNet()
-        _ = try await (datasync, node, dotNet)
-    }
-
-    private func otherDatasync() async throws {
+    @Test("a server of other make: Datasync on ASP.NET")
+    func otherDatasync() async throws {
         let columns: [String: EmulatedTableDefinition.ColumnType] = [
             "title": .string, "isComplete": .boolean, "amount": .number, "dueDate": .date,
         ]
@@ -55,6 +45,7 @@ struct CorrectServerTests {
             .datasync,
             columns: columns,
             pageSize: 33,
+            by: .memory,
             answering: OtherServers.datasync
         ) { server in
             let report = try await server.judge()
@@ -65,16 +56,19 @@ struct CorrectServerTests {
         }
     }
 
-    private func node() async throws {
-        try await JudgedServer.with(.azureMobileApps, answering: OtherServers.nodeOnSQLite) { server in
+    @Test("a server of other make: Node on sqlite")
+    func node() async throws {
+        try await JudgedServer.with(.azureMobileApps, by: .memory, answering: OtherServers.nodeOnSQLite) { server in
             try await server.judge(chapters: ["query", "function", "page"]).expectPassed("Node on sqlite")
         }
     }
 
-    private func dotNet() async throws {
+    @Test("a server of other make: .NET in protocol 2")
+    func dotNet() async throws {
         try await JudgedServer.with(
             .azureMobileApps,
             pageSize: 40,
+            by: .memory,
             answering: OtherServers.dotNet2
         ) { server in
             try await server.judge().expectPassed(".NET in protocol 2", notApplicable: "answers 204")
@@ -86,7 +80,7 @@ struct CorrectServerTests {
         arguments: ServerProtocol.allCases
     )
     func fewColumns(_ serverProtocol: ServerProtocol) async throws {
-        try await JudgedServer.with(serverProtocol, columns: [:]) { server in
+        try await JudgedServer.with(serverProtocol, columns: [:], by: .memory) { server in
             let report = try await server.judge(chapters: ["date", "function", "create"])
             report.expectPassed("no declared columns", notApplicable: "'date'", "date column")
             #expect(report.capabilities == ["boolean", "number", "softDelete", "text"])

@@ -1,10 +1,11 @@
+import ChildProcesses
 import ConformanceRunner
 import DatasyncEmulator
 import Foundation
 import ServerConformance
 import Testing
 
-@Suite("Servers that misbehave", .serialized)
+@Suite("Servers that misbehave")
 struct HostileServerTests {
     private let rules = [
         "create.with-id", "read.by-id", "order.by-updated-at", "order.count", "delete.gone", "input.null-body",
@@ -50,7 +51,7 @@ struct HostileServerTests {
             let proxy = LossyProxy(upstream: UInt16(try #require(server.url.port)))
             let url = try proxy.start()
             defer { proxy.stop() }
-            proxy.next(.cutAnswer) { $0.contains("orderby") }
+            proxy.next(.cutResponse) { $0.contains("orderby") }
             let suite = try ServerRules.suite(for: .datasync).selecting(ids: rules)
             let subject = ServerSubject(url: url, table: JudgedServer.table, .datasync)
             let report = try await ServerConformance.run(suite, on: subject).report
@@ -64,15 +65,17 @@ struct HostileServerTests {
         try await JudgedServer.with(.datasync) { server in
             server.emulator.inject(.delay(.seconds(30), times: 1) { $0.query.contains("orderby") })
             let suite = try ServerRules.suite(for: .datasync).selecting(ids: rules)
-            let subject = ServerSubject(url: server.url, table: JudgedServer.table, .datasync, timeout: .seconds(1))
+            let subject = ServerSubject(url: server.url, table: JudgedServer.table, .datasync, timeout: .seconds(5))
             let report = try await ServerConformance.run(suite, on: subject).report
             #expect(report.broken.map(\.rule.id) == ["order.by-updated-at"])
 
             server.emulator.inject(.delay(.seconds(30), times: 1) { $0.query.contains("orderby") })
             var settings = RunSettings()
-            settings.secondsPerRule = 1
-            let timed = try await ServerConformance.run(suite, on: server.subject, settings).report
-            #expect(timed.broken.map(\.outcome) == [.timedOut(seconds: 1)])
+            settings.secondsPerRule = 2
+            // The other rules may take their time on a busy machine.
+            let rule = try suite.selecting(ids: ["order.by-updated-at"])
+            let timed = try await ServerConformance.run(rule, on: server.subject, settings).report
+            #expect(timed.broken.map(\.outcome) == [.timedOut(seconds: 2)])
             #expect(server.liveRows.isEmpty, "the rows of a rule that was given up are deleted too")
         }
     }
@@ -95,16 +98,16 @@ struct HostileServerTests {
     @Test("no server, no table, and a table that takes no rows are one error with words")
     func unusable() async throws {
         let nobody = ServerSubject(url: URL(string: "http://127.0.0.1:1")!, table: "T", .datasync)
-        await #expect(throws: ServerUnusable.self) {
+        await #expect(throws: ServerUnavailable.self) {
             _ = try await ServerConformance.run(ServerRules.suite(for: .datasync), on: nobody)
         }
         try await JudgedServer.with(.datasync) { server in
             let other = ServerSubject(url: server.url, table: "absent", .datasync)
-            await #expect(throws: ServerUnusable.self) {
+            await #expect(throws: ServerUnavailable.self) {
                 _ = try await ServerConformance.run(ServerRules.suite(for: .datasync), on: other)
             }
-            server.emulator.inject(.answer(EmulatorResponse(403), times: 1_000) { $0.method == "POST" })
-            await #expect(throws: ServerUnusable.self) { _ = try await server.judge() }
+            server.emulator.inject(.respond(EmulatorResponse(403), times: 1_000) { $0.method == "POST" })
+            await #expect(throws: ServerUnavailable.self) { _ = try await server.judge() }
         }
     }
 
@@ -114,7 +117,7 @@ struct HostileServerTests {
             server.emulator.inject(.delay(.seconds(30), times: 1) { $0.query.contains("orderby") })
             let task = Task { try await server.judge(["page.walk"]) }
             // The rows are made, and the rule waits for an answer that will not come soon.
-            while server.emulator.pendingFaults > 0 { await Task.yield() }
+            try await looking { server.emulator.pendingFaults == 0 }
             #expect(server.liveRows.count >= 120)
             task.cancel()
             await #expect(throws: ServerRunCancelled.self) { _ = try await task.value }
@@ -154,7 +157,7 @@ struct HostileServerTests {
     @Test("rows that cannot be deleted are named")
     func leftRows() async throws {
         try await JudgedServer.with(.datasync) { server in
-            server.emulator.inject(.answer(EmulatorResponse(500), times: 1_000) { $0.method == "DELETE" })
+            server.emulator.inject(.respond(EmulatorResponse(500), times: 1_000) { $0.method == "DELETE" })
             let suite = try ServerRules.suite(for: .datasync).selecting(ids: ["create.with-id"])
             let (_, left) = try await ServerConformance.run(suite, on: server.subject)
             #expect(Set(left) == Set(server.liveRows.compactMap { $0["id"]?.string }))

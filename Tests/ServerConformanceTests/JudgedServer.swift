@@ -1,5 +1,6 @@
 import ConformanceRunner
 import DatasyncEmulator
+import EmulatorTransport
 import Foundation
 import SeededNumbers
 import ServerConformance
@@ -8,8 +9,15 @@ import Testing
 /// What a server does with a request; it may ask the emulator behind it.
 typealias Answering = @Sendable (_ request: EmulatorRequest, _ emulator: Emulator) async throws -> EmulatorResponse
 
-/// A server with a socket, and its table.
+/// A server and its table.
 struct JudgedServer {
+    /// What carries the requests.
+    enum Carrier {
+        case sockets
+        /// For tests that are about what is said.
+        case memory
+    }
+
     static let table = "TodoItem"
     static let usualColumns: [String: EmulatedTableDefinition.ColumnType] = [
         "text": .string, "complete": .boolean, "number": .number, "date": .date,
@@ -18,7 +26,8 @@ struct JudgedServer {
     let emulator: Emulator
     let url: URL
     let serverProtocol: ServerProtocol
-    private let server: EmulatorServer
+    /// Nil for sockets.
+    private let transport: EmulatorTransport?
 
     /// Starts a server whose table has every kind of column.
     static func with<Value>(
@@ -26,6 +35,7 @@ struct JudgedServer {
         softDelete: Bool = true,
         columns: [String: EmulatedTableDefinition.ColumnType] = Self.usualColumns,
         pageSize: Int? = nil,
+        by carrier: Carrier = .sockets,
         answering: @escaping Answering = { try await $1.handle($0) },
         _ body: (JudgedServer) async throws -> Value
     ) async throws -> Value {
@@ -40,9 +50,13 @@ struct JudgedServer {
         )
         configuration.pageSize = pageSize
         let emulator = Emulator(configuration)
+        if carrier == .memory {
+            let transport = EmulatorTransport(emulator, answering: answering)
+            let address = try #require(URL(string: "http://emulator.example"))
+            return try await body(JudgedServer(emulator, address, serverProtocol, transport))
+        }
         let server = EmulatorServer(emulator, respond: answering)
-        let url = try await server.start()
-        let judged = JudgedServer(emulator: emulator, url: url, serverProtocol: serverProtocol, server: server)
+        let judged = JudgedServer(emulator, try await server.start(), serverProtocol, nil)
         do {
             let value = try await body(judged)
             await server.stop()
@@ -53,7 +67,14 @@ struct JudgedServer {
         }
     }
 
-    var subject: ServerSubject { ServerSubject(url: url, table: Self.table, serverProtocol, timeout: .seconds(20)) }
+    private init(_ emulator: Emulator, _ url: URL, _ serverProtocol: ServerProtocol, _ transport: EmulatorTransport?) {
+        (self.emulator, self.url, self.serverProtocol, self.transport) = (emulator, url, serverProtocol, transport)
+    }
+
+    var subject: ServerSubject {
+        if let transport { return ServerSubject(url: url, table: Self.table, serverProtocol, transport: transport) }
+        return ServerSubject(url: url, table: Self.table, serverProtocol, timeout: .seconds(20))
+    }
 
     /// The rows of the table that are not deleted.
     var liveRows: [[String: JSONValue]] { emulator.rows(in: Self.table).filter { $0["deleted"] == false } }

@@ -43,7 +43,7 @@ struct FaultyStoreTests {
     private struct FaultlessHarness: StoreHarness {
         let name = "FaultyStore"
 
-        func makeStore(_ schema: StoreSchema, at place: StorePlace) async throws -> FaultyStore<MemoryStore> {
+        func makeStore(_ schema: StoreSchema, at place: StoreLocation) async throws -> FaultyStore<MemoryStore> {
             FaultyStore(MemoryStore(schema)) { _ in nil }
         }
     }

@@ -4,11 +4,11 @@ import Foundation
 import StoreConformance
 import Testing
 
-@Suite("A program made by one line of the kit", .serialized)
+@Suite("A program made by one line of the kit")
 struct ProgramTests {
     @Test("runs every rule of a correct store, those that kill processes included")
-    func wholeRun() throws {
-        let output = try FixtureProgram.run(["file", "--json", "--chapter", "durability", "--chapter", "changes"])
+    func wholeRun() async throws {
+        let output = try await FixtureProgram.run(["file", "--json", "--chapter", "durability", "--chapter", "changes"])
         #expect(output.status == 0, "\(output.text)")
         let report = try output.json()
         #expect(report.passed)
@@ -17,8 +17,8 @@ struct ProgramTests {
     }
 
     @Test("reports a store that traps as crashed, and runs the rest")
-    func trap() throws {
-        let output = try FixtureProgram.run(["traps", "--json", "--chapter", "read"])
+    func trap() async throws {
+        let output = try await FixtureProgram.run(["traps", "--json", "--chapter", "read"])
         #expect(output.status == 1)
         let report = try output.json()
         #expect(report.status(of: "read.id-exact-case") == "crashed")
@@ -28,8 +28,8 @@ struct ProgramTests {
     }
 
     @Test("gives up a store that sleeps, and one that blocks every thread of the pool", arguments: ["hangs", "blocks"])
-    func hang(_ name: String) throws {
-        let output = try FixtureProgram.run(
+    func hang(_ name: String) async throws {
+        let output = try await FixtureProgram.run(
             [name, "--json", "--timeout", "2", "--rule", "read.tables-are-separate", "--rule", "system.properties"]
         )
         #expect(output.status == 1)
@@ -50,12 +50,12 @@ struct ProgramTests {
     }
 
     @Test("fits what people read into 80 columns")
-    func columns() throws {
+    func columns() async throws {
         for arguments in [
             ["queue", "--list"], ["queue", "--help"], ["queue", "--chapter", "absent"],
             ["cuts before it orders", "--chapter", "order", "--seed", "1"], ["queue", "--chapter", "encryption"],
         ] {
-            let output = try FixtureProgram.run(arguments)
+            let output = try await FixtureProgram.run(arguments)
             let lines = (output.text + output.errors).split(separator: "\n")
             // A single word may be longer: a text that was written.
             let long = lines.filter { $0.count > 80 && $0.drop { $0 == " " }.contains(" ") }
@@ -64,30 +64,30 @@ struct ProgramTests {
     }
 
     @Test("repeats random numbers for a seed, and prints the seed it chose")
-    func seeds() throws {
+    func seeds() async throws {
         let mutant = try #require(Mutant.all.first { $0.rule == "transaction.rollback-random" })
-        func run(_ options: String...) throws -> String {
-            try FixtureProgram.run([mutant.fault, "--rule", mutant.rule] + options).text
+        func run(_ options: String...) async throws -> String {
+            try await FixtureProgram.run([mutant.fault, "--rule", mutant.rule] + options).text
         }
-        let violations = try [run("--seed", "42"), run("--seed", "42"), run("--seed", "43")]
+        let violations = try await [run("--seed", "42"), run("--seed", "42"), run("--seed", "43")]
             .map { text in text.split(separator: "\n").filter { $0.contains("got") } }
         #expect(!violations[0].isEmpty && violations[0] == violations[1] && violations[0] != violations[2])
-        #expect(try run().contains("repeat with: --rule transaction.rollback-random --seed "))
+        #expect(try await run().contains("repeat with: --rule transaction.rollback-random --seed "))
     }
 
     @Test("answers in every format, and with the right exit status")
-    func formats() throws {
-        let junit = try FixtureProgram.run(["queue", "--chapter", "read", "--junit"])
+    func formats() async throws {
+        let junit = try await FixtureProgram.run(["queue", "--chapter", "read", "--junit"])
         #expect(junit.status == 0)
         let parser = XMLCheck(junit.text)
         #expect(parser.isWellFormed && parser.count("testcase") == StoreRules.all.count { $0.id.hasPrefix("read.") })
-        let markdown = try FixtureProgram.run(["queue", "--chapter", "read", "--markdown"])
+        let markdown = try await FixtureProgram.run(["queue", "--chapter", "read", "--markdown"])
         #expect(markdown.text.contains("| `read.absent-is-nil` | holds |"))
-        #expect(try FixtureProgram.run(["queue", "--list", "--json"]).text.contains("\"rules\""))
+        #expect(try await FixtureProgram.run(["queue", "--list", "--json"]).text.contains("\"rules\""))
         for wrong in [
             ["--chapter", "absent"], ["--rule", "absent"], ["--seed", "x"], ["--what"], ["--timeout", "0"],
         ] {
-            let output = try FixtureProgram.run(["queue"] + wrong)
+            let output = try await FixtureProgram.run(["queue"] + wrong)
             #expect(output.status == 64, "\(wrong)")
             #expect(!output.errors.isEmpty || !output.text.isEmpty, "\(wrong) says what is wrong")
         }

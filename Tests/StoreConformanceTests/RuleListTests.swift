@@ -20,16 +20,18 @@ struct RuleListTests {
         }
     }
 
-    @Test("quotes the contract: every sentence stands in the documentation of SyncContract")
+    @Test("quotes the contract: every sentence stands in the documentation of SyncContract, or of what folds and codes")
     func sentences() throws {
         var text = ""
-        let folder = sources.appendingPathComponent("SyncContract")
-        for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) where path.hasSuffix(".swift") {
-            for line in try String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
-                .split(separator: "\n")
+        for folder in ["SyncContract", "QueryEvaluation", "ItemCoding"].map(sources.appendingPathComponent) {
+            for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) where path.hasSuffix(".swift")
             {
-                let line = line.trimmingCharacters(in: .whitespaces)
-                if line.hasPrefix("///") || line.hasPrefix("//") { text += line.drop { $0 == "/" } + " " }
+                for line in try String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
+                    .split(separator: "\n")
+                {
+                    let line = line.trimmingCharacters(in: .whitespaces)
+                    if line.hasPrefix("///") || line.hasPrefix("//") { text += line.drop { $0 == "/" } + " " }
+                }
             }
         }
         let contract = plain(text)

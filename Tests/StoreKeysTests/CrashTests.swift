@@ -1,3 +1,5 @@
+import DurableFiles
+import FileSystemRecording
 import Foundation
 import SecretMemory
 import Testing
@@ -12,35 +14,41 @@ struct CrashTests {
         folder = try TemporaryFolder()
     }
 
-    @Test("a kill at any durable step leaves the file absent or whole", arguments: PrivateFile.CreationStep.allCases)
-    func killed(step: PrivateFile.CreationStep) async throws {
-        let index = try #require(PrivateFile.CreationStep.allCases.firstIndex(of: step))
+    /// After how many changes the keyslot file, or the secret file, has its name, and the temporary one is gone.
+    private enum Step {
+        static let secretLinked = 4
+        static let secretDone = 6
+        static let linked = 10
+        static let removedTemporary = 11
+        static let last = 12
+    }
+
+    @Test("a kill after any durable step leaves each file absent or whole", arguments: 1...Step.last)
+    func killed(step: Int) async throws {
         let path = folder.url.path()
-        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, index = index as Int] in
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, step = step as Int] in
             let folder = URL(filePath: path)
-            let last = PrivateFile.CreationStep.allCases[index]
+            let fileSystem = FileSystem.killing(after: step)
+            let secretFile = folder.appending(path: "store.secret")
             _ = try await StoreKeyring.create(
                 at: folder.appending(path: "store.keyslots"),
-                unlockers: [SecretFileUnlocker(at: folder.appending(path: "store.secret"))],
-                random: .system
-            ) { step in
-                if step == last { kill(getpid(), SIGKILL) }
-            }
+                unlockers: [SecretFileUnlocker(at: secretFile, random: .system, in: fileSystem)],
+                random: .system,
+                in: fileSystem
+            )
         }
 
         let unlocker = SecretFileUnlocker(at: folder.secretFile)
-        let isThere: [PrivateFile.CreationStep] = [.linked, .removedTemporary, .synchronizedFolder]
-        let hasTemporary: [PrivateFile.CreationStep] = [
-            .openedTemporary, .wroteTemporary, .synchronizedTemporary, .linked,
-        ]
-        var expected = ["store.secret"]
-        if isThere.contains(step) { expected.insert("store.keyslots", at: 0) }
+        let isThere = step >= Step.linked
+        let hasTemporary = ![5, Step.secretDone, Step.removedTemporary, Step.last].contains(step)
+        var expected = step >= Step.secretLinked ? ["store.secret"] : []
+        if isThere { expected.insert("store.keyslots", at: 0) }
         let names = try folder.names()
         #expect(names.filter { !$0.hasSuffix(".tmp") } == expected)
-        #expect(names.filter { $0.hasSuffix(".tmp") }.count == (hasTemporary.contains(step) ? 1 : 0))
+        #expect(names.filter { $0.hasSuffix(".tmp") }.count == (hasTemporary ? 1 : 0))
 
         // What is there opens; what is not there can be made, in spite of what was left.
-        if isThere.contains(step) {
+        if isThere {
             _ = try await StoreKeyring.open(at: folder.keyslots, unlocker: unlocker)
         } else {
             _ = try await StoreKeyring.create(at: folder.keyslots, unlocker: unlocker)

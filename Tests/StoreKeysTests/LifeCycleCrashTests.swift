@@ -1,3 +1,5 @@
+import DurableFiles
+import FileSystemRecording
 import Foundation
 import SecretMemory
 import Testing
@@ -22,8 +24,8 @@ struct LifeCycleCrashTests {
         case remove
         case raiseCost
 
-        func run(in folder: URL, onStep: @escaping @Sendable (PrivateFile.ReplacementStep) -> Void) async throws {
-            let keyslots = Keyslots(folder.appending(path: "store.keyslots"), onStep: onStep)
+        func run(in folder: URL, _ fileSystem: FileSystem = FileSystem()) async throws {
+            let keyslots = Keyslots(folder.appending(path: "store.keyslots"), in: fileSystem)
             let file = SecretFileUnlocker(at: folder.appending(path: "store.secret"))
             switch self {
             case .add: try await keyslots.add(PassphraseUnlocker.quick("new"), authorizedBy: file)
@@ -71,26 +73,23 @@ struct LifeCycleCrashTests {
     }
 
     @Test(
-        "a kill at any durable step leaves the file before or after the change, and is no obstacle to the next one",
+        "a kill after any durable step leaves the file before or after the change, and is no obstacle to the next one",
         arguments: Change.allCases,
-        PrivateFile.ReplacementStep.allCases
+        1...6
     )
-    func killed(change: Change, step: PrivateFile.ReplacementStep) async throws {
+    func killed(change: Change, step: Int) async throws {
         let created = try await create()
-        let index = try #require(PrivateFile.ReplacementStep.allCases.firstIndex(of: step))
+        // The first step is to remove what an earlier kill has left.
+        try write([], to: folder.url.appending(path: ".store.keyslots.\(String(repeating: "a", count: 32)).tmp"))
         let (path, name) = (folder.url.path(), change.rawValue)
         await #expect(processExitsWith: .signal(SIGKILL)) {
-            [path = path as String, name = name as String, index = index as Int] in
-            let last = PrivateFile.ReplacementStep.allCases[index]
-            try await Change(rawValue: name)?
-                .run(in: URL(filePath: path)) { step in
-                    if step == last { kill(getpid(), SIGKILL) }
-                }
+            [path = path as String, name = name as String, step = step as Int] in
+            try await Change(rawValue: name)?.run(in: URL(filePath: path), .killing(after: step))
         }
-        let isDone = [.renamed, .synchronizedFolder].contains(step)
+        let isDone = step >= 5
         try await expect(change, isDone: isDone, created)
         if !isDone {
-            try await change.run(in: folder.url) { _ in }
+            try await change.run(in: folder.url)
             try await expect(change, isDone: true, created)
             #expect(try folder.names() == ["store.keyslots", "store.secret"], "nothing is left over")
         }
@@ -105,7 +104,7 @@ struct LifeCycleCrashTests {
             var least = rlimit(rlim_cur: 100, rlim_max: 100)
             try #require(unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &least) == 0)
             signal(SIGXFSZ, SIG_IGN)
-            let code = await keyErrorCode { try await Change(rawValue: name)?.run(in: URL(filePath: path)) { _ in } }
+            let code = await keyErrorCode { try await Change(rawValue: name)?.run(in: URL(filePath: path)) }
             try #require(code == .io)
         }
         try await expect(change, isDone: false, created)
@@ -126,7 +125,7 @@ struct LifeCycleCrashTests {
                 try #require(unsafe chmod(place, file.isEmpty ? 0o500 : 0o600) == 0)
             }
             if geteuid() == 0 { try #require(setuid(65534) == 0) }
-            let code = await keyErrorCode { try await Change(rawValue: name)?.run(in: folder) { _ in } }
+            let code = await keyErrorCode { try await Change(rawValue: name)?.run(in: folder) }
             try #require(code == .io)
             let file = SecretFileUnlocker(at: folder.appending(path: "store.secret"))
             _ = try await StoreKeyring.open(at: folder.appending(path: "store.keyslots"), unlocker: file)

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 
 /// Runs the reader that is printed in the description of the format.
@@ -19,24 +20,7 @@ struct PythonReader {
     }
 
     private static func run(_ arguments: [String]) async throws -> (status: Int32, output: String) {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["python3"] + arguments
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        return try await withCheckedThrowingContinuation { continuation in
-            process.terminationHandler = { process in
-                // A line or two, which the pipe holds.
-                let output = String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
-                continuation.resume(returning: (process.terminationStatus, output))
-            }
-            do {
-                try process.run()
-            } catch {
-                process.terminationHandler = nil
-                continuation.resume(throwing: error)
-            }
-        }
+        let result = try await ChildProcess.run(.named("python3", arguments))
+        return (result.status ?? -1, result.output + result.errors)
     }
 }

@@ -66,7 +66,7 @@ struct RotationTests {
     }
 
     @Test("an interrupted rotation ends with the key that opens the database, and with both if neither does")
-    func settling() async throws {
+    func recovery() async throws {
         var (database, offered) = (old, old)
         func interrupt() async {
             await #expect(throws: Refusal.self) {
@@ -77,36 +77,36 @@ struct RotationTests {
             }
         }
         await interrupt()
-        let neither = try await keyslots.settleRotation(authorizedBy: passphrase) { _ in false }
+        let neither = try await keyslots.recoverRotation(authorizedBy: passphrase) { _ in false }
         #expect(try neither.dataKey == old)
         #expect(try neither.pendingDataKey == offered)
         let revision = try await KeyslotFile.read(at: folder.keyslots).revision
         #expect(revision == 2, "nothing was written")
 
-        let rolledBack = try await keyslots.settleRotation(authorizedBy: file) { $0 == database }
+        let rolledBack = try await keyslots.recoverRotation(authorizedBy: file) { $0 == database }
         #expect(try rolledBack.dataKey == old)
         #expect(try rolledBack.pendingDataKey == nil)
         #expect(try await KeyslotFile.read(at: folder.keyslots).isRotationPending == false)
 
         await interrupt()
         database = offered
-        let finished = try await keyslots.settleRotation(authorizedBy: file) { $0 == database }
+        let finished = try await keyslots.recoverRotation(authorizedBy: file) { $0 == database }
         #expect(try finished.dataKey == database)
         #expect(try finished.pendingDataKey == nil)
         #expect(finished.dataKeyID != rolledBack.dataKeyID)
-        let again = try await keyslots.settleRotation(authorizedBy: file) { _ in
-            Issue.record("there is nothing to settle")
+        let again = try await keyslots.recoverRotation(authorizedBy: file) { _ in
+            Issue.record("there is nothing to recover")
             return false
         }
         #expect(try again.dataKey == database)
     }
 
-    @Test("while a rotation is under way, nobody settles it, changes a slot or destroys the file")
+    @Test("while a rotation is under way, nobody recovers it, changes a slot or destroys the file")
     func underWay() async throws {
         _ = try await keyslots.rotateDataKey(authorizedBy: passphrase) { _, _ in
             #expect(
                 await keyErrorCode {
-                    _ = try await keyslots.settleRotation(authorizedBy: file) { _ in true }
+                    _ = try await keyslots.recoverRotation(authorizedBy: file) { _ in true }
                 } == .inUse
             )
             #expect(await keyErrorCode { try await keyslots.add(file, authorizedBy: file) } == .inUse)

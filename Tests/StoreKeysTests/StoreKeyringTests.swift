@@ -116,7 +116,7 @@ struct StoreKeyringTests {
         #expect(try folder.names() == [])
     }
 
-    @Test("no unlocker, 33 unlockers, a long label and what is no file are invalidParameters")
+    @Test("no unlocker, 33 unlockers, a long label and what is not a file are invalidParameters")
     func invalidParameters() async throws {
         func creationCode(_ url: URL, _ unlockers: [any StoreUnlocker]) async -> KeyError.Code? {
             await keyErrorCode { _ = try await StoreKeyring.create(at: url, unlockers: unlockers) }

@@ -185,6 +185,18 @@ struct TestVectorTests {
         }
         let newKey = try hexadecimal(rotated.dataKey.revealed) + " -\n"
         #expect(try await reader.read(made, "secret-file", folder.secretFile) == newKey)
+        let renewed = try await keyslots.rotateKeys(
+            keeping: [secretFile],
+            isEncryptedWith: { _ in true },
+            reencrypt: { current, next, commit in
+                try commit()
+                pending = "\(hexadecimal(current.revealed)) \(hexadecimal(next.revealed))\n"
+                let during = try await reader.read(made, "secret-file", folder.secretFile)
+                #expect(during == pending, "the time of an overdue key is negative, which says nothing to this reader")
+            }
+        )
+        let lastKey = try hexadecimal(renewed.keyring.dataKey.revealed) + " -\n"
+        #expect(try await reader.read(made, "secret-file", folder.secretFile) == lastKey)
         var damaged = try Array(Data(contentsOf: made))
         damaged[100] ^= 1
         try write(damaged, to: made)

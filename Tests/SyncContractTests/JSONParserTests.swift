@@ -123,7 +123,7 @@ struct JSONParserTests {
             (0..<0x3000).compactMap { Unicode.Scalar(UInt32($0)) } + ["\u{2028}", "\u{FFFF}", "😀", "\u{10FFFF}"]
         for scalar in scalars {
             let text = "a" + String(Character(scalar)) + "\"\\"
-            let node = try JSONNode(parsing: JSONWriter.quoted(text).utf8)
+            let node = try JSONNode(parsing: JSONText.quoted(text).utf8)
             #expect(node.stringValue?.utf8.elementsEqual(text.utf8) == true, "U+\(String(scalar.value, radix: 16))")
         }
     }

@@ -24,6 +24,14 @@ struct RecordTests {
         #expect(Record(id: "2", whole.fields) != whole)
     }
 
+    @Test("a table tells its ids apart as it declares")
+    func ids() {
+        let exact = TableDefinition("t", columns: [])
+        let ignoringCase = TableDefinition("t", columns: [], idComparison: .asciiCaseInsensitive)
+        #expect(exact.isSameID("aB", "aB") && !exact.isSameID("aB", "Ab") && !exact.isSameID("1", .int64(1)))
+        #expect(ignoringCase.isSameID("aB", "Ab") && !ignoringCase.isSameID("\u{C9}", "\u{E9}"))
+    }
+
     @Test("tell an absent key from a null, and keep the id out of the values")
     func absence() {
         var record = Record(id: "1", ["id": "other", "a": .null])

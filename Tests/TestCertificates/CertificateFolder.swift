@@ -1,3 +1,4 @@
+internal import ChildProcesses
 package import DatasyncEmulator
 package import Foundation
 
@@ -102,33 +103,7 @@ package final class CertificateFolder: Sendable {
         _ arguments: [String],
         input: String
     ) async throws -> (status: Int32, output: Data, errors: String) {
-        try await Self.onThread { [url] in
-            let process = Process()
-            process.executableURL = URL(filePath: "/usr/bin/env")
-            process.arguments = ["openssl"] + arguments
-            process.currentDirectoryURL = url
-            let stdout = Pipe()
-            // From a file: writing to a program that has ended already would be a signal that ends this process.
-            let (requests, errors) = (url.appending(path: UUID().uuidString), url.appending(path: UUID().uuidString))
-            try Data(input.utf8).write(to: requests)
-            try Data().write(to: errors)
-            let handles = [try FileHandle(forReadingFrom: requests), try FileHandle(forWritingTo: errors)]
-            defer { for handle in handles { try? handle.close() } }
-            process.standardInput = handles[0]
-            process.standardOutput = stdout
-            process.standardError = handles[1]
-            try process.run()
-            let output = try stdout.fileHandleForReading.readToEnd() ?? Data()
-            process.waitUntilExit()
-            return (process.terminationStatus, output, String(decoding: try Data(contentsOf: errors), as: UTF8.self))
-        }
-    }
-
-    /// Does something that blocks on a thread of its own, so that no thread of the pool waits.
-    private static func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value
-    {
-        try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
-        }
+        let result = try await ChildProcess.run(.named("openssl", arguments, folder: url, input: .text(input)))
+        return (result.status ?? -1, Data(result.outputBytes), result.errors)
     }
 }

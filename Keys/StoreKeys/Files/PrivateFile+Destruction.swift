@@ -1,3 +1,5 @@
+import DurableFiles
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -21,61 +23,58 @@ extension PrivateFile {
         var current = path
         do {
             // Whoever is replacing the file would bring it back.
-            let file = try Self.openLocked(path)
+            let file = try openLocked(path)
             // It goes last: as long as it is there, somebody knows that there is something left to do.
             for name in try temporaryNames() ?? [] {
                 current = folder + name
-                try Self.destroy(current, Self.openLocked(current))
+                try destroy(current, openLocked(current))
             }
             current = path
-            try Self.destroy(path, file)
+            try destroy(path, file)
             current = folder
-            try Self.synchronizeFolder(folder)
+            try synchronizeFolder()
         } catch let failure as SystemCallFailure {
             throw destructionError(failure, current)
         }
     }
 
     /// Opens and locks the regular file at a path, or returns `nil` when there is none.
-    private static func openLocked(_ path: String) throws -> FileDescriptor? {
+    private func openLocked(_ path: String) throws -> FileLock? {
         while true {
             do {
-                let descriptor = try FileDescriptor(opening: path, flags: O_WRONLY | O_NOFOLLOW | O_NONBLOCK)
-                let status = try descriptor.status()
-                guard status.st_mode & S_IFMT == S_IFREG else {
+                let flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK
+                let descriptor = try FileDescriptor(opening: path, flags: flags, in: fileSystem)
+                guard try descriptor.status().st_mode & S_IFMT == S_IFREG else {
                     throw SystemCallFailure(call: "open", number: ELOOP)
                 }
-                try descriptor.lock()
+                guard let lock = try FileLock(descriptor) else { throw inUse() }
                 // Somebody may have replaced it before the lock was ours.
-                if try descriptor.isFile(at: path) { return descriptor }
+                if try lock.descriptor.isFile(at: path) { return lock }
             } catch let failure as SystemCallFailure where failure.number == ENOENT {
                 return nil
             }
         }
     }
 
-    private static func destroy(_ path: String, _ descriptor: consuming FileDescriptor?) throws {
-        guard let descriptor else { return }
-        var left = Int(try descriptor.status().st_size)
+    private func destroy(_ path: String, _ lock: consuming FileLock?) throws {
+        guard let lock else { return }
+        var left = Int(try lock.descriptor.status().st_size)
         while left > 0 {
             let count = min(left, 1 << 16)
-            try descriptor.write((0..<count).map { _ in UInt8.random(in: .min ... .max) })
+            try lock.descriptor.write((0..<count).map { _ in UInt8.random(in: .min ... .max) })
             left -= count
         }
-        try descriptor.synchronize()
-        _ = try SystemCallFailure.check("unlink") { unsafe unlink(path) }
+        try lock.descriptor.synchronize()
+        try fileSystem.remove(path)
     }
 
-    private static func synchronizeFolder(_ folder: String) throws(SystemCallFailure) {
-        let descriptor: FileDescriptor
+    private func synchronizeFolder() throws(SystemCallFailure) {
         do throws(SystemCallFailure) {
-            descriptor = try FileDescriptor(opening: folder, flags: O_RDONLY | O_DIRECTORY)
+            try fileSystem.synchronize(folder)
         } catch {
             // Without a folder there was nothing to destroy.
-            guard error.number == ENOENT else { throw error }
-            return
+            guard error.call == "open", error.number == ENOENT else { throw error }
         }
-        try descriptor.synchronize()
     }
 
     /// The files that `create` and `replace` write before they give them their name; nil when not even the folder is there.
@@ -102,7 +101,6 @@ extension PrivateFile {
                 cause: failure
             )
         }
-        guard !failure.isLockedElsewhere else { return inUse() }
         return KeyError(.io, message: "The \(role) at \(path) could not be destroyed.", cause: failure)
     }
 }

@@ -1,3 +1,4 @@
+import DurableFiles
 import SecretMemory
 
 #if canImport(Glibc)

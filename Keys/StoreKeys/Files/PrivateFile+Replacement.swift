@@ -1,27 +1,10 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import DurableFiles
 
 extension PrivateFile {
-    /// The durable steps of ``replace(with:holding:unlessChangedFrom:random:onStep:)``, in order.
+    /// Takes the right to replace the file: a lock on the file itself.
     ///
-    /// A kill before `renamed` leaves the file as it was, and after `openedTemporary` a temporary one beside it, which
-    /// nothing reads. A kill after `renamed` leaves the new file. A loss of power between `renamed` and
-    /// `synchronizedFolder` leaves either.
-    package enum ReplacementStep: CaseIterable, Sendable {
-        case started
-        case openedTemporary
-        case wroteTemporary
-        case synchronizedTemporary
-        case renamed
-        case synchronizedFolder
-    }
-
-    /// Takes the right to replace the file.
+    /// Who replaces the file locks the new one before it gets its name: there is no instant at which the file at the
+    /// path is free.
     ///
     /// - Throws: `KeyError` with code `inUse` when another task or process has it; as `readBytes` for a file that is
     ///   missing, not private or no file.
@@ -33,7 +16,7 @@ extension PrivateFile {
             _ = try checkedSize(of: descriptor, maximum: maximum)
             do {
                 guard let lock = try FileLock(descriptor) else { throw inUse() }
-                if try lock.isLock(ofFileAt: path) { return lock }
+                if try lock.descriptor.isFile(at: path) { return lock }
             } catch let failure as SystemCallFailure {
                 throw unreadable(failure)
             }
@@ -43,12 +26,16 @@ extension PrivateFile {
 
     /// Replaces the file's content, wholly or not at all.
     ///
+    /// The durable steps, in order: a temporary file beside it is created, written and synchronized; it takes the
+    /// file's place; the folder is synchronized. A kill before the renaming leaves the file as it was, and perhaps a
+    /// temporary one, which nothing reads; one after it leaves the new file. A loss of power before the folder is
+    /// synchronized leaves either.
+    ///
     /// - Parameters:
     ///   - content: The new content.
     ///   - lock: The right to replace the file; passes to the new one.
     ///   - expected: What the file must still hold.
     ///   - random: The source of the temporary file's name.
-    ///   - onStep: Is told each durable step.
     /// - Throws: `KeyError` with code `inUse` if the file changed all the same, or `io`; the file is then as it was,
     ///   unless only the folder could not be brought to the medium: then it is the new one, and only not proven to
     ///   outlast a loss of power.
@@ -56,34 +43,23 @@ extension PrivateFile {
         with content: [UInt8],
         holding lock: inout FileLock,
         unlessChangedFrom expected: [UInt8],
-        random: RandomSource,
-        onStep: (ReplacementStep) -> Void
+        random: RandomSource
     ) throws {
         removeTemporaries()
-        let temporaryPath = "\(folder).\(name).\(try random.makeIdentifier()).tmp"
-        onStep(.started)
+        let temporaryPath = try makeTemporaryPath(random)
         do {
-            let descriptor = try openTemporary(temporaryPath)
-            onStep(.openedTemporary)
-            // The mode of `open` is narrowed by the process's mask.
-            try descriptor.setMode(0o600)
-            try descriptor.write(content)
-            onStep(.wroteTemporary)
-            try descriptor.synchronize()
-            onStep(.synchronizedTemporary)
-            guard let newLock = try FileLock(descriptor) else { throw inUse() }
+            let file = try fileSystem.create(temporaryPath)
+            try file.write(content)
+            try file.synchronize()
+            guard let newLock = try FileLock(file) else { throw inUse() }
             // Holders of the lock do not change the file; restoring a backup or an editor's hand might.
-            guard try lock.isLock(ofFileAt: path), try readBytes(maximum: expected.count) == expected else {
+            guard try lock.descriptor.isFile(at: path), try readBytes(maximum: expected.count) == expected else {
                 throw inUse()
             }
-            _ = try SystemCallFailure.check("rename") { unsafe rename(temporaryPath, path) }
-            onStep(.renamed)
+            try fileSystem.replace(path, with: temporaryPath)
             lock = newLock
-            try FileDescriptor(opening: folder, flags: O_RDONLY | O_DIRECTORY).synchronize()
-            onStep(.synchronizedFolder)
         } catch {
-            // After the renaming there is none; before, it is nobody's. The first error is the one to report.
-            _ = unsafe unlink(temporaryPath)
+            discard(temporaryPath)
             guard let failure = error as? SystemCallFailure else { throw error }
             throw KeyError(
                 .io,
@@ -93,10 +69,11 @@ extension PrivateFile {
         }
     }
 
-    /// Removes what replacements that were killed have left. Only for the holder of the lock: nobody else is writing one.
+    /// Removes what replacements that were killed have left. Only for the holder of the lock: nobody else is writing
+    /// one.
     private func removeTemporaries() {
         do {
-            for name in try temporaryNames() ?? [] { _ = unsafe unlink(folder + name) }
+            for name in try temporaryNames() ?? [] { discard(folder + name) }
         } catch {
             // They are harmless, and what keeps the folder from being listed does not keep the file from being written.
         }

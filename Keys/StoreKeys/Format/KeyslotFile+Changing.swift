@@ -34,9 +34,28 @@ extension KeyslotFile {
         return try next(slots: slots, dataKeys: dataKeys, rootKey: newRootKey)
     }
 
+    /// The next revision, with a rotation to a new data key under a new root key, which only the given slots have.
+    ///
+    /// The role is that of the data key which opens the database; the other one, left by an interrupted rotation, goes.
+    /// The one that stays is overdue until the new one takes its place. The root key so far never wraps the new data key.
+    func beginningRotation(
+        to new: NewDataKey,
+        from role: WrappedDataKey.Role,
+        rootKey: SecretBytes,
+        newRootKey: SecretBytes,
+        slots: [Keyslot],
+        random: RandomSource
+    ) throws -> KeyslotFile {
+        let current = try dataKeys.first { $0.role == role }
+            .map { try rewrapping($0, as: .current, isOverdue: true, rootKey, newRootKey, random) }
+        let pending = try Self.wrap(new, as: .pending, under: newRootKey, storeID: storeID, random: random)
+        return try next(slots: slots, dataKeys: [current, pending].compactMap(\.self), rootKey: newRootKey)
+    }
+
     private func rewrapping(
         _ wrapped: WrappedDataKey,
         as role: WrappedDataKey.Role,
+        isOverdue: Bool = false,
         _ rootKey: SecretBytes,
         _ newRootKey: SecretBytes,
         _ random: RandomSource
@@ -44,7 +63,9 @@ extension KeyslotFile {
         guard let key = try dataKey(wrapped.role, rootKey: rootKey) else {
             throw KeyError.damaged("A data key is out of place.")
         }
-        let new = NewDataKey(key: key, id: wrapped.id, createdMilliseconds: wrapped.createdMilliseconds)
+        let time = wrapped.createdMilliseconds
+        let created = isOverdue && time >= 0 ? -max(1, time) : time
+        let new = NewDataKey(key: key, id: wrapped.id, createdMilliseconds: created)
         return try Self.wrap(new, as: role, under: newRootKey, storeID: storeID, random: random)
     }
 

@@ -1,3 +1,5 @@
+package import DurableFiles
+
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -18,8 +20,10 @@ extension KeyslotFile {
     /// - Parameter url: The location of the file. When there is none, nothing is done.
     /// - Throws: `KeyError` with code `insecurePermissions` if it is no regular file, `inUse` while another
     ///   task or process is changing it, or `io`; `CancellationError`.
-    public static func destroy(at url: URL) async throws {
-        let file = try PrivateFile(url, role: "keyslot file")
+    public static func destroy(at url: URL) async throws { try await destroy(at: url, in: FileSystem()) }
+
+    package static func destroy(at url: URL, in fileSystem: FileSystem) async throws {
+        let file = try PrivateFile(url, role: "keyslot file", in: fileSystem)
         try await BlockingWork.run { try file.destroy() }
     }
 }
@@ -30,7 +34,7 @@ extension SecretFileUnlocker {
     ///
     /// - Throws: As ``KeyslotFile/destroy(at:)``.
     public func destroySecret() async throws {
-        let file = try PrivateFile(url, role: "secret file")
+        let file = try PrivateFile(url, role: "secret file", in: fileSystem)
         try await BlockingWork.run { try file.destroy() }
     }
 }

@@ -30,6 +30,10 @@ public struct KeyslotFile: Sendable {
     public var dataKeyID: RandomIdentifier { dataKeys[0].id }
     /// When the current data key was made, by the clock of the machine that made it.
     public var dataKeyCreated: Date { dataKeys[0].created }
+    /// Whether the current data key should have been replaced already: a rotation with a new root key was interrupted
+    /// after the slots had changed and before the database was encrypted anew. Whoever it was to shut out may have the
+    /// key that the database is still under. The next rotation of any kind, to its end, mends that.
+    public var isRotationOverdue: Bool { dataKeys[0].isOverdue }
     /// Whether a rotation of the data key was begun and not finished.
     public var isRotationPending: Bool { dataKeys.count > 1 }
 

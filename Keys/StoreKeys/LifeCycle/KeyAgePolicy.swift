@@ -36,7 +36,7 @@ public struct KeyAgePolicy: Sendable, Hashable {
         let age = max(0, now.timeIntervalSince(file.dataKeyCreated))
         return KeyAgeReport(
             dataKeyAge: age,
-            isDataKeyRotationDue: age >= maximumDataKeyAge,
+            isDataKeyRotationDue: file.isRotationOverdue || age >= maximumDataKeyAge,
             slotsDue: file.slots.filter { now.timeIntervalSince($0.created) >= maximumSlotAge }
         )
     }
@@ -46,7 +46,7 @@ public struct KeyAgePolicy: Sendable, Hashable {
 public struct KeyAgeReport: Sendable {
     /// The age of the data key in seconds; 0 for one from the future.
     public let dataKeyAge: TimeInterval
-    /// Whether the data key should be rotated.
+    /// Whether the data key should be rotated: for its age, or because ``KeyslotFile/isRotationOverdue``.
     public let isDataKeyRotationDue: Bool
     /// The slots that should be made anew.
     public let slotsDue: [Keyslot]

@@ -1,3 +1,4 @@
+import DurableFiles
 import SecretMemory
 import Synchronization
 
@@ -6,25 +7,23 @@ import Synchronization
 /// A change may consist of several writes, each of which is durable when it returns.
 final class KeyslotTransaction: Sendable {
     private struct State: ~Copyable {
-        var lock: FileLock
+        /// The right to replace the file; `nil` while a write has it.
+        var lock: FileLock?
         var content: KeyslotFile
         var bytes: [UInt8]
     }
 
     private let file: PrivateFile
     private let random: RandomSource
-    private let onStep: @Sendable (PrivateFile.ReplacementStep) -> Void
     private let state: Mutex<State>
 
     /// Locks and reads a file. Blocks, but never for long: a lock that somebody else has is `inUse`.
     init(
         _ file: PrivateFile,
-        random: RandomSource,
-        onStep: @escaping @Sendable (PrivateFile.ReplacementStep) -> Void
+        random: RandomSource
     ) throws {
         self.file = file
         self.random = random
-        self.onStep = onStep
         let lock = try file.lock(maximum: KeyslotFile.maximumSize)
         let bytes = try file.readBytes(maximum: KeyslotFile.maximumSize)
         state = try Mutex(State(lock: lock, content: KeyslotFile(decoding: bytes), bytes: bytes))
@@ -37,19 +36,24 @@ final class KeyslotTransaction: Sendable {
     ///
     /// - Throws: `KeyError` with code `inUse` or `io`; `CancellationError` if the task was cancelled before.
     func write(_ next: KeyslotFile) async throws {
+        try await BlockingWork.run { [self] in try writeBlocking(next) }
+    }
+
+    /// The same, on the thread of the caller, who may wait for the medium.
+    func writeBlocking(_ next: KeyslotFile) throws {
         let bytes = try next.encoded()
-        try await BlockingWork.run { [self] in
-            try state.withLock { state in
-                try file.replace(
-                    with: bytes,
-                    holding: &state.lock,
-                    unlessChangedFrom: state.bytes,
-                    random: random,
-                    onStep: onStep
-                )
-                state.content = next
-                state.bytes = bytes
-            }
+        var lock: FileLock?
+        let expected = state.withLock { state in
+            lock = state.lock.take()
+            return state.bytes
+        }
+        guard lock != nil else { throw file.inUse() }
+        // The mutex guards memory and is not held from here on, since this waits for the medium.
+        defer { state.withLock { $0.lock = lock.take() } }
+        try file.replace(with: bytes, holding: &lock!, unlessChangedFrom: expected, random: random)
+        state.withLock { state in
+            state.content = next
+            state.bytes = bytes
         }
     }
 }

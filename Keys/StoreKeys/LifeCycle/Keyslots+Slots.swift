@@ -36,9 +36,10 @@ extension Keyslots {
 
     /// Puts a new slot in the place of the one that an unlocker opens. The other slots stay as they are.
     ///
-    /// This keeps the root key. Whoever has a copy of the old file and the old secret can open the database and, as long
-    /// as the root key is the same, later data keys too: after a leak, continue with ``renewRootKey(keeping:)`` and a
-    /// rotation of the data key.
+    /// **This shuts nobody out who kept a copy.** The root key stays: whoever has a copy of the old file and the old secret
+    /// can open the database and, as long as the root key is the same, later data keys too. After a leak, revoke the slot
+    /// instead: ``revoke(_:keeping:replacement:dropMissing:isEncryptedWith:reencrypt:)`` takes a replacement. What was
+    /// replaced already is shut out by ``rotateKeys(keeping:dropMissing:isEncryptedWith:reencrypt:)``.
     ///
     /// - Parameters:
     ///   - old: An unlocker that opens the store; the first slot that it opens is the one replaced.
@@ -57,7 +58,8 @@ extension Keyslots {
         }
     }
 
-    /// Changes a passphrase. The database is not touched, and other unlockers keep working.
+    /// Changes a passphrase. The database is not touched, and other unlockers keep working. Like ``replace(_:with:)``, this
+    /// shuts nobody out who kept a copy of the old file and knows the old passphrase.
     ///
     /// - Parameters:
     ///   - old: The passphrase so far.
@@ -107,7 +109,7 @@ extension Keyslots {
     }
 
     /// Makes a slot and proves that its unlocker opens it. The label is for an unlocker that has none.
-    private func makeSlot(
+    func makeSlot(
         for unlocker: any StoreUnlocker,
         labelled label: String = "",
         created: Int64 = Date().milliseconds,

@@ -1,3 +1,5 @@
+package import DurableFiles
+
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -24,33 +26,33 @@ public struct Keyslots: Sendable {
     public let url: URL
 
     let random: RandomSource
-    private let onStep: @Sendable (PrivateFile.ReplacementStep) -> Void
+    private let fileSystem: FileSystem
 
     /// Names a keyslot file. Nothing is read or created.
     public init(_ url: URL) {
-        self.init(url, onStep: { _ in })
+        self.init(url, in: FileSystem())
     }
 
     package init(
         _ url: URL,
         random: RandomSource = .system,
-        onStep: @escaping @Sendable (PrivateFile.ReplacementStep) -> Void
+        in fileSystem: FileSystem
     ) {
         self.url = url
         self.random = random
-        self.onStep = onStep
+        self.fileSystem = fileSystem
     }
 
     func file() throws(KeyError) -> PrivateFile {
-        try PrivateFile(url, role: "keyslot file")
+        try PrivateFile(url, role: "keyslot file", in: fileSystem)
     }
 
     /// Runs a change while nobody else can change the file.
     func change<Result>(_ body: (KeyslotTransaction) async throws -> Result) async throws -> Result {
         try await KeyError.convertingMemoryErrors {
-            let (file, random, onStep) = (try file(), random, onStep)
+            let (file, random) = (try file(), random)
             let transaction = try await BlockingWork.run {
-                try KeyslotTransaction(file, random: random, onStep: onStep)
+                try KeyslotTransaction(file, random: random)
             }
             // The lock lasts as long as the transaction.
             defer { withExtendedLifetime(transaction) {} }

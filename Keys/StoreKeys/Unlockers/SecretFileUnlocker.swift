@@ -1,3 +1,4 @@
+package import DurableFiles
 public import SecretMemory
 
 #if canImport(FoundationEssentials)
@@ -21,6 +22,7 @@ public struct SecretFileUnlocker: StoreUnlocker {
     public let slotLabel: String
 
     private let random: RandomSource
+    let fileSystem: FileSystem
 
     /// The kind `SlotKind.secretFile`.
     public var slotKind: SlotKind { .secretFile }
@@ -34,15 +36,16 @@ public struct SecretFileUnlocker: StoreUnlocker {
         self.init(at: url, label: label, random: .system)
     }
 
-    package init(at url: URL, label: String = "", random: RandomSource) {
+    package init(at url: URL, label: String = "", random: RandomSource, in fileSystem: FileSystem = FileSystem()) {
         self.url = url
         self.random = random
+        self.fileSystem = fileSystem
         slotLabel = label
     }
 
     /// Reads the secret from the file, which is created if there is none.
     public func enroll(storeID: RandomIdentifier) async throws -> SlotEnrollment {
-        let file = try PrivateFile(url, role: "secret file")
+        let file = try PrivateFile(url, role: "secret file", in: fileSystem)
         let random = random
         return try await BlockingWork.run {
             // Looked at first, since a file that is there may lie where nothing can be written: a secrets mount.
@@ -60,7 +63,7 @@ public struct SecretFileUnlocker: StoreUnlocker {
 
     /// Reads the secret from the file.
     public func secret(of slot: Keyslot, storeID: RandomIdentifier) async throws -> SecretBytes {
-        let file = try PrivateFile(url, role: "secret file")
+        let file = try PrivateFile(url, role: "secret file", in: fileSystem)
         return try await BlockingWork.run { try Self.read(file) }
     }
 

@@ -28,7 +28,7 @@ extension ArgumentDefinition {
             switch kind {
             case .option: "\(names[0])\(String.softSpace)<\(valueName)>"
             case .flag: names.joined(separator: "|")
-            case .positional: "<\(valueName)>"
+            case .positional: "<\(valueName)>" + (takesRest ? "\(String.softSpace)..." : "")
             }
         return switch presence {
         case .required: kind == .flag ? "(\(text))" : text

@@ -55,7 +55,8 @@ private struct CommandLineParser {
             }
         }
         for index in definitions.indices where definitions[index].kind == .positional && !values.isEmpty {
-            given[index] = [values.removeFirst()]
+            given[index] = definitions[index].takesRest ? values : [values[0]]
+            values.removeFirst(given[index].count)
         }
         guard values.isEmpty else { throw .unexpected(values) }
     }
@@ -96,7 +97,7 @@ private struct CommandLineParser {
 }
 
 extension String {
-    /// Whether a word is a value by itself: it is no option, but maybe a negative number, or a single hyphen.
+    /// Whether a word is a value by itself: it is not an option, but maybe a negative number, or a single hyphen.
     var isArgumentValue: Bool {
         guard hasPrefix("-"), count > 1 else { return true }
         return dropFirst().drop { $0 == "." }.first.map { ("0"..."9").contains($0) } ?? false

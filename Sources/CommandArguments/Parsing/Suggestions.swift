@@ -12,7 +12,7 @@ enum Suggestions {
     /// these are few; or else again those that begin so. Three at most.
     static func near(_ word: String, among words: [String]) -> [String] {
         let plain = Array(word.lowercased().drop { $0 == "-" })
-        // Hyphens in front are no part of the name, and a single letter is near to everything.
+        // Hyphens in front are not part of the name, and a single letter is near to everything.
         let candidates = words.map { ($0, Array($0.lowercased().drop { $0 == "-" })) }.filter { $1.count > 1 }
         guard !plain.isEmpty, plain.count <= 64 else { return [] }
         let longer = Array(candidates.filter { $1.starts(with: plain) }.map(\.0).prefix(3))

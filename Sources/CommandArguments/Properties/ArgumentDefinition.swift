@@ -16,6 +16,8 @@ struct ArgumentDefinition: Sendable {
     }
 
     let kind: Kind
+    /// Whether a value by its place is all that are left.
+    var takesRest = false
     var names: [String] = []
     var valueName = ""
     var help: ArgumentHelp

@@ -32,7 +32,7 @@ public struct ConformanceOptions: Sendable {
 
     /// Reads the arguments of a program.
     ///
-    /// - Throws: ``UsageError`` for what is no option.
+    /// - Throws: ``UsageError`` for what is not an option.
     public init(arguments: some Sequence<String>) throws {
         var rest = Array(arguments)[...]
         func value(of option: String) throws -> String {
@@ -45,12 +45,12 @@ public struct ConformanceOptions: Sendable {
             case "--rule": rules.append(try value(of: argument))
             case "--seed":
                 let text = try value(of: argument)
-                guard let number = UInt64(text) else { throw UsageError("'--seed \(text)' is no whole number") }
+                guard let number = UInt64(text) else { throw UsageError("'--seed \(text)' is not a whole number") }
                 seed = number
             case "--timeout":
                 let text = try value(of: argument)
                 guard let number = Double(text), number >= 1, number <= 86_400 else {
-                    throw UsageError("'--timeout \(text)' is no number of seconds from 1 to 86400")
+                    throw UsageError("'--timeout \(text)' is not a number of seconds from 1 to 86400")
                 }
                 secondsPerRule = number
             case "--json": format = .json
@@ -58,7 +58,7 @@ public struct ConformanceOptions: Sendable {
             case "--markdown": format = .markdown
             case "--list": lists = true
             case "--help", "-h": helps = true
-            default: throw UsageError("'\(argument)' is no option; '--help' shows the options")
+            default: throw UsageError("'\(argument)' is not an option; '--help' shows the options")
             }
         }
     }

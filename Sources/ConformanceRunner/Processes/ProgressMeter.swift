@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// One line on standard error that says how far a run is; nothing when that is no terminal.
+/// One line on standard error that says how far a run is; nothing when that is not a terminal.
 package final class ProgressMeter: Sendable {
     private let count: Int
     private let isShown = isatty(STDERR_FILENO) == 1

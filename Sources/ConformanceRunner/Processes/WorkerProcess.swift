@@ -166,7 +166,7 @@ func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) a
 /// Where programs cannot start programs, drills are not offered.
 enum WorkerProcess {
     static func runDrill(_ name: String, of rule: String, in folder: String, _ settings: RunSettings) async throws {
-        throw NotOffered("this rule kills processes, which cannot be started here")
+        throw Unsupported("this rule kills processes, which cannot be started here")
     }
 }
 #endif

@@ -21,7 +21,7 @@ public struct Deviation: Sendable, Hashable, Codable {
         do {
             deviations = try JSONDecoder().decode([Deviation].self, from: try Data(contentsOf: URL(filePath: path)))
         } catch is DecodingError {
-            throw UsageError("'\(path)' is no JSON array of objects such as {\"rule\": \"ID\", \"reason\": \"WHY\"}")
+            throw UsageError("'\(path)' is not a JSON array of objects such as {\"rule\": \"ID\", \"reason\": \"WHY\"}")
         } catch {
             throw UsageError("'\(path)' cannot be read: \(error.localizedDescription)")
         }

@@ -44,7 +44,7 @@ extension Rule {
         var outcome: RuleOutcome?
         do {
             try await body(trial)
-        } catch let error as NotOffered {
+        } catch let error as Unsupported {
             outcome = .notApplicable(error.description)
         } catch {
             trial.report("a step of: \(trial.rule.procedure)", expected: "no error", got: brief(error))

@@ -69,11 +69,11 @@ public final class Trial<Subject: ConformanceSubject>: Sendable {
     ///
     /// The drill works in the same ``folder``. It may end its process itself, earlier.
     ///
-    /// - Throws: ``NotOffered`` where the kit cannot start processes; ``DrillFailure`` when the drill did not come to
+    /// - Throws: ``Unsupported`` where the kit cannot start processes; ``DrillFailure`` when the drill did not come to
     ///   its end.
     public func runKilled(_ drill: String) async throws {
         guard settings.canStartProcesses else {
-            throw NotOffered("this rule kills processes; run it with ConformanceMain or the tool")
+            throw Unsupported("this rule kills processes; run it with ConformanceMain or the tool")
         }
         try await WorkerProcess.runDrill(drill, of: rule.id, in: folder, settings)
     }
@@ -104,7 +104,7 @@ public func brief(_ value: some Any) -> String {
 }
 
 /// A rule needs something that is not there, such as a harness's function that the author did not write.
-public struct NotOffered: Error, Sendable, CustomStringConvertible {
+public struct Unsupported: Error, Sendable, CustomStringConvertible {
     /// What is missing, and what to do.
     public let description: String
 

@@ -35,7 +35,7 @@ public struct EmulatorRequest: Sendable {
 
     /// The options of the query in their order, decoded: `+` and `%20` are spaces, `%2B` is a plus.
     ///
-    /// An escape that is no escape stands for itself; bytes that are not UTF-8 become U+FFFD.
+    /// An escape that is not an escape stands for itself; bytes that are not UTF-8 become U+FFFD.
     public var options: [(name: String, value: String)] {
         query.split(separator: "&")
             .map { part in

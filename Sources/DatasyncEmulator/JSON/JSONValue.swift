@@ -45,7 +45,7 @@ extension JSONValue {
         if case .integer(let value) = self { value } else { nil }
     }
 
-    /// The member of that name; nil when there is none or when this is no object.
+    /// The member of that name; nil when there is none or when this is not an object.
     public subscript(name: String) -> JSONValue? {
         object?[name]
     }

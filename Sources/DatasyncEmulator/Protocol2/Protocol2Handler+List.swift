@@ -1,7 +1,7 @@
 extension Protocol2Handler {
     /// One page of a table: a bare array, or an object when the total count is asked for.
     func list(_ table: EmulatedTable) -> EmulatorResponse {
-        // A top that is no number turns the page limit off; none at all counts as the largest.
+        // A top that is not a number turns the page limit off; none at all counts as the largest.
         let top = option("$top").map { Int($0).flatMap { $0 >= 0 ? $0 : nil } } ?? configuration.effectiveMaximumTop
         if let top, top > configuration.effectiveMaximumTop {
             return error(400, "You cannot request more than \(configuration.effectiveMaximumTop) records")
@@ -39,8 +39,8 @@ extension Protocol2Handler {
     }
 
     private func page(_ items: [JSONValue], total: Int?) -> EmulatorResponse {
-        guard let total else { return uncached(answer(200, .array(items))) }
-        return uncached(answer(200, ["results": .array(items), "count": .integer(Int64(total))]))
+        guard let total else { return uncached(makeResponse(200, .array(items))) }
+        return uncached(makeResponse(200, ["results": .array(items), "count": .integer(Int64(total))]))
     }
 
     /// The next page as the server writes it: no angle brackets, no port, and the path `/` instead of the table's.

@@ -13,7 +13,7 @@ struct Protocol2Handler {
             return error(400, "An invalid API version was specified in the request, \(rest)")
         }
         if let token = request.headers["X-ZUMO-AUTH"], token.split(separator: ".").count != 3 {
-            return answer(401, ["name": "JsonWebTokenError", "message": "jwt malformed"])
+            return makeResponse(401, ["name": "JsonWebTokenError", "message": "jwt malformed"])
         }
         return configuration.accepts(request) ? nil : error(400, "request entity too large")
     }
@@ -47,7 +47,7 @@ struct Protocol2Handler {
         case .failure(let refusal): return error(refusal.status, refusal.message)
         }
         let id = RowID(item.id ?? configuration.makeID())
-        guard table[id] == nil else { return answer(409, .object(item.members)) }
+        guard table[id] == nil else { return makeResponse(409, .object(item.members)) }
         let stamp = table.nextStamp(now: configuration.clock())
         let sentVersion = item.version.map { Data($0.utf8).base64EncodedString() }
         let row = EmulatedRow(

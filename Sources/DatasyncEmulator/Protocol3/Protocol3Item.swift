@@ -49,7 +49,7 @@ struct Protocol3Item {
         for (name, type) in table.definition.columns where type == .date {
             guard let value = values[name], value != .null else { continue }
             guard let text = value.string, Timestamp.ticks(isoText: text) != nil else {
-                return Self.refusal("The member '\(name)' is no date.")
+                return Self.refusal("The member '\(name)' is not a date.")
             }
         }
         return nil

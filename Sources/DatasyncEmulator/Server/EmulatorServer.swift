@@ -69,7 +69,7 @@ public actor EmulatorServer {
     ///   - host: A numeric IPv4 or IPv6 address. Anything but a loopback address shows the rows to the network: the
     ///     emulator asks nobody who they are.
     /// - Returns: The URL to send requests to.
-    /// - Throws: `EmulatorError` with code `alreadyRunning`, `cannotListen` when the address is no address, is not this
+    /// - Throws: `EmulatorError` with code `alreadyRunning`, `cannotListen` when the address is not an address, is not this
     ///   machine's or is taken, or `invalidCertificate`.
     @discardableResult
     public func start(port: UInt16 = 0, host: String = "127.0.0.1") async throws -> URL {

@@ -1,8 +1,8 @@
 /// Something that goes wrong with the next matching requests, on purpose.
 public struct Fault: Sendable {
     enum Action: Sendable {
-        case answer(EmulatorResponse)
-        case applyThenAnswer(EmulatorResponse)
+        case respond(EmulatorResponse)
+        case applyThenRespond(EmulatorResponse)
         case drop
         case applyThenDrop
         case delay(Duration)
@@ -26,21 +26,21 @@ public struct Fault: Sendable {
     ///   - times: How many matching requests it happens to.
     ///   - matching: Which requests; all when left out.
     /// - Returns: The fault, to be given to `Emulator.inject`.
-    public static func answer(
+    public static func respond(
         _ response: EmulatorResponse,
         times: Int = 1,
         matching: @escaping @Sendable (EmulatorRequest) -> Bool = { _ in true }
     ) -> Fault {
-        Fault(.answer(response), times: times, matching: matching)
+        Fault(.respond(response), times: times, matching: matching)
     }
 
     /// Carries the request out and answers this instead of the truth.
-    public static func applyThenAnswer(
+    public static func applyThenRespond(
         _ response: EmulatorResponse,
         times: Int = 1,
         matching: @escaping @Sendable (EmulatorRequest) -> Bool = { _ in true }
     ) -> Fault {
-        Fault(.applyThenAnswer(response), times: times, matching: matching)
+        Fault(.applyThenRespond(response), times: times, matching: matching)
     }
 
     /// Closes the connection; the request is not carried out and no byte is answered.

@@ -21,7 +21,7 @@ enum HandlerWait {
 
     /// Answers a request, which blocks this thread and none of the cooperative ones. The handler is cancelled when the
     /// connection is stopped, and left to itself when that was not enough.
-    static func answer(
+    static func run(
         on connection: Connection,
         _ handler: @escaping @Sendable () async throws -> EmulatorResponse
     ) throws -> EmulatorResponse {

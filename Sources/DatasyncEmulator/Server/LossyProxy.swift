@@ -14,9 +14,9 @@ public final class LossyProxy: Sendable {
         /// The connection is closed before the server sees the request.
         case dropRequest
         /// The server answers; the connection is closed without a byte of the answer.
-        case dropAnswer
+        case dropResponse
         /// The server answers; half of the answer's bytes pass, then the connection is closed.
-        case cutAnswer
+        case cutResponse
         /// The server never sees the request, and the connection stays open without an answer until the proxy stops.
         case hold
     }
@@ -141,16 +141,16 @@ public final class LossyProxy: Sendable {
     private func forwardRequests(from client: Socket, to server: Socket) throws {
         let limits = RequestLimits(requestLine: 65_536, fields: 65_536, body: 1 << 30)
         var requests = RequestReader(limits)
-        var answers = ProxiedAnswers(server)
+        var responses = ProxiedResponses(server)
         var unsent: [UInt8] = []
         while true {
             switch requests.next() {
             case .request(let request):
                 let bytes = unsent.prefix(request.byteCount)
-                guard try forward(request.head.line, bytes, from: client, to: server, &answers) else { return }
+                guard try forward(request.head.line, bytes, from: client, to: server, &responses) else { return }
                 unsent.removeFirst(request.byteCount)
             // The request goes on as a whole, so nobody else can say it.
-            case .continueIsExpected: try client.send(AnswerBytes.continue[...], limit: .unlimited)
+            case .continueIsExpected: try client.send(ResponseBytes.continue[...], limit: .unlimited)
             case .refusal: return
             case nil:
                 let bytes = try client.receive(until: .now + .unlimited)
@@ -167,7 +167,7 @@ public final class LossyProxy: Sendable {
         _ bytes: ArraySlice<UInt8>,
         from client: Socket,
         to server: Socket,
-        _ answers: inout ProxiedAnswers
+        _ responses: inout ProxiedResponses
     ) throws -> Bool {
         let behaviour = state.withLock { $0.script.take(for: line.text) }
         switch behaviour {
@@ -176,14 +176,14 @@ public final class LossyProxy: Sendable {
             // Ends when the client gives up or the proxy stops.
             while try !client.receive(until: .now + .unlimited).isEmpty {}
             return false
-        case .pass, .dropAnswer, .cutAnswer:
+        case .pass, .dropResponse, .cutResponse:
             try server.send(bytes, limit: .unlimited)
-            guard let answer = try answers.next(isToHead: line.method == "HEAD"), behaviour != .dropAnswer else {
+            guard let response = try responses.next(isToHead: line.method == "HEAD"), behaviour != .dropResponse else {
                 return false
             }
-            let isCut = behaviour == .cutAnswer
-            try client.send(isCut ? answer.prefix(answer.count / 2) : answer[...], limit: .unlimited)
-            return !isCut && !answers.isLast
+            let isCut = behaviour == .cutResponse
+            try client.send(isCut ? response.prefix(response.count / 2) : response[...], limit: .unlimited)
+            return !isCut && !responses.isLast
         }
     }
 }

@@ -17,22 +17,22 @@ struct RequestLoop {
             return end(announced: false)
         }
         do throws(TransferFailure) {
-            try answerRequests()
+            try respondToRequests()
         } catch {
             // The client is gone or does nothing, and nobody is left to be told so.
         }
     }
 
-    private func answerRequests() throws(TransferFailure) {
+    private func respondToRequests() throws(TransferFailure) {
         var reader = RequestReader(RequestLimits(body: emulator.configuration.maximumBodySize))
         var phase = RequestReader.Phase.idle
         var deadline = ContinuousClock.now + limit(of: .idle)
         while true {
             switch reader.next() {
             case .request(let request):
-                guard try answer(request) else { return }
+                guard try serve(request) else { return }
                 (phase, deadline) = (.idle, .now + limit(of: .idle))
-            case .continueIsExpected: try stream.send(AnswerBytes.continue[...], limit: settings.sendLimit)
+            case .continueIsExpected: try stream.send(ResponseBytes.continue[...], limit: settings.sendLimit)
             case .refusal(let refusal, let head): return try refuse(refusal, head)
             case nil:
                 if reader.phase != phase {
@@ -73,30 +73,30 @@ struct RequestLoop {
     // MARK: Answers
 
     /// Answers a request; false when the connection is of no further use.
-    private func answer(_ received: ReceivedRequest) throws(TransferFailure) -> Bool {
+    private func serve(_ received: ReceivedRequest) throws(TransferFailure) -> Bool {
         let head = received.head
-        guard let response = response(to: request(head, body: received.body)) else {
+        guard let response = makeResponse(to: request(head, body: received.body)) else {
             end(announced: false)
             return false
         }
-        let persistence: AnswerBytes.Persistence =
+        let persistence: ResponseBytes.Persistence =
             !head.isPersistent || connection.isStopped ? .ends : head.line.isVersion1Point0 ? .announced : .usual
         return try send(response, isToHead: head.line.method.uppercased() == "HEAD", persistence)
     }
 
-    /// Answers what is no request. One with too large a body is handed on as such, so that it is answered and logged
+    /// Answers what is not a request. One with too large a body is handed on as such, so that it is answered and logged
     /// as any other.
     private func refuse(_ refusal: RequestRefusal, _ head: RequestHead?) throws(TransferFailure) {
-        var answer: EmulatorResponse? = emulator.refusal(refusal.status, refusal.reason)
+        var response: EmulatorResponse? = emulator.refusal(refusal.status, refusal.reason)
         var isToHead = false
         if refusal == .bodyTooLarge, let head {
             var request = request(head, body: [])
             request.isBodyTooLarge = true
-            answer = response(to: request)
+            response = makeResponse(to: request)
             isToHead = request.method == "HEAD"
         }
-        guard let answer else { return end(announced: false) }
-        _ = try send(answer, isToHead: isToHead, .ends)
+        guard let response else { return end(announced: false) }
+        _ = try send(response, isToHead: isToHead, .ends)
     }
 
     private func request(_ head: RequestHead, body: [UInt8]) -> EmulatorRequest {
@@ -106,9 +106,10 @@ struct RequestLoop {
     }
 
     /// What the handler answers; nil when the connection is to end without an answer.
-    private func response(to request: EmulatorRequest) -> EmulatorResponse? {
+    private func makeResponse(to request: EmulatorRequest) -> EmulatorResponse? {
         do {
-            return try HandlerWait.answer(on: connection) { [respond, emulator] in try await respond(request, emulator)
+            return try HandlerWait.run(on: connection) { [respond, emulator] in
+                try await respond(request, emulator)
             }
         } catch is CancellationError {
             return nil
@@ -125,14 +126,19 @@ struct RequestLoop {
     private func send(
         _ response: EmulatorResponse,
         isToHead: Bool,
-        _ persistence: AnswerBytes.Persistence
+        _ persistence: ResponseBytes.Persistence
     ) throws(TransferFailure) -> Bool {
         let refused = emulator.refusal(500, "the answer has a status or a field that cannot be sent")
         guard
-            let bytes = AnswerBytes.encode(response, isToHead: isToHead, persistence)
-                ?? AnswerBytes.encode(refused, isToHead: isToHead, persistence)
+            let bytes = ResponseBytes.encode(response, isToHead: isToHead, persistence)
+                ?? ResponseBytes.encode(refused, isToHead: isToHead, persistence)
         else { return false }
-        let sender = AnswerSender(stream: stream, socket: connection.socket, settings: settings, stopSignal: stopSignal)
+        let sender = ResponseSender(
+            stream: stream,
+            socket: connection.socket,
+            settings: settings,
+            stopSignal: stopSignal
+        )
         switch try sender.send(bytes, response.delivery) {
         case .delivered where persistence != .ends: return true
         case .delivered: end()

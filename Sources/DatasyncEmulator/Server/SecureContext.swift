@@ -22,13 +22,13 @@ import Foundation
         // Called for a key with a passphrase; without it, the library would ask on the terminal.
         unsafe SSL_CTX_set_default_passwd_cb(handle) { _, _, _, _ in -1 }
         guard unsafe SSL_CTX_use_certificate_chain_file(handle, certificate.certificate.path) == 1 else {
-            throw Self.error("\(certificate.certificate.path) is no readable file with a certificate in PEM")
+            throw Self.error("\(certificate.certificate.path) is not a readable file with a certificate in PEM")
         }
         guard unsafe SSL_CTX_use_PrivateKey_file(handle, certificate.key.path, SSL_FILETYPE_PEM) == 1,
             unsafe SSL_CTX_check_private_key(handle) == 1
         else {
             let rest = "in PEM and without a passphrase, that belongs to the certificate"
-            throw Self.error("\(certificate.key.path) is no readable file with a private key, \(rest)")
+            throw Self.error("\(certificate.key.path) is not a readable file with a private key, \(rest)")
         }
     }
 

@@ -12,7 +12,7 @@ public struct EmulatedTableDefinition: Sendable, ExpressibleByStringLiteral {
         case decimal
         /// A truth value; anything that JavaScript takes for true becomes true.
         case boolean
-        /// An instant; it comes back as UTC with milliseconds. What is no date becomes null, under protocol 3 a 400.
+        /// An instant; it comes back as UTC with milliseconds. What is not a date becomes null, under protocol 3 a 400.
         case date
     }
 

@@ -7,7 +7,7 @@ struct Protocol2: WireProtocol {
     var version: String { "2.0.0" }
     var replacesWholeRows: Bool { false }
     /// The row by its id hides tombstones, so a row is looked up by a query.
-    var lookupAnswersWithList: Bool { true }
+    var lookupRespondsWithList: Bool { true }
 
     func restore(_ id: String, in table: TableDefinition, version: String?) -> WireRequest? {
         WireRequest(method: .post, table: table.name, id: id, ifMatch: version)

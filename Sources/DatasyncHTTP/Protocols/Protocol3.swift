@@ -6,7 +6,7 @@ internal import SyncContract
 struct Protocol3: WireProtocol {
     var version: String { "3.0.0" }
     var replacesWholeRows: Bool { true }
-    var lookupAnswersWithList: Bool { false }
+    var lookupRespondsWithList: Bool { false }
 
     func restore(_ id: String, in table: TableDefinition, version: String?) -> WireRequest? { nil }
 

@@ -1,4 +1,5 @@
 internal import HTTPTransport
+internal import RecordJSON
 internal import RemoteContract
 internal import SyncContract
 
@@ -22,7 +23,7 @@ protocol WireProtocol: Sendable {
     /// The request that reads one row, tombstones included.
     func lookup(_ id: String, in table: TableDefinition) throws(RemoteError) -> WireRequest
     /// Whether the answer to ``lookup(_:in:)`` is a list of rows instead of a row.
-    var lookupAnswersWithList: Bool { get }
+    var lookupRespondsWithList: Bool { get }
     func page(_ query: Query, of table: TableDefinition) throws(RemoteError) -> WireRequest
 }
 

@@ -94,7 +94,7 @@ struct ODataPrinter: Sendable {
         _ match: QueryMatch,
         _ pattern: QueryExpression
     ) throws(RemoteError) -> String {
-        // What is no text contains none. Servers would refuse the types instead.
+        // What is not text contains none. Servers would refuse the types instead.
         guard subject.mayBe(.text), pattern.mayBe(.text) else { return Self.constant(false) }
         let subject = try text(subject)
         let pattern = try text(pattern)

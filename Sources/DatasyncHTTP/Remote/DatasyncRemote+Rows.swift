@@ -31,57 +31,58 @@ extension DatasyncRemote {
 
     /// Deletes a row; see ``RemoteContract/SyncRemote/delete(_:from:version:)``.
     public func delete(_ id: String, from table: TableDefinition, version: String?) async throws {
-        let answer = try await exchange(wire.delete(id, from: table, version: version))
-        switch answer.mapping {
+        let response = try await exchange(wire.delete(id, from: table, version: version))
+        switch response.mapping {
         case .success:
             // Nothing, or the deleted row. A login page must not pass for a deletion.
-            if !answer.body.isEmpty { _ = try answer.json() }
+            if !response.body.isEmpty { _ = try response.json() }
         case .gone, .failure(.notFound): return
         case .conflict:
             let row: Record?
-            if let told = RowReader(table: table).conflictingRow(id, in: answer) {
+            if let told = RowReader(table: table).conflictingRow(id, in: response) {
                 row = told
             } else {
                 row = try await self.record(id, in: table)
             }
-            if let row, !row.isDeleted { throw conflict(with: row, in: table, status: answer.status) }
-        case .failure: throw answer.failure(table: table.name)
+            if let row, !row.isDeleted { throw conflict(with: row, in: table, status: response.status) }
+        case .failure: throw response.failure(table: table.name)
         }
     }
 
     /// One row, tombstones included; see ``RemoteContract/SyncRemote/record(_:in:)``.
     public func record(_ id: String, in table: TableDefinition) async throws -> Record? {
-        let answer = try await exchange(try wire.lookup(id, in: table))
+        let response = try await exchange(try wire.lookup(id, in: table))
         let reader = RowReader(table: table)
-        switch answer.mapping {
+        switch response.mapping {
         case .success:
-            return wire.lookupAnswersWithList ? try reader.row(id, inListOf: answer) : try reader.row(id, in: answer)
+            return wire.lookupRespondsWithList
+                ? try reader.row(id, inListOf: response) : try reader.row(id, in: response)
         case .failure(.notFound), .gone: return nil
-        case .conflict, .failure: throw answer.failure(table: table.name)
+        case .conflict, .failure: throw response.failure(table: table.name)
         }
     }
 
     /// One page of rows; see ``RemoteContract/SyncRemote/page(_:of:)``.
     public func page(_ query: Query, of table: TableDefinition) async throws -> RemotePage {
-        let answer = try await exchange(try wire.page(query, of: table))
-        guard answer.mapping == .success else { throw answer.failure(table: table.name) }
-        return try RowReader(table: table).page(of: query, in: answer)
+        let response = try await exchange(try wire.page(query, of: table))
+        guard response.mapping == .success else { throw response.failure(table: table.name) }
+        return try RowReader(table: table).page(of: query, in: response)
     }
 
     /// Sends a request that is answered by the row it wrote.
     private func write(_ request: WireRequest, of record: Record, in table: TableDefinition) async throws -> Record {
         let id = try record.serverID(in: table)
-        let answer = try await exchange(request)
+        let response = try await exchange(request)
         let reader = RowReader(table: table)
-        switch answer.mapping {
-        case .success: return try reader.row(id, in: answer)
+        switch response.mapping {
+        case .success: return try reader.row(id, in: response)
         case .conflict:
-            if let row = reader.conflictingRow(id, in: answer) {
-                throw conflict(with: row, in: table, status: answer.status)
+            if let row = reader.conflictingRow(id, in: response) {
+                throw conflict(with: row, in: table, status: response.status)
             }
-            throw try await conflictByLookup(id, in: table, status: answer.status)
-        case .gone: throw try await conflictByLookup(id, in: table, status: answer.status)
-        case .failure: throw answer.failure(table: table.name)
+            throw try await conflictByLookup(id, in: table, status: response.status)
+        case .gone: throw try await conflictByLookup(id, in: table, status: response.status)
+        case .failure: throw response.failure(table: table.name)
         }
     }
 

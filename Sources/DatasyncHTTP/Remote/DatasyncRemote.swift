@@ -46,18 +46,18 @@ public final class DatasyncRemote: SyncRemote {
     /// Whether an update replaces the whole row: true for protocol 3, false for protocol 2.
     public var replacesWholeRows: Bool { wire.replacesWholeRows }
 
-    /// How many HTTP requests were sent so far.
+    /// How many HTTP requests were sent so far, whoever asked for them.
     public var requestCount: Int { counter.load(ordering: .relaxed) }
 
     /// Sends one request and returns the answer, whatever its status.
-    func exchange(_ request: WireRequest) async throws -> ServerAnswer {
+    func exchange(_ request: WireRequest) async throws -> ServerResponse {
         var http = try endpoint.httpRequest(request, version: wire.version)
         if let field = try await authenticationField() { http.headerFields.append(field) }
         http.body = request.body.map { Array($0.utf8) }
         http.timeout = requestTimeout
         do {
             let response = try await send(http)
-            return ServerAnswer(
+            return ServerResponse(
                 status: response.status.code,
                 fields: response.headerFields,
                 body: response.body,
@@ -95,6 +95,7 @@ public final class DatasyncRemote: SyncRemote {
     private func sendOnce(_ request: HTTPRequest) async throws -> HTTPResponse {
         try Task.checkCancellation()
         counter.add(1, ordering: .relaxed)
+        RequestCounter.countRequest()
         return try await transport.send(request)
     }
 

@@ -1,4 +1,5 @@
 internal import HTTPTransport
+internal import RecordJSON
 internal import RemoteContract
 internal import SyncContract
 
@@ -9,10 +10,12 @@ struct RowReader: Sendable {
     /// The row that an answer to a request for one row holds.
     ///
     /// - Throws: ``RemoteContract/RemoteError`` with code `invalidResponse` when it holds none, or another one.
-    func row(_ id: String, in answer: ServerAnswer) throws(RemoteError) -> Record {
-        var row = try record(try answer.json(), in: answer)
-        guard isSame(row.id, id) else { throw answer.invalid("is another row of table '\(table.name)' than asked for") }
-        if row.version == nil, let version = EntityTag.version(answer.fields[.eTag]) {
+    func row(_ id: String, in response: ServerResponse) throws(RemoteError) -> Record {
+        var row = try record(try response.json(), in: response)
+        guard isSame(row.id, id) else {
+            throw response.invalid("is another row of table '\(table.name)' than asked for")
+        }
+        if row.version == nil, let version = EntityTag.version(response.fields[.eTag]) {
             row["version"] = .string(version)
         }
         return row
@@ -21,9 +24,9 @@ struct RowReader: Sendable {
     /// The server's row in the answer that tells of a conflict; nil when the answer has none.
     ///
     /// Some servers send the client's own row back. It is told from theirs by what only a server writes.
-    func conflictingRow(_ id: String, in answer: ServerAnswer) -> Record? {
+    func conflictingRow(_ id: String, in response: ServerResponse) -> Record? {
         do throws(RemoteError) {
-            let row = try row(id, in: answer)
+            let row = try row(id, in: response)
             return row.version != nil || row.updatedAt != nil ? row : nil
         } catch {
             // Whatever the body is instead, the row has to be asked for.
@@ -32,18 +35,18 @@ struct RowReader: Sendable {
     }
 
     /// The row with an id in a list; nil when the list has none.
-    func row(_ id: String, inListOf answer: ServerAnswer) throws(RemoteError) -> Record? {
-        for node in try list(in: answer).nodes {
-            let row = try record(node, in: answer)
+    func row(_ id: String, inListOf response: ServerResponse) throws(RemoteError) -> Record? {
+        for node in try list(in: response).nodes {
+            let row = try record(node, in: response)
             if isSame(row.id, id) { return row }
         }
         return nil
     }
 
     /// The page that an answer holds: a page object, `{results,count}` or a bare array.
-    func page(of query: Query, in answer: ServerAnswer) throws(RemoteError) -> RemotePage {
-        let list = try list(in: answer)
-        let records = try list.nodes.map { (node) throws(RemoteError) in try record(node, in: answer) }
+    func page(of query: Query, in response: ServerResponse) throws(RemoteError) -> RemotePage {
+        let list = try list(in: response)
+        let records = try list.nodes.map { (node) throws(RemoteError) in try record(node, in: response) }
         let reachesCount = list.count.map { $0 <= query.offset + records.count } ?? false
         let isLast =
             if records.isEmpty, query.limit != 0 {
@@ -56,19 +59,19 @@ struct RowReader: Sendable {
 
     /// The rows of a list, the count if there is one, and whether more follows if the list says so.
     private func list(
-        in answer: ServerAnswer
+        in response: ServerResponse
     ) throws(RemoteError) -> (nodes: [JSONNode], count: Int?, continues: Bool?) {
-        let body = try answer.json()
+        let body = try response.json()
         if let nodes = body.elements { return (nodes, nil, nil) }
         guard let nodes = body["items"]?.elements ?? body["results"]?.elements else {
-            throw answer.invalid("has neither 'items' nor 'results'; is this the address of a table?")
+            throw response.invalid("has neither 'items' nor 'results'; is this the address of a table?")
         }
         var count: Int?
         switch body["count"] {
         case nil, .null: break
         case .some(let node):
             guard let number = node.int64Value.flatMap(Int.init(exactly:)), number >= 0 else {
-                throw answer.invalid("has a 'count' that is no count")
+                throw response.invalid("has a 'count' that is not a count")
             }
             count = number
         }
@@ -76,19 +79,19 @@ struct RowReader: Sendable {
         switch body["nextLink"] {
         case nil, .null: return (nodes, count, false)
         case .string(let link): return (nodes, count, !link.isEmpty)
-        default: throw answer.invalid("has a 'nextLink' that is no text")
+        default: throw response.invalid("has a 'nextLink' that is not text")
         }
     }
 
-    private func record(_ node: JSONNode, in answer: ServerAnswer) throws(RemoteError) -> Record {
+    private func record(_ node: JSONNode, in response: ServerResponse) throws(RemoteError) -> Record {
         do throws(RecordCodingError) {
             return try RecordCoding(table).record(node)
         } catch {
-            throw answer.invalid("does not fit table '\(table.name)': \(error.message)")
+            throw response.invalid("does not fit table '\(table.name)': \(error.message)")
         }
     }
 
     private func isSame(_ id: RecordID, _ other: String) -> Bool {
-        id.folded(for: table.idComparison) == RecordID.string(other).folded(for: table.idComparison)
+        table.isSameID(id, .string(other))
     }
 }

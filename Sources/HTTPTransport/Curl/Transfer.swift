@@ -9,7 +9,7 @@ final class Transfer {
     private let options: TransportOptions
     private var continuation: TransferDriver.Continuation?
 
-    private var head: AnswerHead
+    private var head: ResponseHead
     private var body: [UInt8] = []
     /// How often the request was, or was about to be, written to a connection.
     private var attempts = 0
@@ -35,7 +35,7 @@ final class Transfer {
         self.options = options
         self.handle = handle
         lastMove = now
-        head = AnswerHead(to: order.request.method)
+        head = ResponseHead(to: order.request.method)
         try handle.prepare(order, options, trust)
     }
 
@@ -62,8 +62,8 @@ final class Transfer {
     func result(_ code: CURLcode) -> Result<HTTPResponse, TransportError> {
         if let refusal { return .failure(refusal) }
         // A server that refuses a large body closes while it is being sent; the answer was there first.
-        let isAnswered = code == CURLE_OK || ((code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR) && isWhole)
-        guard isAnswered else { return .failure(failure(code)) }
+        let hasResponse = code == CURLE_OK || ((code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR) && isWhole)
+        guard hasResponse else { return .failure(failure(code)) }
         guard head.isComplete else { return .failure(.cut(server, in: "head", fate: fate)) }
         let status = HTTPResponse.Status(code: head.status)
         return .success(HTTPResponse(status: status, headerFields: head.fields, body: body))

@@ -22,7 +22,7 @@ final class URLSessionExchange: Sendable {
     }
 
     /// Starts the request and waits for its end. To be called once.
-    func answer() async throws -> HTTPResponse {
+    func response() async throws -> HTTPResponse {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let early: Result<HTTPResponse, any Error>? = state.withLock { state in

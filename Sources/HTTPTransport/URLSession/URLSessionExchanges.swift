@@ -131,7 +131,10 @@ extension TransportError {
                 .notSent
             )
         case .badServerResponse, .cannotParseResponse, .cannotDecodeContentData, .cannotDecodeRawData:
-            (.invalidResponse, "the answer of \(server) is no answer of HTTP; check the address", .mayHaveBeenProcessed)
+            (
+                .invalidResponse, "the answer of \(server) is not an answer of HTTP; check the address",
+                .mayHaveBeenProcessed
+            )
         default:
             (
                 .connectionLost, "the connection to \(server) broke before the answer was complete; try again",

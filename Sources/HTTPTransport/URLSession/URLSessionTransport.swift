@@ -65,7 +65,7 @@ public final class URLSessionTransport: ClientTransport {
             exchange.fail(TransportError.timedOut(address.server, after: timeout, fate: .mayHaveBeenProcessed))
         }
         defer { deadline.cancel() }
-        return try await exchange.answer()
+        return try await exchange.response()
     }
 
     /// Ends what is under way, and refuses what comes.

@@ -32,7 +32,7 @@ struct ConflictResolver: Sendable {
 
     private func giveUp(_ operation: TableOperation, _ transaction: inout StoreTransaction) throws {
         try drop(operation, &transaction)
-        try Configuration.requestRefetch(of: operation.itemID, in: table.name, &transaction)
+        try ConfigurationTable.requestRefetch(of: operation.itemID, in: table.name, &transaction)
     }
 
     private func keep(
@@ -89,7 +89,7 @@ struct ConflictResolver: Sendable {
             // What the server has is not at hand: the next pull asks. Until then the row stays visible.
             let local = operation.kind == .delete ? operation.deletedItem : error.item
             if let local { try transaction.upsert([local], into: table.name) }
-            try Configuration.requestRefetch(of: operation.itemID, in: table.name, &transaction)
+            try ConfigurationTable.requestRefetch(of: operation.itemID, in: table.name, &transaction)
         }
     }
 

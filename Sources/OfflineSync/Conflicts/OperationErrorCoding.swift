@@ -1,3 +1,4 @@
+internal import RecordJSON
 internal import SyncContract
 
 /// Errors as rows of `MS_TableOperationErrors` and back. The column `properties` holds the JSON of the original SDKs.

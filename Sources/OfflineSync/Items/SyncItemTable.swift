@@ -1,3 +1,4 @@
+import ItemCoding
 public import SyncContract
 
 /// A table of the local store whose changes are queued for the server, with items of a `Codable` type.

@@ -53,7 +53,7 @@ struct PageApplication: Sendable {
         _ record: Record,
         _ transaction: inout StoreTransaction
     ) throws {
-        // The row the change is based on is no news, and the newest: what was kept before it is out of date.
+        // The row the change is based on is not news, and the newest: what was kept before it is out of date.
         let isBase = record.version != nil && record.version == operation.baseVersion
         var operation = operation
         operation.serverItem = isBase ? nil : record

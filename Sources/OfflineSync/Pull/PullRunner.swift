@@ -11,15 +11,29 @@ struct PullRunner {
     private var application: PageApplication { PageApplication(table: table, schema: store.schema) }
 
     func runIncrementally(_ query: Query, queryID: String) async throws -> PullReport {
+        try await countingRequests { try await fetchChanges(query, queryID: queryID) }
+    }
+
+    func runFully(_ query: Query) async throws -> PullReport {
+        try await countingRequests { try await fetchAll(query) }
+    }
+
+    private func countingRequests(_ pull: () async throws -> PullReport) async throws -> PullReport {
+        let requests = RequestCounter()
+        var report = try await requests.counting(pull)
+        report.requests = requests.count
+        return report
+    }
+
+    private func fetchChanges(_ query: Query, queryID: String) async throws -> PullReport {
         var report = PullReport()
-        let requests = remote.requestCount
         try await refetch(&report)
         var base = query
         base.limit = pageSize
         let name = table.name
         let fingerprint = try query.predicate?.normalized().canonicalText ?? ""
         let token = try await store.read {
-            try Configuration.deltaToken(queryID, of: name, query: fingerprint, &$0)
+            try DeltaTokenStorage.token(queryID, of: name, query: fingerprint, &$0)
         }
         var pager = PullPager(base, since: token)
         while !pager.isFinished {
@@ -29,16 +43,14 @@ struct PullRunner {
             let token = pager.token
             try await apply(page.records, &report) { transaction in
                 guard let token, token != before else { return }
-                try Configuration.setDeltaToken(token, queryID, of: name, query: fingerprint, &transaction)
+                try DeltaTokenStorage.set(token, queryID, of: name, query: fingerprint, &transaction)
             }
         }
-        report.requests = remote.requestCount - requests
         return report
     }
 
-    func runFully(_ query: Query) async throws -> PullReport {
+    private func fetchAll(_ query: Query) async throws -> PullReport {
         var report = PullReport()
-        let requests = remote.requestCount
         try await refetch(&report)
         var pager = FullPullPager(query, pageSize: pageSize)
         while !pager.isFinished {
@@ -46,7 +58,6 @@ struct PullRunner {
             pager.receive(page)
             try await apply(page.records, &report) { _ in }
         }
-        report.requests = remote.requestCount - requests
         return report
     }
 
@@ -54,7 +65,7 @@ struct PullRunner {
     /// again by the next pull, and holds nothing up.
     private func refetch(_ report: inout PullReport) async throws {
         let name = table.name
-        for itemID in try await store.read({ try Configuration.refetches(in: name, &$0) }) {
+        for itemID in try await store.read({ try ConfigurationTable.refetches(in: name, &$0) }) {
             let record: Record
             do {
                 record = try await remote.record(itemID, in: table) ?? Record(id: .string(itemID), ["deleted": true])
@@ -64,7 +75,7 @@ struct PullRunner {
                 continue
             }
             try await apply([record], replacesWholeRows: true, &report) { transaction in
-                try Configuration.removeRefetch(of: itemID, in: name, &transaction)
+                try ConfigurationTable.removeRefetch(of: itemID, in: name, &transaction)
             }
         }
     }

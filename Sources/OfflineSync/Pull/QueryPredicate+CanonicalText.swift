@@ -13,7 +13,7 @@ extension QueryPredicate {
             "(\(comparison) \(left.canonicalText) \(right.canonicalText))"
         case .match(let text, let match, let pattern): "(\(match) \(text.canonicalText) \(pattern.canonicalText))"
         case .words(let text, let match, let columns):
-            "(words \(JSONWriter.quoted(text)) \(match) " + columns.joined(separator: " ") + ")"
+            "(words \(JSONText.quoted(text)) \(match) " + columns.joined(separator: " ") + ")"
         case .isAnyOf(let expression, let values):
             "(in \(expression.canonicalText) " + values.map(\.canonicalText).joined(separator: " ") + ")"
         }
@@ -42,10 +42,10 @@ extension FieldValue {
         case .int64(let value): "\(value)"
         case .double(let value): "double:\(value)"
         case .decimal(let value): "decimal:\(value)"
-        case .string(let value): JSONWriter.quoted(value)
+        case .string(let value): JSONText.quoted(value)
         case .date(let value): "date:\(value.milliseconds)"
         case .bytes(let value): "bytes:\(value)"
-        case .json(let value): "json:\(JSONWriter.quoted(value.text))"
+        case .json(let value): "json:\(JSONText.quoted(value.text))"
         }
     }
 }

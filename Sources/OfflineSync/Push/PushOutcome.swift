@@ -28,11 +28,11 @@ enum PushOutcome {
     ///
     /// - Parameters:
     ///   - error: What the remote threw.
-    ///   - sending: The operation as it was sent.
-    init(_ error: RemoteError, _ sending: Sending) {
+    ///   - inFlight: The operation as it was sent.
+    init(_ error: RemoteError, _ inFlight: InFlightOperation) {
         switch error.code {
-        case .conflict: self = Self.judgeConflict(error, sending)
-        case .notFound where sending.operation.kind == .update:
+        case .conflict: self = Self.judgeConflict(error, inFlight)
+        case .notFound where inFlight.operation.kind == .update:
             self = .conflict(.nothing, status: error.status)
         case .unauthorized:
             self = .aborted(
@@ -54,31 +54,16 @@ enum PushOutcome {
         }
     }
 
-    private static func judgeConflict(_ error: RemoteError, _ sending: Sending) -> PushOutcome {
+    private static func judgeConflict(_ error: RemoteError, _ inFlight: InFlightOperation) -> PushOutcome {
         guard let serverItem = error.serverRecord else { return .conflict(.unknown, status: error.status) }
         guard !serverItem.isDeleted else { return .conflict(.row(serverItem), status: error.status) }
         // Only a row that this device may have written itself can have a server's default in place of a null.
-        if let row = sending.row,
-            sending.table.hasSameContent(row, serverItem, defaultsCountAsNull: !sending.previouslySent.isEmpty)
+        if let row = inFlight.row,
+            inFlight.table.hasSameContent(row, serverItem, defaultsCountAsNull: !inFlight.previouslySent.isEmpty)
         {
             return .accepted(serverItem)
         }
-        return sending.wasSentBefore(serverItem)
+        return inFlight.wasSentBefore(serverItem)
             ? .sendAgain(over: serverItem) : .conflict(.row(serverItem), status: error.status)
-    }
-}
-
-/// An operation and what it sends, as of one instant.
-struct Sending: Sendable {
-    var operation: TableOperation
-    var table: TableDefinition
-    /// The local row; nil for deletes, and when the row is missing.
-    var row: Record?
-    /// What earlier attempts sent whose answers are not known.
-    var previouslySent: [Record]
-
-    /// Whether the server's row is what an earlier attempt sent.
-    func wasSentBefore(_ serverItem: Record) -> Bool {
-        previouslySent.contains { table.hasSameContent($0, serverItem, defaultsCountAsNull: true) }
     }
 }

@@ -11,24 +11,31 @@ struct PushRunner {
 
     /// Sends what is queued now. Operations queued meanwhile wait for the next push.
     func run() async throws -> PushReport {
+        let requests = RequestCounter()
+        var report = try await requests.counting { try await sendAll() }
+        report.requests = requests.count
+        return report
+    }
+
+    private func sendAll() async throws -> PushReport {
         var report = PushReport()
-        let requests = remote.requestCount
         let schema = store.schema
         let last = try await store.read { try OperationQueue.highestNumber(&$0) }
         var number: Int64 = 0
-        while let sending = try await next(after: number, through: last, schema) {
-            number = sending.operation.id
-            if try await process(sending, schema) { report.pushed += 1 }
+        while let inFlight = try await next(after: number, through: last, schema) {
+            number = inFlight.operation.id
+            if try await process(inFlight, schema) { report.pushed += 1 }
         }
         let errors = try await store.read { try OperationErrorCoding.all(&$0, schema) }
         report.conflicts = errors.filter(\.isConflict)
         report.failures = errors.filter { !$0.isConflict }
-        report.requests = remote.requestCount - requests
         return report
     }
 
     /// Marks the next operation as attempted and reads what it sends.
-    private func next(after number: Int64, through last: Int64, _ schema: StoreSchema) async throws -> Sending? {
+    private func next(after number: Int64, through last: Int64, _ schema: StoreSchema) async throws
+        -> InFlightOperation?
+    {
         try Task.checkCancellation()
         return try await store.write { transaction in
             guard
@@ -45,25 +52,25 @@ struct PushRunner {
             operation.isAttempted = true
             if operation != before { try OperationQueue.save(operation, table, &transaction) }
             let previouslySent = before.sentItems
-            return Sending(operation: operation, table: table, row: row, previouslySent: previouslySent)
+            return InFlightOperation(operation: operation, table: table, row: row, previouslySent: previouslySent)
         }
     }
 
     /// Sends an operation and records the answer. Returns whether the server has the change.
-    private func process(_ sending: Sending, _ schema: StoreSchema) async throws -> Bool {
-        let outcome = try await send(sending)
+    private func process(_ inFlight: InFlightOperation, _ schema: StoreSchema) async throws -> Bool {
+        let outcome = try await send(inFlight)
         switch outcome {
         case .aborted(let error):
             throw error
         case .accepted:
-            try await record(outcome, of: sending, schema)
+            try await record(outcome, of: inFlight, schema)
             return true
         case .conflict, .refused:
-            try await record(outcome, of: sending, schema)
+            try await record(outcome, of: inFlight, schema)
             return false
         case .sendAgain:
-            try await record(outcome, of: sending, schema)
-            let number = sending.operation.id
+            try await record(outcome, of: inFlight, schema)
+            let number = inFlight.operation.id
             guard var again = try await next(after: number - 1, through: number, schema) else { return false }
             // This time every row but the one just seen is a conflict.
             again.previouslySent = []
@@ -71,35 +78,35 @@ struct PushRunner {
         }
     }
 
-    private func record(_ outcome: PushOutcome, of sending: Sending, _ schema: StoreSchema) async throws {
+    private func record(_ outcome: PushOutcome, of inFlight: InFlightOperation, _ schema: StoreSchema) async throws {
         // What the server did must be recorded even when the task is being cancelled.
         try await uncancelled {
-            try await store.write { try AnswerRecorder(sending).record(outcome, &$0, schema) }
+            try await store.write { try ResponseRecorder(inFlight).record(outcome, &$0, schema) }
         }
     }
 }
 
 /// One request, by the kind of operation.
 extension PushRunner {
-    private func send(_ sending: Sending) async throws -> PushOutcome {
+    private func send(_ inFlight: InFlightOperation) async throws -> PushOutcome {
         do {
-            switch sending.operation.kind {
-            case .insert: return try await insert(sending)
-            case .update: return try await update(sending)
-            case .delete: return try await delete(sending)
+            switch inFlight.operation.kind {
+            case .insert: return try await insert(inFlight)
+            case .update: return try await update(inFlight)
+            case .delete: return try await delete(inFlight)
             }
         } catch let error as RemoteError {
-            return PushOutcome(error, sending)
+            return PushOutcome(error, inFlight)
         }
     }
 
-    private func insert(_ sending: Sending) async throws -> PushOutcome {
-        guard let row = sending.row else { return Self.missingRow }
-        return .accepted(try await remote.insert(row, into: sending.table))
+    private func insert(_ inFlight: InFlightOperation) async throws -> PushOutcome {
+        guard let row = inFlight.row else { return Self.missingRow }
+        return .accepted(try await remote.insert(row, into: inFlight.table))
     }
 
-    private func update(_ sending: Sending) async throws -> PushOutcome {
-        guard let row = sending.row else { return Self.missingRow }
+    private func update(_ inFlight: InFlightOperation) async throws -> PushOutcome {
+        guard let row = inFlight.row else { return Self.missingRow }
         guard !remote.replacesWholeRows || store.capabilities.contains(.unknownColumns) else {
             return .refused(
                 RemoteError(
@@ -109,29 +116,29 @@ extension PushRunner {
                 )
             )
         }
-        let operation = sending.operation
+        let operation = inFlight.operation
         return .accepted(
             try await remote.update(
                 row,
-                in: sending.table,
+                in: inFlight.table,
                 version: operation.baseVersion,
                 restoring: operation.restores
             )
         )
     }
 
-    private func delete(_ sending: Sending) async throws -> PushOutcome {
-        let operation = sending.operation
+    private func delete(_ inFlight: InFlightOperation) async throws -> PushOutcome {
+        let operation = inFlight.operation
         var version = operation.baseVersion
         if version == nil, !operation.sentItems.isEmpty {
             // The insert may have arrived, its answer was lost: without a version, only the content tells whose row it
             // is that would be deleted.
-            let serverItem = try await remote.record(operation.itemID, in: sending.table)
+            let serverItem = try await remote.record(operation.itemID, in: inFlight.table)
             guard let serverItem, !serverItem.isDeleted else { return .accepted(nil) }
-            guard sending.wasSentBefore(serverItem) else { return .conflict(.row(serverItem), status: nil) }
+            guard inFlight.wasSentBefore(serverItem) else { return .conflict(.row(serverItem), status: nil) }
             version = serverItem.version
         }
-        try await remote.delete(operation.itemID, from: sending.table, version: version)
+        try await remote.delete(operation.itemID, from: inFlight.table, version: version)
         return .accepted(nil)
     }
 

@@ -77,7 +77,7 @@ struct LocalChanges: Sendable {
         if change == .drop || (waiting.kind == .insert && waiting.state == .conflicted) {
             // The row that the server has under this id, if any, is somebody else's, and comes with the next pull.
             if waiting.state == .conflicted || waiting.serverItem != nil {
-                try Configuration.requestRefetch(of: waiting.itemID, in: table.name, &transaction)
+                try ConfigurationTable.requestRefetch(of: waiting.itemID, in: table.name, &transaction)
             }
             return try OperationQueue.remove(waiting, &transaction)
         }

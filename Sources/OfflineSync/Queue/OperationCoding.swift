@@ -1,3 +1,4 @@
+internal import RecordJSON
 internal import SyncContract
 
 /// Operations as rows of `MS_TableOperations` and back.

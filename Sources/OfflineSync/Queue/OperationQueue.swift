@@ -97,7 +97,7 @@ enum OperationQueue {
 
     /// A number that no operation ever had.
     static func newNumber(_ transaction: inout some StoreReading & ~Copyable) throws -> Int64 {
-        max(try highestNumber(&transaction), try Configuration.highestRemovedNumber(&transaction)) + 1
+        max(try highestNumber(&transaction), try ConfigurationTable.highestRemovedNumber(&transaction)) + 1
     }
 
     /// Writes an operation, new or changed.
@@ -133,7 +133,7 @@ enum OperationQueue {
     /// Remembers the highest number before operations are removed. An answer that is still under way refers to a number:
     /// it must not meet another operation.
     private static func keepNumbersUnique(_ transaction: inout StoreTransaction) throws {
-        try Configuration.setHighestRemovedNumber(highestNumber(&transaction), &transaction)
+        try ConfigurationTable.setHighestRemovedNumber(highestNumber(&transaction), &transaction)
     }
 
     private static func isDeclared(_ schema: StoreSchema) -> QueryPredicate {

@@ -14,15 +14,15 @@ enum ConfigurationVerification {
             if !seen.insert([table, "\(number)", key]).inserted { report("a setting\(of) is there twice") }
             let value = row["value"]?.stringValue
             // Kinds of a later version are left to it.
-            switch Configuration.KeyType(rawValue: number) {
+            switch ConfigurationTable.KeyType(rawValue: number) {
             case .deltaToken?:
                 if value.flatMap({ Timestamp($0) }) == nil {
-                    report("a delta token\(of) is no instant: the next pull of its query starts from the beginning")
+                    report("a delta token\(of) is not an instant: the next pull of its query starts from the beginning")
                 }
             case .refetch?:
                 if key.isEmpty { report("an item\(of) is to be fetched again that has no id") }
             case .highestRemovedNumber?:
-                if value.flatMap({ Int64($0) }) ?? 0 < 1 { report("the highest number that was used is no number") }
+                if value.flatMap({ Int64($0) }) ?? 0 < 1 { report("the highest number that was used is not a number") }
             case nil: break
             }
         }

@@ -1,7 +1,7 @@
 import CSQLCipher
 
 /// How a transaction begins.
-enum TransactionKind {
+package enum TransactionKind {
     /// Sees the state of one instant, from its first read on.
     case reading
     /// The same, but fails when it turns out to take long.
@@ -25,7 +25,7 @@ extension Database {
     /// first error wins: what goes wrong while rolling back after it is a consequence.
     ///
     /// - Throws: What the closure throws, `SQLiteFailure`, and as ``withInterruption(isBrief:_:)``.
-    func transaction<Value>(_ kind: TransactionKind, _ body: () throws -> Value) throws -> Value {
+    package func transaction<Value>(_ kind: TransactionKind, _ body: () throws -> Value) throws -> Value {
         try (kind == .writing ? statements.beginWriting : statements.begin).run(in: self)
         do {
             let value: Value
@@ -48,7 +48,7 @@ extension Database {
     ///
     /// The library hands such a page out as zeros and reports success; only the *next* page it is asked for fails. A
     /// value whose last page was damaged would otherwise come back with zeros at its end.
-    func verifyPagesRead() throws {
+    package func verifyPagesRead() throws {
         do {
             try statements.readAnyPage.run(in: self)
         } catch let failure as SQLiteFailure where failure.primaryCode == SQLITE_ERROR {

@@ -1,7 +1,7 @@
 import CSQLCipher
 
 /// A connection with its statement cache: what transactions work on. One thread at a time uses it.
-final class Database {
+package final class Database {
     /// The file.
     let path: String
     private let wal = WALLength()
@@ -16,13 +16,14 @@ final class Database {
     var tableAccess: [String: TableAccess] = [:]
 
     /// Opens a file without a key.
-    init(path: String, flags: Int32) throws(SQLiteFailure) {
+    package init(path: String, flags: Int32) throws(SQLiteFailure) {
         self.path = path
         handle = try ConnectionHandle(path: path, flags: flags)
     }
 
     /// Hands the handle to what sets a connection up.
-    func configure<Failure: Error>(_ body: (borrowing ConnectionHandle) throws(Failure) -> Void) throws(Failure) {
+    package func configure<Failure: Error>(_ body: (borrowing ConnectionHandle) throws(Failure) -> Void) throws(Failure)
+    {
         try body(handle)
     }
 
@@ -55,7 +56,7 @@ final class Database {
 
     /// Runs a closure with a statement that is ready to bind. It is in use until the closure ends, and dropped when the
     /// closure throws: a statement that failed is not used again.
-    func withStatement<Value>(_ sql: String, _ body: (Statement) throws -> Value) throws -> Value {
+    package func withStatement<Value>(_ sql: String, _ body: (Statement) throws -> Value) throws -> Value {
         let statement: Statement
         if let cached = cache.statement(for: sql) {
             statement = cached
@@ -82,7 +83,7 @@ final class Database {
 
     /// Runs a statement that gives no rows, and returns how many rows it changed.
     @discardableResult
-    func run(_ sql: String, _ values: [SQLValue] = []) throws -> Int {
+    package func run(_ sql: String, _ values: [SQLValue] = []) throws -> Int {
         try withStatement(sql) { statement in
             try statement.bind(values)
             try statement.run()
@@ -96,17 +97,17 @@ final class Database {
     }
 
     /// The first column of the first row, or nil when there is no row.
-    func text(_ sql: String) throws -> String? {
+    package func text(_ sql: String) throws -> String? {
         try withStatement(sql) { try $0.step() ? $0.text(0) : nil }
     }
 
     /// The first column of the first row, or nil when there is no row.
-    func int64(_ sql: String) throws -> Int64? {
+    package func int64(_ sql: String) throws -> Int64? {
         try withStatement(sql) { try $0.step() ? $0.int64(0) : nil }
     }
 
     /// Attaches a file without a key under a name. `KEY ''` keeps the library from using the key of the first database.
-    func attach(_ path: String, as name: String) throws {
+    package func attach(_ path: String, as name: String) throws {
         try run("ATTACH ?1 AS \(name) KEY ''", [.text(path)])
     }
 

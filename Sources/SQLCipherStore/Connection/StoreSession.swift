@@ -3,7 +3,7 @@ import SyncContract
 /// What an open store works with. One that is locked or closed has none, and with it goes the key.
 final class StoreSession: Sendable {
     let catalog: StoreCatalog
-    let keying: Keying
+    let cipherConfiguration: CipherConfiguration
 
     // The order matters for a store that is dropped without being closed: readers end before the writer, which makes a
     // checkpoint and lifts the lock.
@@ -30,15 +30,15 @@ final class StoreSession: Sendable {
         _ options: EncryptedStoreOptions
     ) {
         catalog = opened.catalog
-        let keying = opened.keying
-        self.keying = keying
+        let cipherConfiguration = opened.cipherConfiguration
+        self.cipherConfiguration = cipherConfiguration
         writer = Writer(files: files, lock: opened.lock, options: options) {
-            try StoreOpener.openWriter(files, keying: keying, options: options)
+            try StoreOpener.openWriter(files, cipherConfiguration: cipherConfiguration, options: options)
         }
         let otherReaders = (1..<max(options.readerCount, 1))
             .map { number in
                 Reader(number: number, files: files) {
-                    try StoreOpener.openReader(files, keying: keying, options: options)
+                    try StoreOpener.openReader(files, cipherConfiguration: cipherConfiguration, options: options)
                 }
             }
         // The last is used first.

@@ -1,3 +1,4 @@
+import DurableFiles
 import Foundation
 import Synchronization
 import SyncContract
@@ -102,7 +103,7 @@ final class Writer: @unchecked Sendable {
     func close() async {
         await queue.run { [self] in
             // A store that was only read may have a WAL that an earlier process left.
-            if database == nil, FileSystem.exists(files.log) { openForClosing() }
+            if database == nil, FileSystem.exists(files.wal) { openForClosing() }
             _ = checkpoint(.truncate, waiting: 5_000)
             database = nil
             lock = nil
@@ -201,5 +202,5 @@ enum WALLimits {
     /// From how many pages on each commit writes back what no reader needs. SQLite's own default.
     static let checkpointPages = 1_000
     /// A page in the WAL: a database page and its head.
-    static let frameSize = FormatMark.pageSize + 24
+    static let frameSize = FileHeader.pageSize + 24
 }

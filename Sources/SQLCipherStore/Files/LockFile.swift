@@ -1,3 +1,4 @@
+import DurableFiles
 import SyncContract
 
 #if canImport(Glibc)
@@ -12,54 +13,36 @@ import Darwin
 ///
 /// `flock` belongs to the open file, so that a second object in the same process is refused like a second process, and
 /// the system lifts it when the process ends, however it ends. The file itself stays until the store is wiped.
-final class LockFile: Sendable {
+package final class LockFile: Sendable {
     /// Seen by tests only.
-    let descriptor: FileDescriptor
+    let lock: FileLock
 
     /// Takes the lock on a store.
     ///
     /// - Throws: ``StoreError/Code/inUse`` when somebody holds it; `SystemCallFailure` when the file cannot be opened.
-    init(_ files: StoreFiles) throws {
-        var descriptor = try Self.lock(files)
-        // Whoever wiped the store in between has removed the file: a lock on that keeps nobody out.
-        while try !descriptor.isOpen(at: files.lock) { descriptor = try Self.lock(files) }
-        self.descriptor = descriptor
-    }
+    package init(_ files: StoreFiles) throws { lock = try Self.lock(files) }
 
-    private static func lock(_ files: StoreFiles) throws -> FileDescriptor {
-        let descriptor = try FileDescriptor(files.lock, O_RDWR | O_CREAT)
-        while flock(descriptor.number, LOCK_EX | LOCK_NB) != 0 {
-            switch errno {
-            case EINTR: continue
-            case EWOULDBLOCK:
+    private static func lock(_ files: StoreFiles) throws -> FileLock {
+        while true {
+            let descriptor = try FileDescriptor(opening: files.lock, flags: O_RDWR | O_CREAT)
+            guard let lock = try FileLock(descriptor) else {
                 throw StoreError(
                     .inUse,
-                    "the store at '\(files.database)' is open in this or another process; close it there first, or share"
-                        + " one store object"
+                    "the store at '\(files.database)' is open in this or another process; close it there first, or"
+                        + " share one store object"
                 )
-            default: throw SystemCallFailure("flock")
             }
+            // Whoever wiped the store in between has removed the file: a lock on that keeps nobody out.
+            if try lock.descriptor.isFile(at: files.lock, followingLinks: true) { return lock }
         }
-        return descriptor
     }
 
     /// Whether somebody holds the lock on a store. Nothing is created, and nobody who wants the lock finds it taken for
     /// longer than it takes to look.
-    static func isHeld(_ files: StoreFiles) throws -> Bool {
+    package static func isHeld(_ files: StoreFiles) throws -> Bool {
         guard FileSystem.exists(files.lock) else { return false }
-        let descriptor = try FileDescriptor(files.lock, O_RDONLY)
-        while flock(descriptor.number, LOCK_SH | LOCK_NB) != 0 {
-            switch errno {
-            case EINTR: continue
-            case EWOULDBLOCK: return true
-            default: throw SystemCallFailure("flock")
-            }
-        }
-        _ = flock(descriptor.number, LOCK_UN)
+        guard let lock = try FileLock(FileDescriptor(reading: files.lock), isShared: true) else { return true }
+        _ = consume lock
         return false
     }
-
-    /// Closing the descriptor alone would not do: a program that this process is just starting has a duplicate of it
-    /// until it runs, and the lock lasts as long as any. Unlocking lifts it for all of them.
-    deinit { _ = flock(descriptor.number, LOCK_UN) }
 }

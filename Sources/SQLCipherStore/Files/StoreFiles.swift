@@ -1,40 +1,42 @@
-import Foundation
-import SyncContract
+package import DurableFiles
+package import Foundation
+package import SyncContract
 
 /// The files of a store, all in one folder.
-struct StoreFiles: Sendable {
+package struct StoreFiles: Sendable {
     /// The database.
-    let database: String
+    package let database: String
+
+    /// What changes the files, except SQLite.
+    package let fileSystem: FileSystem
 
     /// The folder.
-    var folder: String {
-        guard let slash = database.lastIndex(of: "/") else { return "." }
-        return slash == database.startIndex ? "/" : String(database[..<slash])
-    }
+    package var folder: String { FileSystem.folder(of: database) }
 
-    /// SQLite's log of what is not in the database yet.
-    var log: String { database + "-wal" }
+    /// SQLite's WAL of what is not in the database yet.
+    package var wal: String { database + "-wal" }
 
-    /// The index of the log, which the connections of a process share.
-    var index: String { database + "-shm" }
+    /// The index of the WAL, which the connections of a process share.
+    package var index: String { database + "-shm" }
 
     /// SQLite's rollback journal, which this store never leaves behind.
-    var journal: String { database + "-journal" }
+    package var journal: String { database + "-journal" }
 
     /// The lock.
     var lock: String { database + ".lock" }
 
     /// A new database until it is complete.
-    var unfinished: String { database + ".new" }
+    package var temporary: String { database + ".new" }
 
     /// What a creation or a rewrite that was killed can leave behind.
-    var leftovers: [String] { ["", "-journal", "-wal", "-shm"].map { unfinished + $0 } }
+    package var leftovers: [String] { ["", "-journal", "-wal", "-shm"].map { temporary + $0 } }
 
     /// Every file a store can have, in the order in which they are removed: the lock goes last.
-    var all: [String] { [database, log, index, journal] + leftovers + [lock] }
+    package var all: [String] { [database, wal, index, journal] + leftovers + [lock] }
 
     /// The files of the store at a path, with symbolic links followed, so that one store has one lock.
-    init(_ path: String) {
+    package init(_ path: String, in fileSystem: FileSystem = FileSystem()) {
+        self.fileSystem = fileSystem
         if let resolved = FileSystem.resolved(path) {
             database = resolved
         } else {
@@ -48,11 +50,11 @@ struct StoreFiles: Sendable {
 }
 
 extension StoreFiles {
-    /// The database as SQLite opens it when nobody writes to it: the file alone, without locks and without its log.
-    var immutableURI: String { Self.uri(database, "immutable=1") }
+    /// The database as SQLite opens it when nobody writes to it: the file alone, without locks and without its WAL.
+    package var immutableURI: String { Self.uri(database, "immutable=1") }
 
     /// A path as SQLite takes it with parameters.
-    static func uri(_ path: String, _ parameters: String) -> String {
+    package static func uri(_ path: String, _ parameters: String) -> String {
         var uri = "file:"
         for byte in path.utf8 {
             switch byte {
@@ -68,20 +70,20 @@ extension StoreFiles {
 
 extension StoreFiles {
     /// The files of the store at a URL.
-    init(_ url: URL) throws(StoreError) {
+    package init(_ url: URL, in fileSystem: FileSystem = FileSystem()) throws(StoreError) {
         guard url.isFileURL else { throw StoreError(.notFound, "a store lies in a file; use a file URL") }
-        self.init(url.path)
+        self.init(url.path, in: fileSystem)
     }
 
     /// Deletes what a creation or a rewrite that was killed has left. The caller holds the lock.
-    func removeLeftovers() throws {
+    package func removeLeftovers() throws {
         // Looking first: in a folder that cannot be written, deleting what is not there fails as well.
-        for path in leftovers where FileSystem.exists(path) { try FileSystem.remove(path) }
+        for path in leftovers where FileSystem.exists(path) { try fileSystem.remove(path) }
     }
 
-    /// Throws when a log or a journal lies where a new database is about to come: it would be played into that.
-    func refuseOrphanedLog() throws(StoreError) {
-        guard [log, journal].allSatisfy({ FileSystem.size(of: $0) ?? 0 == 0 }) else {
+    /// Throws when a WAL or a journal lies where a new database is about to come: it would be played into that.
+    package func refuseOrphanedWAL() throws(StoreError) {
+        guard [wal, journal].allSatisfy({ FileSystem.size(of: $0) ?? 0 == 0 }) else {
             throw StoreError(
                 .damaged,
                 "the database '\(database)' is missing but its log is there; put the database back, or delete the"

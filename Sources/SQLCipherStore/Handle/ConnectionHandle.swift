@@ -2,9 +2,9 @@ import CSQLCipher
 
 /// An open database connection, closed with its end.
 @safe
-struct ConnectionHandle: ~Copyable {
-    /// For this module's other handles only.
-    let pointer: OpaquePointer
+package struct ConnectionHandle: ~Copyable {
+    /// For the other handles, and what sets a connection up.
+    package let pointer: OpaquePointer
 
     /// Opens a connection that one thread at a time may use.
     init(path: String, flags: Int32) throws(SQLiteFailure) {

@@ -1,4 +1,5 @@
 import CSQLCipher
+import QueryEvaluation
 import SyncContract
 
 /// The arguments of one call of an SQL function, and the place for its result, which is null until it is set.

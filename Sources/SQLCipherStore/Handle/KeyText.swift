@@ -1,9 +1,9 @@
 import SecretMemory
 
 /// Builds the text in which SQLCipher takes a raw key and a salt: `x'`, 64 and 32 hexadecimal digits, `'`.
-enum KeyText {
+package enum KeyText {
     /// The number of bytes in a key.
-    static let keyCount = 32
+    package static let keyCount = 32
 
     /// The text for a key of 32 bytes, in memory that is wiped.
     static func make(key: SecretBytes, salt: [UInt8]) throws -> SecretBytes {

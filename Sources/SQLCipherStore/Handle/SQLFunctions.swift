@@ -1,4 +1,5 @@
 import CSQLCipher
+import QueryEvaluation
 import SyncContract
 
 /// The functions and collations that give SQL the meaning of `QueryEvaluator` where SQLite's own differ.

@@ -1,7 +1,7 @@
 import SyncContract
 
 /// A value as SQLite stores it.
-enum SQLValue: Sendable, Hashable {
+package enum SQLValue: Sendable, Hashable {
     case null
     case int64(Int64)
     case double(Double)

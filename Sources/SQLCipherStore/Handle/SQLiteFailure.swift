@@ -4,12 +4,14 @@ import SyncContract
 /// A result code of SQLite that is not success, with its generic description.
 ///
 /// `sqlite3_errmsg` is not kept: it quotes names and SQL.
-struct SQLiteFailure: Error, Sendable, CustomStringConvertible {
+package struct SQLiteFailure: Error, Sendable, CustomStringConvertible {
     /// The extended result code.
-    let code: Int32
+    package let code: Int32
+
+    package init(code: Int32) { self.code = code }
 
     /// The result code without its details.
-    var primaryCode: Int32 { code & 0xFF }
+    package var primaryCode: Int32 { code & 0xFF }
 
     /// Whether another connection stands in the way.
     var isBusy: Bool { primaryCode == SQLITE_BUSY || primaryCode == SQLITE_LOCKED }
@@ -17,7 +19,7 @@ struct SQLiteFailure: Error, Sendable, CustomStringConvertible {
     /// Whether the statement was told to stop.
     var isInterruption: Bool { primaryCode == SQLITE_INTERRUPT }
 
-    var description: String {
+    package var description: String {
         let text = unsafe sqlite3_errstr(code).map { unsafe String(cString: $0) } ?? "unknown"
         return "SQLite \(code): \(text)"
     }
@@ -26,5 +28,5 @@ struct SQLiteFailure: Error, Sendable, CustomStringConvertible {
 extension SQLiteFailure {
     /// Whether a statement that is certainly right failed because the file is not what was written, and not because
     /// something stands in the way: after a damaged page the library calls every statement wrong.
-    var isDamage: Bool { primaryCode == SQLITE_ERROR || StoreError(self, at: nil).code == .damaged }
+    package var isDamage: Bool { primaryCode == SQLITE_ERROR || StoreError(self, at: nil).code == .damaged }
 }

@@ -5,7 +5,7 @@ import CSQLCipher
 /// Texts and blobs are bound with their byte counts, so that an embedded U+0000 is a character like any other. SQLite
 /// keeps the buffer of a bound value until the bindings are cleared, and uses it again for the next row.
 @safe
-final class Statement {
+package final class Statement {
     private let pointer: OpaquePointer
 
     /// Whether somebody is using the statement: nobody else may then.
@@ -21,7 +21,7 @@ final class Statement {
     deinit { _ = unsafe sqlite3_finalize(pointer) }
 
     /// Runs to the next row and returns whether there is one.
-    func step() throws(SQLiteFailure) -> Bool {
+    package func step() throws(SQLiteFailure) -> Bool {
         let code = unsafe sqlite3_step(pointer)
         switch code {
         case SQLITE_ROW: return true
@@ -54,7 +54,7 @@ extension Statement {
     }
 
     /// Binds values to the parameters from 1 on.
-    func bind(_ values: [SQLValue]) throws(SQLiteFailure) {
+    package func bind(_ values: [SQLValue]) throws(SQLiteFailure) {
         for (index, value) in values.enumerated() { try bind(value, at: index + 1) }
     }
 
@@ -127,7 +127,7 @@ extension Statement {
 /// The columns of the current row; the first is 0.
 extension Statement {
     /// How the value in a column is stored, whatever the column is declared as.
-    func storageClass(_ column: Int) -> StorageClass {
+    package func storageClass(_ column: Int) -> StorageClass {
         switch unsafe sqlite3_column_type(pointer, Int32(column)) {
         case SQLITE_INTEGER: .integer
         case SQLITE_FLOAT: .real
@@ -138,24 +138,24 @@ extension Statement {
     }
 
     /// The number of columns.
-    var columnCount: Int { Int(unsafe sqlite3_column_count(pointer)) }
+    package var columnCount: Int { Int(unsafe sqlite3_column_count(pointer)) }
 
-    func isNull(_ column: Int) -> Bool { unsafe sqlite3_column_type(pointer, Int32(column)) == SQLITE_NULL }
+    package func isNull(_ column: Int) -> Bool { unsafe sqlite3_column_type(pointer, Int32(column)) == SQLITE_NULL }
 
-    func int64(_ column: Int) -> Int64 { unsafe sqlite3_column_int64(pointer, Int32(column)) }
+    package func int64(_ column: Int) -> Int64 { unsafe sqlite3_column_int64(pointer, Int32(column)) }
 
-    func double(_ column: Int) -> Double { unsafe sqlite3_column_double(pointer, Int32(column)) }
+    package func double(_ column: Int) -> Double { unsafe sqlite3_column_double(pointer, Int32(column)) }
 
-    func text(_ column: Int) -> String {
+    package func text(_ column: Int) -> String {
         guard let start = unsafe sqlite3_column_text(pointer, Int32(column)) else { return "" }
         let count = Int(unsafe sqlite3_column_bytes(pointer, Int32(column)))
         return unsafe String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
     }
 
     /// The length of a text or blob, as the row states it: its bytes are not read for that.
-    func byteCount(_ column: Int) -> Int { Int(unsafe sqlite3_column_bytes(pointer, Int32(column))) }
+    package func byteCount(_ column: Int) -> Int { Int(unsafe sqlite3_column_bytes(pointer, Int32(column))) }
 
-    func bytes(_ column: Int) -> [UInt8] {
+    package func bytes(_ column: Int) -> [UInt8] {
         guard let start = unsafe sqlite3_column_blob(pointer, Int32(column)) else { return [] }
         let count = Int(unsafe sqlite3_column_bytes(pointer, Int32(column)))
         return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
@@ -163,7 +163,7 @@ extension Statement {
 }
 
 /// The ways in which SQLite stores a value.
-enum StorageClass {
+package enum StorageClass {
     case null
     case integer
     case real

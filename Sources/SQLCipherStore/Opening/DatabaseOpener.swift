@@ -1,46 +1,53 @@
 import CSQLCipher
-import SecretMemory
+import DurableFiles
+package import SecretMemory
 import SyncContract
 
 /// Opens the database of a store that exists. The caller holds the store's lock.
-struct DatabaseOpener: Sendable {
+package struct DatabaseOpener: Sendable {
     let files: StoreFiles
     let key: SecretBytes
     let keyIsVerified: Bool
 
-    /// Reads the format mark, and tries the key on a connection that touches no file, unless it is vouched for or not to
-    /// be tried here.
-    func keying(_ engine: EngineVersion, tryingKey: Bool = true) throws -> Keying {
-        guard let newest = engine.newestFormat else { throw StoreError.notEncrypting }
-        let start = try FileSystem.prefix(of: files.database, count: FormatMark.count)
-        let mark = try FormatMark(reading: start, of: files.database)
-        guard mark.format.rawValue <= newest.rawValue else {
-            throw StoreError.needsNewerLibrary(files.database, engine)
-        }
-        guard FileSystem.size(of: files.database) ?? 0 >= FormatMark.pageSize else {
-            throw FormatMark.wrongLength(of: files.database)
-        }
-        let keying = try Keying(key: key, mark: mark, engine: engine)
-        if tryingKey, !keyIsVerified { try tryKey(keying) }
-        return keying
+    package init(files: StoreFiles, key: SecretBytes, keyIsVerified: Bool) {
+        self.files = files
+        self.key = key
+        self.keyIsVerified = keyIsVerified
     }
 
-    /// Opens a connection that writes, which plays back a log that was left behind.
+    /// Reads the file header, and tries the key on a connection that touches no file, unless it is vouched for or not
+    /// to be tried here.
+    package func cipherConfiguration(_ engine: EngineVersion, tryingKey: Bool = true) throws -> CipherConfiguration {
+        guard let newest = engine.newestFormat else { throw StoreError.notEncrypting }
+        let start = try FileSystem.prefix(of: files.database, count: FileHeader.count)
+        let header = try FileHeader(reading: start, of: files.database)
+        guard header.format.rawValue <= newest.rawValue else {
+            throw StoreError.needsNewerLibrary(files.database, engine)
+        }
+        guard FileSystem.size(of: files.database) ?? 0 >= FileHeader.pageSize else {
+            throw FileHeader.wrongLength(of: files.database)
+        }
+        let cipherConfiguration = try CipherConfiguration(key: key, header: header, engine: engine)
+        if tryingKey, !keyIsVerified { try tryKey(cipherConfiguration) }
+        return cipherConfiguration
+    }
+
+    /// Opens a connection that writes, which plays back a WAL that was left behind.
     ///
-    /// `keyIsTried` tells whether ``keying(_:tryingKey:)`` has tried the key. Without a log and a journal there is no need
-    /// to: with a wrong key the connection reads the first page and writes nothing.
-    func open(_ keying: Keying, keyIsTried: Bool = true) throws -> Database {
-        let hasLog = FileSystem.size(of: files.log) ?? 0 > 0
-        let database = try keying.open(path: files.database, flags: SQLITE_OPEN_READWRITE)
+    /// `keyIsTried` tells whether ``cipherConfiguration(_:tryingKey:)`` has tried the key. Without a WAL and a journal
+    /// there is no need to: with a wrong key the connection reads the first page and writes nothing.
+    package func open(_ cipherConfiguration: CipherConfiguration, keyIsTried: Bool = true) throws -> Database {
+        let hasWAL = FileSystem.size(of: files.wal) ?? 0 > 0
+        let database = try cipherConfiguration.open(path: files.database, flags: SQLITE_OPEN_READWRITE)
         try readFirstPage(of: database, keyIsRight: keyIsTried || keyIsVerified)
-        if !hasLog { try checkSize(database) }
+        if !hasWAL { try checkSize(database) }
         return database
     }
 
-    /// An ordinary connection would first recover a log that was left behind, and write to the files, before it finds
+    /// An ordinary connection would first recover a WAL that was left behind, and write to the files, before it finds
     /// out that the key is wrong. An immutable one reads the database file and nothing else.
-    private func tryKey(_ keying: Keying) throws {
-        let database = try keying.open(
+    private func tryKey(_ cipherConfiguration: CipherConfiguration) throws {
+        let database = try cipherConfiguration.open(
             path: files.immutableURI,
             flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
         )
@@ -50,7 +57,7 @@ struct DatabaseOpener: Sendable {
             throw wrongKey
         } catch is SQLiteFailure {
             // The first page could be decrypted, or the code would be another; what is wrong with the others, or with
-            // opening a database that has a log in this way, is for the real connection to say.
+            // opening a database that has a WAL in this way, is for the real connection to say.
         }
     }
 
@@ -82,8 +89,8 @@ struct DatabaseOpener: Sendable {
     /// A file that is longer or shorter than its first page says has lost or gained pages from outside.
     private func checkSize(_ database: Database) throws {
         let pages = try database.int64("PRAGMA page_count") ?? 0
-        guard FileSystem.size(of: files.database) == Int(pages) * FormatMark.pageSize else {
-            throw FormatMark.wrongLength(of: files.database)
+        guard FileSystem.size(of: files.database) == Int(pages) * FileHeader.pageSize else {
+            throw FileHeader.wrongLength(of: files.database)
         }
     }
 }

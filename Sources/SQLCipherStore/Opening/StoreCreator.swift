@@ -1,31 +1,36 @@
 import CSQLCipher
-import SecretMemory
-import SyncContract
+import DurableFiles
+package import SecretMemory
+package import SyncContract
 
 /// Creates the database of a store: built completely under another name, then renamed, so that a database that exists
 /// is complete.
-struct StoreCreator {
+package struct StoreCreator {
     let files: StoreFiles
     let engine: EngineVersion
-    let format: FormatMark.Format
-    var onStep: @Sendable (MaintenanceStep) -> Void = { _ in }
+    let format: FileHeader.Format
 
-    func create(_ key: SecretBytes, _ schema: StoreSchema) throws {
-        try files.refuseOrphanedLog()
+    package init(files: StoreFiles, engine: EngineVersion, format: FileHeader.Format) {
+        self.files = files
+        self.engine = engine
+        self.format = format
+    }
+
+    package func create(_ key: SecretBytes, _ schema: StoreSchema) throws {
+        try files.refuseOrphanedWAL()
         try files.removeLeftovers()
-        let mark = FormatMark(new: format)
+        let header = FileHeader(new: format)
+        let (path, fileSystem) = (files.temporary, files.fileSystem)
         do {
-            try FileSystem.createPrivateFile(files.unfinished)
-            onStep(.created)
-            _ = try Self.build(files.unfinished, Keying(key: key, mark: mark, engine: engine), schema)
-            onStep(.copied)
-            try FileSystem.synchronize(files.unfinished)
-            onStep(.synchronized)
-            guard try FileSystem.prefix(of: files.unfinished, count: FormatMark.count) == mark.bytes else {
+            _ = try fileSystem.create(path)
+            _ = try Self.build(path, CipherConfiguration(key: key, header: header, engine: engine), schema)
+            fileSystem.report(.wrote(path))
+            try fileSystem.synchronize(path)
+            guard try FileSystem.prefix(of: path, count: FileHeader.count) == header.bytes else {
                 throw StoreError.notEncrypting
             }
-            onStep(.verified)
-            try FileSystem.rename(files.unfinished, to: files.database)
+            fileSystem.report(.verified(path))
+            try fileSystem.replace(files.database, with: path)
         } catch {
             do {
                 try files.removeLeftovers()
@@ -34,15 +39,16 @@ struct StoreCreator {
             }
             throw error
         }
-        onStep(.named)
-        try FileSystem.synchronize(files.folder)
-        onStep(.finished)
     }
 
     /// Makes an empty file a store with the declared tables.
-    static func build(_ path: String, _ keying: Keying, _ schema: StoreSchema) throws -> (Database, StoreCatalog) {
-        let database = try keying.open(path: path, flags: SQLITE_OPEN_READWRITE)
-        try database.configureUnfinished()
+    package static func build(_ path: String, _ cipherConfiguration: CipherConfiguration, _ schema: StoreSchema) throws
+        -> (
+            Database, StoreCatalog
+        )
+    {
+        let database = try cipherConfiguration.open(path: path, flags: SQLITE_OPEN_READWRITE)
+        try database.configureTemporary()
         _ = try database.text("PRAGMA user_version = \(SchemaMigrator.layoutVersion)")
         return (database, try SchemaMigrator(database: database, schema: schema).migrate())
     }
@@ -50,7 +56,7 @@ struct StoreCreator {
 
 extension Database {
     /// What a connection is set to that writes a file that is not finished.
-    func configureUnfinished() throws {
+    package func configureTemporary() throws {
         // Nothing has to be rolled back on disk: an unfinished file is thrown away.
         _ = try text("PRAGMA journal_mode = MEMORY")
         _ = try text("PRAGMA synchronous = OFF")

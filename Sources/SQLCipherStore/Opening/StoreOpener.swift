@@ -1,4 +1,5 @@
 import CSQLCipher
+import DurableFiles
 import SecretMemory
 import SyncContract
 
@@ -16,7 +17,7 @@ struct StoreOpener: Sendable {
         let lock: LockFile
         let schema: StoreSchema
         let catalog: StoreCatalog
-        let keying: Keying
+        let cipherConfiguration: CipherConfiguration
         let engine: EngineVersion
     }
 
@@ -35,7 +36,7 @@ struct StoreOpener: Sendable {
         guard key.count == KeyText.keyCount else {
             throw StoreError.wrongKeyLength(key.count)
         }
-        let engine = try Keying.engineVersion()
+        let engine = try CipherConfiguration.engineVersion()
         guard FileSystem.isFolder(files.folder) else {
             throw StoreError.noFolder(files.folder)
         }
@@ -58,15 +59,21 @@ struct StoreOpener: Sendable {
         }
 
         // Only what is left behind makes an ordinary connection write before it finds out that the key is wrong.
-        let hasLeftovers = FileSystem.exists(files.log) || FileSystem.exists(files.journal)
+        let hasLeftovers = FileSystem.exists(files.wal) || FileSystem.exists(files.journal)
         let opener = DatabaseOpener(files: files, key: key, keyIsVerified: options.keyIsVerified)
-        let keying = try opener.keying(engine, tryingKey: hasLeftovers)
-        let database = try opener.open(keying, keyIsTried: hasLeftovers)
+        let cipherConfiguration = try opener.cipherConfiguration(engine, tryingKey: hasLeftovers)
+        let database = try opener.open(cipherConfiguration, keyIsTried: hasLeftovers)
         try configure(database)
         let schema = try schema ?? RememberedTables(database, of: files.database).schema
         let catalog = try SchemaMigrator(database: database, schema: schema).migrate()
         try database.refuseWrites()
-        let opened = Opened(lock: lock, schema: schema, catalog: catalog, keying: keying, engine: engine)
+        let opened = Opened(
+            lock: lock,
+            schema: schema,
+            catalog: catalog,
+            cipherConfiguration: cipherConfiguration,
+            engine: engine
+        )
         return (database, opened)
     }
 
@@ -93,7 +100,7 @@ struct StoreOpener: Sendable {
 
 extension Database {
     /// What every connection is set to, whether it reads or writes.
-    func configureSession(_ options: EncryptedStoreOptions) throws {
+    package func configureSession(_ options: EncryptedStoreOptions) throws {
         try configure { (handle) throws(SQLiteFailure) in try SQLFunctions.register(on: handle) }
         // Sorting and temporary tables would otherwise write to files, without the cipher.
         try execute("PRAGMA temp_store = MEMORY")
@@ -105,7 +112,7 @@ extension Database {
     /// Makes a connection that can write one that reads only.
     func refuseWrites() throws {
         try execute("PRAGMA query_only = ON")
-        // Two connections that write the log back at one instant can corrupt it in every SQLite before 3.51.3.
+        // Two connections that write the WAL back at one instant can corrupt it in every SQLite before 3.51.3.
         configure { handle in handle.disableCheckpoints() }
     }
 }
@@ -114,10 +121,10 @@ extension StoreOpener {
     /// Opens a connection for reading, of a store that is open.
     static func openReader(
         _ files: StoreFiles,
-        keying: Keying,
+        cipherConfiguration: CipherConfiguration,
         options: EncryptedStoreOptions
     ) throws -> Database {
-        let database = try keying.open(path: files.database, flags: SQLITE_OPEN_READONLY)
+        let database = try cipherConfiguration.open(path: files.database, flags: SQLITE_OPEN_READONLY)
         try database.configureSession(options)
         try database.refuseWrites()
         return database
@@ -126,10 +133,10 @@ extension StoreOpener {
     /// Opens the connection for writing, of a store that is open.
     static func openWriter(
         _ files: StoreFiles,
-        keying: Keying,
+        cipherConfiguration: CipherConfiguration,
         options: EncryptedStoreOptions
     ) throws -> Database {
-        let database = try keying.open(path: files.database, flags: SQLITE_OPEN_READWRITE)
+        let database = try cipherConfiguration.open(path: files.database, flags: SQLITE_OPEN_READWRITE)
         try database.configureSession(options)
         try database.execute("PRAGMA synchronous = \(options.durability == .full ? "FULL" : "NORMAL")")
         try database.execute("PRAGMA journal_size_limit = \(WALLimits.softLimit)")

@@ -42,7 +42,7 @@ enum PackedValues {
         return packed
     }
 
-    /// The value at an index, or nil when there is none or the blob is no packed list.
+    /// The value at an index, or nil when there is none or the blob is not a packed list.
     static func value(at index: Int, of packed: UnsafeRawBufferPointer) -> SQLValue? {
         guard let count = unsafe integer(UInt32.self, at: 0, of: packed).map(Int.init), (0..<count).contains(index),
             let start = unsafe integer(UInt32.self, at: 4 + 4 * index, of: packed).map(Int.init),
@@ -60,7 +60,7 @@ enum PackedValues {
         }
     }
 
-    /// Every value, or nil when the blob is no packed list.
+    /// Every value, or nil when the blob is not a packed list.
     static func all(of packed: UnsafeRawBufferPointer) -> [SQLValue]? {
         guard let count = unsafe integer(UInt32.self, at: 0, of: packed).map(Int.init) else { return nil }
         var values: [SQLValue] = []

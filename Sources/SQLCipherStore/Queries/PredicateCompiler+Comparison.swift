@@ -1,3 +1,4 @@
+import QueryEvaluation
 import SyncContract
 
 extension PredicateCompiler {
@@ -177,7 +178,7 @@ extension String {
     var firstTextBehindPrefix: String? {
         var scalars = Array(unicodeScalars)
         while let last = scalars.popLast() {
-            // Between U+D7FF and U+E000 lie the surrogates, which are no scalars.
+            // Between U+D7FF and U+E000 lie the surrogates, which are not scalars.
             guard let next = Unicode.Scalar(last.value == 0xD7FF ? 0xE000 : last.value + 1) else { continue }
             return String(String.UnicodeScalarView(scalars + [next]))
         }

@@ -1,3 +1,4 @@
+import QueryEvaluation
 import SyncContract
 
 /// Compiles a predicate to a condition.
@@ -55,7 +56,7 @@ struct PredicateCompiler {
         case .match(let text, let match, let pattern):
             return self.match(text, match, pattern, isNegated: isNegated)
         case .isAnyOf(let expression, let values):
-            return isAnyOf(expression, values, isNegated: isNegated)
+            return isAnyOf(expression, expression.alike(values), isNegated: isNegated)
         case .words(let text, let match, let columns): return words(text, match, columns)
         }
     }

@@ -23,7 +23,7 @@ extension Database {
 enum QueryCompiler {
     /// The rows of a query, in its order.
     static func select(_ query: Query, _ layout: TableLayout, columns: String) throws(StoreError) -> CompiledQuery {
-        let query = try QueryEvaluator(layout.definition).checked(query)
+        let query = try query.validated(for: layout.definition)
         return compile(layout) { predicates in
             "SELECT \(columns) FROM \(layout.sqlName)" + predicates.whereClause(query.predicate)
                 + orderClause(query, layout) + limitClause(query, &predicates)
@@ -32,7 +32,7 @@ enum QueryCompiler {
 
     /// The number of rows that satisfy a query's predicate.
     static func count(_ query: Query, _ layout: TableLayout) throws(StoreError) -> CompiledQuery {
-        let query = try QueryEvaluator(layout.definition).checked(query)
+        let query = try query.validated(for: layout.definition)
         return compile(layout) { predicates in
             "SELECT COUNT(*) FROM \(layout.sqlName)" + predicates.whereClause(query.predicate)
         }
@@ -41,7 +41,7 @@ enum QueryCompiler {
     /// Deletes the rows of a query.
     static func delete(_ query: Query, _ layout: TableLayout) throws(StoreError) -> CompiledQuery {
         guard query.limit != nil || query.offset != 0 else {
-            let query = try QueryEvaluator(layout.definition).checked(query)
+            let query = try query.validated(for: layout.definition)
             return compile(layout) { predicates in
                 "DELETE FROM \(layout.sqlName)" + predicates.whereClause(query.predicate)
             }

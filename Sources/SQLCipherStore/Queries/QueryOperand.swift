@@ -1,3 +1,4 @@
+import QueryEvaluation
 import SyncContract
 
 /// One side of a comparison, as far as it is known before a row is looked at.

@@ -1,5 +1,6 @@
-import Synchronization
+import QueryEvaluation
 import SyncContract
+import Synchronization
 
 /// A condition that SQL calls back for, row by row: what it says is what `QueryEvaluator` says.
 ///

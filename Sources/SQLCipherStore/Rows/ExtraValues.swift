@@ -1,18 +1,19 @@
-import SyncContract
+import RecordJSON
+package import SyncContract
 
 /// What a row holds beside its columns: values of undeclared keys, and the texts of dates that are finer than the
 /// milliseconds in their columns.
 ///
 /// Stored as one JSON object of strings. A member `u:name` is the value of an undeclared key, its type in front:
 /// `int64:5`. A member `d:name` is the finer text of the date in a column.
-struct ExtraValues: Sendable {
+package struct ExtraValues: Sendable {
     private var members: [String: String] = [:]
 
     /// No values.
     init() {}
 
     /// Reads a stored text.
-    init(text: String) throws {
+    package init(text: String) throws {
         for (name, value) in try Self.parse(text) {
             guard case .string(let value) = value else { throw Self.unreadable }
             members[name] = value
@@ -35,7 +36,7 @@ struct ExtraValues: Sendable {
     }
 
     /// The values of undeclared keys.
-    func undeclaredValues() throws -> [(name: String, value: FieldValue)] {
+    package func undeclaredValues() throws -> [(name: String, value: FieldValue)] {
         try members.compactMap { key, text in
             // By bytes: to `String` a combining mark at the start of the name belongs to the colon.
             guard key.utf8.starts(with: "u:".utf8) else { return nil }

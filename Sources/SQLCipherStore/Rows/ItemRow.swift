@@ -1,3 +1,4 @@
+import ItemCoding
 import SyncContract
 
 /// Encodes items as rows, one after the other in the same memory, without making records of them.

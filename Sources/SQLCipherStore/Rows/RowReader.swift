@@ -78,7 +78,7 @@ struct RowReader: Sendable {
             guard let decimal = DecimalText(row.text(index)) else {
                 throw StoreError(
                     .damaged,
-                    "column '\(names[slot])' of table '\(tableName)' holds a text that is no number; restore the store"
+                    "column '\(names[slot])' of table '\(tableName)' holds a text that is not a number; restore the store"
                         + " from a backup"
                 )
             }

@@ -1,11 +1,11 @@
-import SyncContract
+package import SyncContract
 
 /// Inserts records into one table, or merges them into its rows, through one connection.
 ///
 /// UPDATE, then INSERT when nothing changed: `INSERT OR REPLACE` writes a statement journal through the cipher, which
 /// makes it several times slower, and it would clear the columns that a record leaves out.
 @safe
-final class RowWriter {
+package final class RowWriter {
     /// The two statements that write the records of one shape.
     private struct Statements: ~Copyable {
         let shape: EncodedRow.Shape
@@ -47,7 +47,7 @@ final class RowWriter {
     /// The statements of the row before.
     private var statements: UnsafeMutablePointer<Statements>?
 
-    init(_ layout: TableLayout) {
+    package init(_ layout: TableLayout) {
         self.layout = layout
         unsafe row = .allocate(capacity: 1)
         unsafe row.initialize(to: EncodedRow(layout))
@@ -61,7 +61,7 @@ final class RowWriter {
 
     /// Writes records in order. `hasWritten` becomes true with the first row that was written, also when a later one
     /// fails.
-    func upsert(_ records: [Record], in database: Database, hasWritten: inout Bool) throws {
+    package func upsert(_ records: [Record], in database: Database, hasWritten: inout Bool) throws {
         defer { unsafe row.pointee.removeAll() }
         try explainingFailures(of: database) {
             try Borrowed.forEach(records) { record in

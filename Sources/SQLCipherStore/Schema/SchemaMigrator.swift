@@ -1,18 +1,24 @@
-import SyncContract
+import RecordJSON
+package import SyncContract
 
 /// Brings the tables of a database to the declared ones, in one transaction.
-struct SchemaMigrator {
+package struct SchemaMigrator {
     /// How tables, extra values and the memory of columns are laid out, in the database's `user_version`.
     static let layoutVersion: Int64 = 1
 
     let database: Database
     let schema: StoreSchema
 
+    package init(database: Database, schema: StoreSchema) {
+        self.database = database
+        self.schema = schema
+    }
+
     /// Does what is missing and returns the tables as they are then.
     ///
     /// - Throws: As ``SchemaPlan/init(from:to:)``, before anything is touched; ``StoreError/Code/schemaMismatch`` for a
     ///   stored value that does not fit a column declared for it now, after which nothing is kept.
-    func migrate() throws -> StoreCatalog {
+    package func migrate() throws -> StoreCatalog {
         let plan = try SchemaPlan(from: StoredSchema(database), to: schema)
         if !plan.steps.isEmpty {
             try database.transaction(.writing) {
@@ -23,6 +29,9 @@ struct SchemaMigrator {
         }
         return StoreCatalog(plan.layouts)
     }
+
+    /// Throws as ``migrate()`` does, when the tables cannot be brought to the declared ones. Nothing is touched.
+    package func check() throws { _ = try SchemaPlan(from: StoredSchema(database), to: schema) }
 
     private func perform(_ step: SchemaPlan.Step) throws {
         switch step {

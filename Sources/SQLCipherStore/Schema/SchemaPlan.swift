@@ -1,3 +1,4 @@
+import QueryEvaluation
 import SyncContract
 
 /// What has to be done to bring the stored tables to the declared ones. Pure: made before anything is touched.

@@ -1,3 +1,4 @@
+import QueryEvaluation
 import SyncContract
 
 /// What is stored beside a searchable column: a table of its words, kept by triggers in the statement that writes the
@@ -5,13 +6,13 @@ import SyncContract
 ///
 /// Its names say how text was folded. An index of another version is dropped and made anew when the store is opened,
 /// before anything is written.
-struct SearchIndex: Sendable, Hashable {
-    let version: Int
-    let table: String
-    let column: String
+package struct SearchIndex: Sendable, Hashable {
+    package let version: Int
+    package let table: String
+    package let column: String
 
     /// The index of a column, as this version of the library makes it.
-    init(table: String, column: String) {
+    package init(table: String, column: String) {
         self.init(version: TextFolding.version, table: table, column: column)
     }
 
@@ -25,7 +26,7 @@ struct SearchIndex: Sendable, Hashable {
     }
 
     /// Whether a stored trigger is, word for word, one that this version of the library makes.
-    static func makes(trigger name: String, sql: String) -> Bool {
+    package static func makes(trigger name: String, sql: String) -> Bool {
         guard let end = name.lastIndex(of: ":"), let index = SearchIndex(storedName: String(name[..<end])) else {
             return false
         }
@@ -33,7 +34,7 @@ struct SearchIndex: Sendable, Hashable {
     }
 
     /// The version of the index that a table, index or trigger of this name is part of; nil for any other name.
-    static func version(of name: String) -> Int? {
+    package static func version(of name: String) -> Int? {
         let start = name.prefix { $0 != ":" }
         guard start.endIndex < name.endIndex else { return nil }
         for prefix in [wordsPrefix, foldedPrefix] where start.hasPrefix(prefix) {
@@ -54,7 +55,7 @@ struct SearchIndex: Sendable, Hashable {
     private var suffix: String { "\(version):\(table):\(column)" }
 
     /// The table of the words and the ids of the rows that have them, ready for SQL.
-    var words: String { (Self.wordsPrefix + suffix).sqlIdentifier }
+    package var words: String { (Self.wordsPrefix + suffix).sqlIdentifier }
 
     private var foldedIndex: String { (Self.foldedPrefix + suffix).sqlIdentifier }
 
@@ -64,7 +65,7 @@ struct SearchIndex: Sendable, Hashable {
     static func folded(_ column: String) -> String { "\(SQLFunctions.fold)(\(column.sqlIdentifier))" }
 
     /// Makes everything for a table that exists, but for the words of its rows.
-    var creation: [String] {
+    package var creation: [String] {
         let (table, column) = (table.sqlIdentifier, column.sqlIdentifier)
         return [
             """
@@ -120,7 +121,7 @@ struct SearchIndex: Sendable, Hashable {
 
 extension Database {
     /// Makes the index of a column, and fills it from the rows that are there.
-    func createSearchIndex(_ index: SearchIndex) throws {
+    package func createSearchIndex(_ index: SearchIndex) throws {
         for statement in index.creation { try run(statement) }
         let column = index.column.sqlIdentifier
         let rows = "SELECT \"id\", \(column) FROM \(index.table.sqlIdentifier) WHERE \(column) IS NOT NULL"
@@ -134,7 +135,7 @@ extension Database {
     }
 
     /// Removes the index of a column.
-    func dropSearchIndex(_ index: SearchIndex) throws {
+    package func dropSearchIndex(_ index: SearchIndex) throws {
         for statement in index.removal { try run(statement) }
     }
 }

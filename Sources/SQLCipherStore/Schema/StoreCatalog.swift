@@ -1,7 +1,7 @@
-import SyncContract
+package import SyncContract
 
 /// The declared tables as they lie in the database.
-struct StoreCatalog: Sendable {
+package struct StoreCatalog: Sendable {
     private let layouts: [String: TableLayout]
 
     init(_ layouts: [TableLayout]) {
@@ -9,7 +9,7 @@ struct StoreCatalog: Sendable {
     }
 
     /// The layout of a declared table or system table.
-    func layout(of table: String) throws(StoreError) -> TableLayout {
+    package func layout(of table: String) throws(StoreError) -> TableLayout {
         guard let layout = layouts[table] else { throw .tableNotFound(table) }
         return layout
     }

@@ -1,7 +1,7 @@
 import SyncContract
 
 /// The tables as an earlier open left them, from the table that remembers what each column was declared as.
-struct StoredSchema: Sendable {
+package struct StoredSchema: Sendable {
     struct Table: Sendable {
         var idKind: String = ""
         var columns: [String: Column] = [:]
@@ -14,12 +14,12 @@ struct StoredSchema: Sendable {
 
     var tables: [String: Table] = [:]
     var indexes: Set<String> = []
-    var searchIndexes: Set<SearchIndex> = []
+    package var searchIndexes: Set<SearchIndex> = []
 
     init() {}
 
     /// Reads what is remembered; nothing in a new database.
-    init(_ database: Database) throws {
+    package init(_ database: Database) throws {
         var hasMemory = false
         try database.withStatement(SchemaSQL.readNames) { statement in
             while try statement.step() {
@@ -51,12 +51,12 @@ struct StoredSchema: Sendable {
 }
 
 /// The SQL of the tables that describe tables.
-enum SchemaSQL {
+package enum SchemaSQL {
     /// No declared name holds a colon, so these names are free.
     static let indexPrefix = "index:"
     static let memoryName = "sealed:columns"
     static let memory = memoryName.sqlIdentifier
-    static let findMemory = "SELECT name FROM sqlite_master WHERE name = '\(memoryName)'"
+    package static let findMemory = "SELECT name FROM sqlite_master WHERE name = '\(memoryName)'"
     static let readNames =
         "SELECT name FROM sqlite_master WHERE type IN ('index', 'table') AND instr(name, ':') > 0"
     static let readMemory = "SELECT \"table\", \"column\", \"type\", \"declared\" FROM \(memory) ORDER BY rowid"

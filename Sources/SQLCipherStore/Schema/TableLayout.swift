@@ -1,18 +1,18 @@
-import SyncContract
+package import SyncContract
 
 /// How the rows of a table lie in the database: the id, the columns, and one text for the extra values.
-struct TableLayout: Sendable {
+package struct TableLayout: Sendable {
     /// The column that holds values of undeclared keys and the finer texts of dates: see ``ExtraValues``.
-    static let extraColumn = "__sealed_extra"
+    package static let extraColumn = "__sealed_extra"
 
     /// The declaration.
-    let definition: TableDefinition
+    package let definition: TableDefinition
 
     /// The stored columns: the declared ones, then those that once were declared.
-    let columns: [ColumnDefinition]
+    package let columns: [ColumnDefinition]
 
     /// How many of the columns are declared.
-    let declaredCount: Int
+    package let declaredCount: Int
 
     /// The index of each column by its name.
     let slots: [String: Int]
@@ -24,7 +24,7 @@ struct TableLayout: Sendable {
     let searchIndexes: [String: SearchIndex]
 
     /// The name, ready for SQL.
-    let sqlName: String
+    package let sqlName: String
 
     /// Whether ids that differ only in the case of ASCII letters are one.
     var foldsIDs: Bool { definition.idComparison == .asciiCaseInsensitive }
@@ -66,7 +66,7 @@ struct TableLayout: Sendable {
 
 extension String {
     /// This name in double quotes, as SQL writes identifiers.
-    var sqlIdentifier: String {
+    package var sqlIdentifier: String {
         // Mostly there is none to double.
         guard utf8.contains(UInt8(ascii: "\"")) else { return "\"" + self + "\"" }
         return "\"" + split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
@@ -76,7 +76,7 @@ extension String {
 extension ColumnType {
     /// The type in SQL. Each has the affinity that leaves the stored values as they are: a decimal in a NUMERIC column
     /// would become a binary number, and a REAL column drops the sign of a zero. Without a type doubles stay doubles.
-    var sqlType: String {
+    package var sqlType: String {
         switch self {
         case .bool, .int64, .date: "INTEGER"
         case .double: ""

@@ -9,27 +9,27 @@ extension ServerRules {
         rule(
             "input.broken-json",
             .both,
-            "A body that is no JSON is refused, and nothing is stored.",
+            "A body that is not JSON is refused, and nothing is stored.",
             in: "datasync-protocol 1.5; node-server-protocol2, Insert",
-            "Creates rows with bodies that break off or are no JSON."
+            "Creates rows with bodies that break off or are not JSON."
         ) { server in
             for text in brokenBodies {
-                let answer = try await server.send(ServerRequest(method: "POST", body: Array(text.utf8)))
-                server.expect(answer.isRefusal, answer, "a refusal")
+                let response = try await server.send(ServerRequest(method: "POST", body: Array(text.utf8)))
+                server.expect(response.isRefusal, response, "a refusal")
             }
             let id = server.newID()
             let text = "{\"id\": \"\(id)\", \"\(server.profile.columns[.text] ?? "text")\": \"x"
-            let answer = try await server.send(ServerRequest(method: "POST", body: Array(text.utf8)))
-            server.expect(answer.isRefusal, answer, "a refusal")
-            try await server.expectAbsent(id, after: answer.request)
+            let response = try await server.send(ServerRequest(method: "POST", body: Array(text.utf8)))
+            server.expect(response.isRefusal, response, "a refusal")
+            try await server.expectAbsent(id, after: response.request)
         },
         rule(
             "input.broken-json-status",
             .both,
-            "A body that is no JSON is a 400; some genuine Datasync servers say 500.",
+            "A body that is not JSON is a 400; some genuine Datasync servers say 500.",
             in: "datasync-protocol 1.5, 1.7; node-server-protocol2, Insert",
             for: .nobody,
-            "Creates rows with bodies that break off or are no JSON."
+            "Creates rows with bodies that break off or are not JSON."
         ) { server in
             for text in brokenBodies {
                 server.expect(try await server.send(ServerRequest(method: "POST", body: Array(text.utf8))), 400)
@@ -38,9 +38,9 @@ extension ServerRules {
         rule(
             "input.broken-update",
             .both,
-            "An update whose body is no JSON is refused, and nothing is changed.",
+            "An update whose body is not JSON is refused, and nothing is changed.",
             in: "datasync-protocol 1.5; node-server-protocol2, exchange 73",
-            "Updates a row with bodies that break off or are no JSON."
+            "Updates a row with bodies that break off or are not JSON."
         ) { server in
             let row = try await server.insert()
             for text in brokenBodies {
@@ -49,22 +49,22 @@ extension ServerRules {
                     suffix: ServerRequest.path(of: row.id),
                     body: Array(text.utf8)
                 )
-                let answer = try await server.send(request)
-                server.expect(answer.isRefusal, answer, "a refusal")
+                let response = try await server.send(request)
+                server.expect(response.isRefusal, response, "a refusal")
             }
             try await server.expectUnchanged(row, after: "broken updates")
         },
         rule(
             "input.no-object",
             .both,
-            "A body that is no object is refused.",
+            "A body that is not an object is refused.",
             in: "datasync-protocol 1.5; node-server-protocol2, Insert",
             "Creates rows with an array, a text and a number as body."
         ) { server in
             let id = server.newID()
             for body in [.array([server.item(id)]), "text", 12.0] as [JSON] {
-                let answer = try await server.send("POST", nil, body)
-                server.expect(answer.isRefusal, answer, "a refusal")
+                let response = try await server.send("POST", nil, body)
+                server.expect(response.isRefusal, response, "a refusal")
             }
             try await server.expectAbsent(id, after: "POST of an array with the row")
         },
@@ -83,11 +83,11 @@ extension ServerRules {
             "Creates and replaces a row without a body."
         ) { server in
             let row = try await server.insert()
-            let answers = [
+            let responses = [
                 try await server.send(ServerRequest(method: "POST", body: [])),
                 try await server.send(ServerRequest(method: "PUT", suffix: ServerRequest.path(of: row.id), body: [])),
             ]
-            for answer in answers { server.expect(answer.isRefusal, answer, "a refusal") }
+            for response in responses { server.expect(response.isRefusal, response, "a refusal") }
             try await server.expectUnchanged(row, after: "PUT without a body")
         },
         rule(
@@ -100,9 +100,9 @@ extension ServerRules {
             let row = try await server.insert()
             for type in ["text/plain", "application/x-www-form-urlencoded", nil] {
                 let id = server.newID()
-                let answer = try await server.send("POST", headers: ["Content-Type": type], server.item(id))
-                server.expect(answer, 415)
-                try await server.expectAbsent(id, after: answer.request)
+                let response = try await server.send("POST", headers: ["Content-Type": type], server.item(id))
+                server.expect(response, 415)
+                try await server.expectAbsent(id, after: response.request)
                 let update = try await server.update(row, [.text: "wrong"], headers: ["Content-Type": type])
                 server.expect(update, 415)
             }
@@ -117,9 +117,9 @@ extension ServerRules {
         ) { server in
             let type = ["Content-Type": "application/x-www-form-urlencoded"]
             let id = server.newID()
-            let answer = try await server.send("POST", headers: type, server.item(id))
-            server.expect(answer.isRefusal, answer, "a refusal")
-            try await server.expectAbsent(id, after: answer.request)
+            let response = try await server.send("POST", headers: type, server.item(id))
+            server.expect(response.isRefusal, response, "a refusal")
+            try await server.expectAbsent(id, after: response.request)
             let form = Array("id=\(server.newID())".utf8)
             let other = try await server.send(
                 ServerRequest(method: "POST", headers: ["Content-Type": type["Content-Type"]], body: form)
@@ -146,12 +146,12 @@ extension ServerRules {
             for (kind, value) in [(.text, ["a": 1.0]), (.boolean, "maybe"), (.number, "many")] as [(ColumnKind, JSON)]
             where server.profile.columns[kind] != nil {
                 let id = server.newID()
-                let answer = try await server.send("POST", nil, server.item(id, [kind: value]))
-                if answer.isSuccess {
-                    try await server.expectUnchanged(try server.row(of: answer), after: answer.request)
+                let response = try await server.send("POST", nil, server.item(id, [kind: value]))
+                if response.isSuccess {
+                    try await server.expectUnchanged(try server.row(of: response), after: response.request)
                 } else {
-                    server.expect(answer.isRefusal, answer, "a row or a refusal")
-                    try await server.expectAbsent(id, after: answer.request)
+                    server.expect(response.isRefusal, response, "a row or a refusal")
+                    try await server.expectAbsent(id, after: response.request)
                 }
             }
         },
@@ -165,8 +165,8 @@ extension ServerRules {
         ) { server in
             for (kind, value) in [(.boolean, "maybe"), (.number, "many")] as [(ColumnKind, JSON)]
             where server.profile.columns[kind] != nil {
-                let answer = try await server.send("POST", nil, server.item(server.newID(), [kind: value]))
-                server.expect((400...499).contains(answer.status), answer, "a 4xx")
+                let response = try await server.send("POST", nil, server.item(server.newID(), [kind: value]))
+                server.expect((400...499).contains(response.status), response, "a 4xx")
             }
         },
         rule(
@@ -179,9 +179,9 @@ extension ServerRules {
         ) { server in
             for id in [[:], .array([])] as [JSON] {
                 let item = server.ownItem.setting(["id": id])
-                let answer = try await server.send("POST", nil, item)
-                server.noteIfOwn(answer, item)
-                server.expect((400...499).contains(answer.status), answer, "a 4xx")
+                let response = try await server.send("POST", nil, item)
+                server.noteIfOwn(response, item)
+                server.expect((400...499).contains(response.status), response, "a 4xx")
             }
         },
         rule(
@@ -193,14 +193,14 @@ extension ServerRules {
         ) { server in
             for length in [200, 300, 1_000] {
                 let id = server.newID(String(repeating: "x", count: length))
-                let answer = try await server.send("POST", nil, server.item(id))
-                if answer.isSuccess {
-                    server.expect(answer.json?["id"]?.string == id, answer, "the id as it was sent")
-                    server.expect(try await server.send("GET", id), 200, after: answer.request)
+                let response = try await server.send("POST", nil, server.item(id))
+                if response.isSuccess {
+                    server.expect(response.json?["id"]?.string == id, response, "the id as it was sent")
+                    server.expect(try await server.send("GET", id), 200, after: response.request)
                 } else {
-                    server.expect(answer.isRefusal, answer, "a row or a refusal")
+                    server.expect(response.isRefusal, response, "a row or a refusal")
                     let read = try await server.send("GET", id)
-                    server.expect(read.isRefusal, read, "no such row", after: answer.request)
+                    server.expect(read.isRefusal, read, "no such row", after: response.request)
                 }
             }
         },
@@ -212,8 +212,8 @@ extension ServerRules {
             "Creates a row with such a body, and another one after it."
         ) { server in
             let text = String(repeating: "[", count: 5_000) + String(repeating: "]", count: 5_000)
-            let answer = try await server.send(ServerRequest(method: "POST", body: Array(text.utf8)))
-            server.expect(answer.isRefusal, answer, "a refusal")
+            let response = try await server.send(ServerRequest(method: "POST", body: Array(text.utf8)))
+            server.expect(response.isRefusal, response, "a refusal")
             try await server.insert()
         },
         rule(
@@ -230,7 +230,7 @@ extension ServerRules {
             let page = try await server.list([
                 ("$filter", server.among([row], "\(try server.column(.text)) eq \(literal)"))
             ])
-            server.expect(page.ids == [row.id], page.answer, "the row")
+            server.expect(page.ids == [row.id], page.response, "the row")
         },
         rule(
             "input.method",
@@ -240,14 +240,14 @@ extension ServerRules {
             "Sends PUT with a row to the table's path."
         ) { server in
             let id = server.newID()
-            let answer = try await server.send("PUT", nil, server.item(id))
-            server.expect(answer.isRefusal, answer, "a refusal")
-            try await server.expectAbsent(id, after: answer.request)
+            let response = try await server.send("PUT", nil, server.item(id))
+            server.expect(response.isRefusal, response, "a refusal")
+            try await server.expectAbsent(id, after: response.request)
         },
         rule(
             "input.unknown-parameter",
             .both,
-            "A parameter that is no option of the protocol does no harm.",
+            "A parameter that is not an option of the protocol does no harm.",
             in: "datasync-protocol 1.9",
             "Asks for a page with a parameter of its own."
         ) { server in server.expect(try await server.send("GET", query: [("$top", "1"), ("conform", "x y&z")]), 200) },
@@ -260,20 +260,20 @@ extension ServerRules {
             "Asks for pages with such options."
         ) { server in
             for name in ["$what", "$apply", "$search"] {
-                let answer = try await server.send("GET", query: [(name, "x")])
-                server.expect(answer.status < 500, answer, "no 5xx")
+                let response = try await server.send("GET", query: [(name, "x")])
+                server.expect(response.status < 500, response, "no 5xx")
             }
         },
         rule(
             "input.bad-escapes",
             .both,
-            "A path with broken percent-encoding is no success.",
+            "A path with broken percent-encoding is not a success.",
             in: "datasync-protocol 1.7",
             "Reads rows at paths with broken escapes."
         ) { server in
             for suffix in ["/%", "/%zz", "/%ff%fe"] {
-                let answer = try await server.send(ServerRequest(method: "GET", suffix: suffix))
-                server.expect(answer.isRefusal, answer, "a refusal")
+                let response = try await server.send(ServerRequest(method: "GET", suffix: suffix))
+                server.expect(response.isRefusal, response, "a refusal")
             }
         },
     ]

@@ -11,11 +11,11 @@ extension ServerRules {
         ) { server in
             for _ in 0..<3 {
                 let id = server.newID()
-                let answers = try await server.atOnce(20) { index in
+                let responses = try await server.atOnce(20) { index in
                     try await server.send("POST", nil, server.item(id, [.text: .string("insert \(index)")]))
                 }
-                let won = answers.filter(\.isSuccess)
-                server.expectOne(won, of: answers, "20 inserts of the id '\(id)'")
+                let won = responses.filter(\.isSuccess)
+                server.expectOne(won, of: responses, "20 inserts of the id '\(id)'")
                 if won.count == 1 {
                     try await server.expectUnchanged(try server.row(of: won[0]), after: "20 inserts of one id")
                 }
@@ -30,8 +30,8 @@ extension ServerRules {
             "Sends 20 inserts of one id and looks at the answers."
         ) { server in
             let id = server.newID()
-            for answer in try await server.atOnce(20, { _ in try await server.send("POST", nil, server.item(id)) })
-            where !answer.isSuccess { server.expect(answer, 409) }
+            for response in try await server.atOnce(20, { _ in try await server.send("POST", nil, server.item(id)) })
+            where !response.isSuccess { server.expect(response, 409) }
         },
         rule(
             "concurrency.equal-updates",
@@ -43,12 +43,12 @@ extension ServerRules {
             _ = try server.column(.text)
             for _ in 0..<3 {
                 let row = try await server.insert()
-                let answers = try await server.atOnce(20) { index in
+                let responses = try await server.atOnce(20) { index in
                     try await server.update(row, [.text: .string("update \(index)")], headers: ["If-Match": row.tag])
                 }
-                let won = answers.filter(\.isSuccess)
-                server.expectOne(won, of: answers, "20 updates with the version \(row.tag)")
-                for answer in answers where !answer.isSuccess { server.expect(answer, 409, 412) }
+                let won = responses.filter(\.isSuccess)
+                server.expectOne(won, of: responses, "20 updates with the version \(row.tag)")
+                for response in responses where !response.isSuccess { server.expect(response, 409, 412) }
                 if won.count == 1 {
                     try await server.expectUnchanged(try server.row(of: won[0]), after: "20 updates with one version")
                 }
@@ -62,10 +62,10 @@ extension ServerRules {
             "Sends them, counts the answers, and reads the row."
         ) { server in
             let row = try await server.insert()
-            let answers = try await server.atOnce(10) { _ in
+            let responses = try await server.atOnce(10) { _ in
                 try await server.send("DELETE", row.id, headers: ["If-Match": row.tag])
             }
-            server.expectOne(answers.filter(\.isSuccess), of: answers, "10 deletions with the version \(row.tag)")
+            server.expectOne(responses.filter(\.isSuccess), of: responses, "10 deletions with the version \(row.tag)")
             server.expect(try await server.send("GET", row.id), 404, 410, after: "10 deletions")
         },
         rule(
@@ -79,14 +79,14 @@ extension ServerRules {
             for _ in 0..<3 {
                 let row = try await server.insert()
                 let headers = ["If-Match": row.tag]
-                let answers = try await server.atOnce(10) { index in
+                let responses = try await server.atOnce(10) { index in
                     index % 2 == 0
                         ? try await server.update(row, [.text: "changed"], headers: headers)
                         : try await server.send("DELETE", row.id, headers: headers)
                 }
                 server.expectOne(
-                    answers.filter(\.isSuccess),
-                    of: answers,
+                    responses.filter(\.isSuccess),
+                    of: responses,
                     "5 updates and 5 deletions with the version \(row.tag)"
                 )
             }
@@ -99,10 +99,10 @@ extension ServerRules {
             "Sends 40 inserts at the same time and reads each row."
         ) { server in
             let ids = (0..<40).map { _ in server.newID() }
-            let answers = try await server.atOnce(40) { try await server.send("POST", nil, server.item(ids[$0])) }
-            for answer in answers { server.expect(answer, 201) }
-            for answer in try await server.atOnce(40, { try await server.send("GET", ids[$0]) }) {
-                server.expect(answer, 200, after: "40 inserts")
+            let responses = try await server.atOnce(40) { try await server.send("POST", nil, server.item(ids[$0])) }
+            for response in responses { server.expect(response, 201) }
+            for response in try await server.atOnce(40, { try await server.send("GET", ids[$0]) }) {
+                server.expect(response, 200, after: "40 inserts")
             }
         },
         rule(
@@ -114,12 +114,12 @@ extension ServerRules {
         ) { server in
             _ = try server.column(.text)
             let row = try await server.insert([.number: 0.5])
-            let answers = try await server.atOnce(10) { index in
+            let responses = try await server.atOnce(10) { index in
                 var values: [ColumnKind: JSON] = [.text: .string("update \(index)")]
                 if server.profile.columns[.number] != nil { values[.number] = .number(Double(index)) }
                 return try await server.update(row, values)
             }
-            let rows = try answers.filter(\.isSuccess).map { try server.row(of: $0) }
+            let rows = try responses.filter(\.isSuccess).map { try server.row(of: $0) }
             let now = try await server.read(row.id)
             server.trial.expect(
                 rows.contains { $0 == now },
@@ -157,22 +157,22 @@ extension ServerTrial {
     /// Sends so many requests at the same time.
     fileprivate func atOnce(
         _ count: Int,
-        _ send: @escaping @Sendable (Int) async throws -> ServerAnswer
-    ) async throws -> [ServerAnswer] {
-        try await withThrowingTaskGroup(of: (Int, ServerAnswer).self) { group in
+        _ send: @escaping @Sendable (Int) async throws -> ServerResponse
+    ) async throws -> [ServerResponse] {
+        try await withThrowingTaskGroup(of: (Int, ServerResponse).self) { group in
             for index in 0..<count { group.addTask { (index, try await send(index)) } }
-            var answers: [(Int, ServerAnswer)] = []
-            for try await answer in group { answers.append(answer) }
-            return answers.sorted { $0.0 < $1.0 }.map(\.1)
+            var responses: [(Int, ServerResponse)] = []
+            for try await response in group { responses.append(response) }
+            return responses.sorted { $0.0 < $1.0 }.map(\.1)
         }
     }
 
-    fileprivate func expectOne(_ won: [ServerAnswer], of answers: [ServerAnswer], _ input: String) {
+    fileprivate func expectOne(_ won: [ServerResponse], of responses: [ServerResponse], _ input: String) {
         trial.expect(
             won.count == 1,
             "\(input) at the same time",
             expected: "one success",
-            got: "\(won.count) successes: \(answers.map(\.status))"
+            got: "\(won.count) successes: \(responses.map(\.status))"
         )
     }
 }

@@ -14,10 +14,10 @@ extension ServerRules {
         ) { server in
             var row = try await server.insert()
             for text in ["one", "two"] {
-                let answer = try await server.update(row, [.text: .string(text)], headers: ["If-Match": row.tag])
-                try server.require(answer, 200)
-                row = try server.row(of: answer)
-                server.expectValues(row, [.text: .string(text)], answer.request)
+                let response = try await server.update(row, [.text: .string(text)], headers: ["If-Match": row.tag])
+                try server.require(response, 200)
+                row = try server.row(of: response)
+                server.expectValues(row, [.text: .string(text)], response.request)
             }
         },
         rule(
@@ -30,9 +30,9 @@ extension ServerRules {
             let old = try await server.insert()
             let row = try server.row(of: try await server.update(old))
             for tag in [old.tag, noVersion] {
-                let answer = try await server.update(row, [.text: "wrong"], headers: ["If-Match": tag])
-                server.expect(answer, 412)
-                try await server.expectUnchanged(row, after: answer.request)
+                let response = try await server.update(row, [.text: "wrong"], headers: ["If-Match": tag])
+                server.expect(response, 412)
+                try await server.expectUnchanged(row, after: response.request)
             }
         },
         rule(
@@ -44,9 +44,9 @@ extension ServerRules {
         ) { server in
             let old = try await server.insert()
             let row = try server.row(of: try await server.update(old))
-            let answer = try await server.update(row, [.text: "wrong"], headers: ["If-Match": old.tag])
-            try server.require(answer, 412)
-            server.expectRow(answer, row)
+            let response = try await server.update(row, [.text: "wrong"], headers: ["If-Match": old.tag])
+            try server.require(response, 412)
+            server.expectRow(response, row)
         },
         rule(
             "conditional.update-weak",
@@ -56,9 +56,9 @@ extension ServerRules {
             "Updates a row with its own version as a weak one."
         ) { server in
             let row = try await server.insert()
-            let answer = try await server.update(row, [.text: "wrong"], headers: ["If-Match": "W/\(row.tag)"])
-            server.expect(answer, 412)
-            try await server.expectUnchanged(row, after: answer.request)
+            let response = try await server.update(row, [.text: "wrong"], headers: ["If-Match": "W/\(row.tag)"])
+            server.expect(response, 412)
+            try await server.expectUnchanged(row, after: response.request)
         },
         rule(
             "conditional.update-any",
@@ -80,9 +80,9 @@ extension ServerRules {
             "Updates a row with it."
         ) { server in
             let row = try await server.insert()
-            let answer = try await server.update(row, [.text: "wrong"], headers: ["If-Match": "\"*\""])
-            server.expect(answer, 412)
-            try await server.expectUnchanged(row, after: answer.request)
+            let response = try await server.update(row, [.text: "wrong"], headers: ["If-Match": "\"*\""])
+            server.expect(response, 412)
+            try await server.expectUnchanged(row, after: response.request)
         },
         rule(
             "conditional.update-without",
@@ -105,9 +105,9 @@ extension ServerRules {
         ) { server in
             let row = try await server.insert()
             for tag in [row.tag, "*"] {
-                let answer = try await server.update(row, [.text: "wrong"], headers: ["If-None-Match": tag])
-                server.expect(answer, 412)
-                try await server.expectUnchanged(row, after: answer.request)
+                let response = try await server.update(row, [.text: "wrong"], headers: ["If-None-Match": tag])
+                server.expect(response, 412)
+                try await server.expectUnchanged(row, after: response.request)
             }
             server.expect(try await server.update(row, headers: ["If-None-Match": noVersion]), 200)
         },
@@ -130,13 +130,13 @@ extension ServerRules {
             "Updates a row with a list of two such versions."
         ) { server in
             let row = try await server.insert()
-            let answer = try await server.update(
+            let response = try await server.update(
                 row,
                 [.text: "wrong"],
                 headers: ["If-Match": "\(noVersion), \"b3RoZXI=\""]
             )
-            server.expect(answer.isRefusal, answer, "a refusal, such as 412")
-            try await server.expectUnchanged(row, after: answer.request)
+            server.expect(response.isRefusal, response, "a refusal, such as 412")
+            try await server.expectUnchanged(row, after: response.request)
         },
         rule(
             "conditional.update-unquoted",
@@ -147,9 +147,9 @@ extension ServerRules {
             "Updates a row with a version that it never had, without quotes."
         ) { server in
             let row = try await server.insert()
-            let answer = try await server.update(row, [.text: "wrong"], headers: ["If-Match": "dGVzdA=="])
-            server.expect(answer, 400, 412)
-            try await server.expectUnchanged(row, after: answer.request)
+            let response = try await server.update(row, [.text: "wrong"], headers: ["If-Match": "dGVzdA=="])
+            server.expect(response, 400, 412)
+            try await server.expectUnchanged(row, after: response.request)
         },
         rule(
             "conditional.update-unquoted-current",
@@ -183,10 +183,10 @@ extension ServerRules {
             let old = try await server.insert()
             let row = try server.row(of: try await server.update(old))
             for tag in [old.tag, noVersion, "W/\(row.tag)"] {
-                let answer = try await server.send("DELETE", row.id, headers: ["If-Match": tag])
-                server.expect(answer, 412)
-                server.expectRow(answer, row)
-                try await server.expectUnchanged(row, after: answer.request)
+                let response = try await server.send("DELETE", row.id, headers: ["If-Match": tag])
+                server.expect(response, 412)
+                server.expectRow(response, row)
+                try await server.expectUnchanged(row, after: response.request)
             }
         },
         rule(
@@ -197,9 +197,9 @@ extension ServerRules {
             "Deletes a row with each."
         ) { server in
             let row = try await server.insert()
-            let answer = try await server.send("DELETE", row.id, headers: ["If-None-Match": row.tag])
-            server.expect(answer, 412)
-            try await server.expectUnchanged(row, after: answer.request)
+            let response = try await server.send("DELETE", row.id, headers: ["If-None-Match": row.tag])
+            server.expect(response, 412)
+            try await server.expectUnchanged(row, after: response.request)
             server.expect(try await server.send("DELETE", row.id, headers: ["If-None-Match": noVersion]), 204)
         },
         rule(

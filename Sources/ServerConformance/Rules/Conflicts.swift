@@ -20,8 +20,8 @@ extension ServerRules {
             "Creates a second row with an id that exists, and reads the first."
         ) { server in
             let row = try await server.insert()
-            let answer = try await server.send("POST", nil, server.item(row.id, [.text: "another"]))
-            try await server.expectUnchanged(row, after: answer.request)
+            let response = try await server.send("POST", nil, server.item(row.id, [.text: "another"]))
+            try await server.expectUnchanged(row, after: response.request)
         },
         rule(
             "conflict.server-row",
@@ -31,9 +31,9 @@ extension ServerRules {
             "Creates a second row with an id that exists, and holds the answer against the first."
         ) { server in
             let row = try await server.insert()
-            let answer = try await server.send("POST", nil, server.item(row.id, [.text: "another"]))
-            try server.require(answer, 409)
-            server.expectRow(answer, row)
+            let response = try await server.send("POST", nil, server.item(row.id, [.text: "another"]))
+            try server.require(response, 409)
+            server.expectRow(response, row)
         },
         rule(
             "conflict.own-item",
@@ -45,9 +45,9 @@ extension ServerRules {
         ) { server in
             let row = try await server.insert()
             let item = server.item(row.id, [.text: "another"])
-            let answer = try await server.send("POST", nil, item)
-            try server.require(answer, 409)
-            server.expect(answer.json == item, answer, "\(item)")
+            let response = try await server.send("POST", nil, item)
+            try server.require(response, 409)
+            server.expect(response.json == item, response, "\(item)")
         },
         rule(
             "conflict.tombstone",
@@ -59,10 +59,10 @@ extension ServerRules {
         ) { server in
             let row = try await server.insert()
             try await server.delete(row)
-            let answer = try await server.send("POST", nil, server.item(row.id))
-            server.expect(answer, 409)
+            let response = try await server.send("POST", nil, server.item(row.id))
+            server.expect(response, 409)
             let listed = try await server.listed(row.id, includingDeleted: false)
-            server.expect(listed == nil, answer, "the row, still deleted")
+            server.expect(listed == nil, response, "the row, still deleted")
         },
         rule(
             "conflict.tombstone-body",
@@ -74,17 +74,17 @@ extension ServerRules {
         ) { server in
             let row = try await server.insert()
             try await server.delete(row)
-            let answer = try await server.send("POST", nil, server.item(row.id))
-            try server.require(answer, 409)
-            server.expect(answer.json?["deleted"] == true, answer, "the stored row, with 'deleted': true")
+            let response = try await server.send("POST", nil, server.item(row.id))
+            try server.require(response, 409)
+            server.expect(response.json?["deleted"] == true, response, "the stored row, with 'deleted': true")
         },
     ]
 }
 
 extension ServerTrial {
     /// Reports when an answer does not hold a row, and its version as a strong ETag.
-    func expectRow(_ answer: ServerAnswer, _ row: ServerRow, after steps: String = "") {
-        expect(answer.json == row.json, answer, "the stored row \(row.json)", after: steps)
-        expect(answer["ETag"] == row.tag, answer, "the ETag \(row.tag)", after: steps)
+    func expectRow(_ response: ServerResponse, _ row: ServerRow, after steps: String = "") {
+        expect(response.json == row.json, response, "the stored row \(row.json)", after: steps)
+        expect(response["ETag"] == row.tag, response, "the ETag \(row.tag)", after: steps)
     }
 }

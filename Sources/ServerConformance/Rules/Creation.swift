@@ -10,10 +10,10 @@ extension ServerRules {
             "Creates a row with an id and reads it by that id."
         ) { server in
             let id = server.newID()
-            let answer = try await server.send("POST", nil, server.item(id))
-            try server.require(answer, 201)
-            server.expect(answer.json?["id"]?.string == id, answer, "the row with the id '\(id)'")
-            server.expect(try await server.send("GET", id), 200, after: answer.request)
+            let response = try await server.send("POST", nil, server.item(id))
+            try server.require(response, 201)
+            server.expect(response.json?["id"]?.string == id, response, "the row with the id '\(id)'")
+            server.expect(try await server.send("GET", id), 200, after: response.request)
         },
         rule(
             "create.without-id",
@@ -70,14 +70,14 @@ extension ServerRules {
             in: "datasync-protocol 1.3; node-server-protocol2, Insert",
             "Creates a row and looks at the members of the answer."
         ) { server in
-            let answer = try await server.send("POST", nil, server.item(server.newID()))
-            try server.require(answer, 201)
+            let response = try await server.send("POST", nil, server.item(server.newID()))
+            try server.require(response, 201)
             var names = ["id", "updatedAt", "version"]
             if server.speaks == .azureMobileApps { names.append("createdAt") }
             for name in names {
-                server.expect(answer.json?[name]?.string?.isEmpty == false, answer, "the member '\(name)', a text")
+                server.expect(response.json?[name]?.string?.isEmpty == false, response, "the member '\(name)', a text")
             }
-            server.expect(answer.json?["deleted"] == false, answer, "the member 'deleted', false")
+            server.expect(response.json?["deleted"] == false, response, "the member 'deleted', false")
         },
         rule(
             "create.whole-row",
@@ -97,10 +97,10 @@ extension ServerRules {
             in: "datasync-protocol 1.2, 1.3; node-server-protocol2, Version and ETag",
             "Creates a row and holds the header against the member 'version'."
         ) { server in
-            let answer = try await server.send("POST", nil, server.item(server.newID()))
-            try server.require(answer, 201)
-            let row = try server.row(of: answer)
-            server.expect(answer["ETag"] == row.tag, answer, "the ETag \(row.tag)")
+            let response = try await server.send("POST", nil, server.item(server.newID()))
+            try server.require(response, 201)
+            let row = try server.row(of: response)
+            server.expect(response["ETag"] == row.tag, response, "the ETag \(row.tag)")
         },
         rule(
             "create.location",
@@ -110,9 +110,13 @@ extension ServerRules {
             "Creates a row and looks at the header."
         ) { server in
             let id = server.newID()
-            let answer = try await server.send("POST", nil, server.item(id))
-            try server.require(answer, 201)
-            server.expect(answer["Location"]?.hasSuffix("/" + id) == true, answer, "a Location that ends with /\(id)")
+            let response = try await server.send("POST", nil, server.item(id))
+            try server.require(response, 201)
+            server.expect(
+                response["Location"]?.hasSuffix("/" + id) == true,
+                response,
+                "a Location that ends with /\(id)"
+            )
         },
         rule(
             "create.last-modified",
@@ -121,9 +125,9 @@ extension ServerRules {
             in: "datasync-protocol 1.2",
             "Creates a row and holds the header against the member 'updatedAt'."
         ) { server in
-            let answer = try await server.send("POST", nil, server.item(server.newID()))
-            try server.require(answer, 201)
-            server.expectLastModified(answer)
+            let response = try await server.send("POST", nil, server.item(server.newID()))
+            try server.require(response, 201)
+            server.expectLastModified(response)
         },
         rule(
             "create.content-type",
@@ -133,12 +137,16 @@ extension ServerRules {
             "Creates a row, reads it, and asks for a page."
         ) { server in
             let id = server.newID()
-            for answer in [
+            for response in [
                 try await server.send("POST", nil, server.item(id)), try await server.send("GET", id),
                 try await server.send("GET", query: [("$top", "1")]),
             ] {
-                let type = answer["Content-Type"]?.lowercased() ?? "none"
-                server.expect(type.hasPrefix("application/json"), answer, "Content-Type: application/json, not \(type)")
+                let type = response["Content-Type"]?.lowercased() ?? "none"
+                server.expect(
+                    type.hasPrefix("application/json"),
+                    response,
+                    "Content-Type: application/json, not \(type)"
+                )
             }
         },
         rule(
@@ -190,9 +198,9 @@ extension ServerRules {
             let column = try server.column(.text)
             try await server.insert()
             for item in [server.item(server.newID()).removing(column), server.item(server.newID(), [.text: .null])] {
-                let answer = try await server.send("POST", nil, item)
-                try server.require(answer, 201)
-                server.expect(answer.json?[column] == .null, answer, "'\(column)': null")
+                let response = try await server.send("POST", nil, item)
+                try server.require(response, 201)
+                server.expect(response.json?[column] == .null, response, "'\(column)': null")
             }
         },
         rule(
@@ -204,9 +212,9 @@ extension ServerRules {
             "Creates a row with null as its text."
         ) { server in
             let column = try server.column(.text)
-            let answer = try await server.send("POST", nil, server.item(server.newID(), [.text: .null]))
-            try server.require(answer, 201)
-            server.expect(answer.json?[column] == .null, answer, "'\(column)': null")
+            let response = try await server.send("POST", nil, server.item(server.newID(), [.text: .null]))
+            try server.require(response, 201)
+            server.expect(response.json?[column] == .null, response, "'\(column)': null")
         },
         rule(
             "create.client-stamps",
@@ -216,10 +224,10 @@ extension ServerRules {
             "Creates a row with a version and an updatedAt of the year 2001."
         ) { server in
             let sent: [String: JSON] = ["updatedAt": "2001-02-03T04:05:06.789Z", "version": "dGVzdA=="]
-            let answer = try await server.send("POST", nil, server.item(server.newID()).setting(sent))
-            try server.require(answer, 201)
+            let response = try await server.send("POST", nil, server.item(server.newID()).setting(sent))
+            try server.require(response, 201)
             for (name, value) in sent {
-                server.expect(answer.json?[name] != value, answer, "a '\(name)' of the server's own")
+                server.expect(response.json?[name] != value, response, "a '\(name)' of the server's own")
             }
         },
         rule(
@@ -231,9 +239,9 @@ extension ServerRules {
             "Creates a row with deleted:true and reads it."
         ) { server in
             let id = server.newID()
-            let answer = try await server.send("POST", nil, server.item(id).setting(["deleted": true]))
-            try server.require(answer, 201)
-            server.expect(try await server.send("GET", id), 410, after: answer.request)
+            let response = try await server.send("POST", nil, server.item(id).setting(["deleted": true]))
+            try server.require(response, 201)
+            server.expect(try await server.send("GET", id), 410, after: response.request)
         },
         rule(
             "create.reserved",
@@ -246,9 +254,9 @@ extension ServerRules {
             let members: [(String, JSON)] = [("createdAt", stamp), ("updatedAt", stamp), ("deleted", false)]
             for (name, value) in members {
                 let id = server.newID()
-                let answer = try await server.send("POST", nil, server.item(id).setting([name: value]))
-                server.expect(answer, 400)
-                try await server.expectAbsent(id, after: answer.request)
+                let response = try await server.send("POST", nil, server.item(id).setting([name: value]))
+                server.expect(response, 400)
+                try await server.expectAbsent(id, after: response.request)
             }
         },
         rule(
@@ -272,9 +280,9 @@ extension ServerRules {
         ) { server in
             let number = Int.random(in: 1_000_000_000_000...9_000_000_000_000)
             server.note("\(number)")
-            let answer = try await server.send("POST", nil, server.item(nil).setting(["id": .number(Double(number))]))
-            try server.require(answer, 201)
-            server.expect(answer.json?["id"]?.string == "\(number)", answer, "the id as a text")
+            let response = try await server.send("POST", nil, server.item(nil).setting(["id": .number(Double(number))]))
+            try server.require(response, 201)
+            server.expect(response.json?["id"]?.string == "\(number)", response, "the id as a text")
         },
         rule(
             "create.many-ids",
@@ -308,11 +316,11 @@ extension ServerRules {
 extension ServerTrial {
     /// Creates a row without an id of ours, and reports when the answer has none.
     fileprivate func insertWithoutID(_ item: JSON) async throws -> ServerRow? {
-        let answer = try await send("POST", nil, item)
-        noteIfOwn(answer, item)
-        try require(answer, 201)
-        let row = try row(of: answer)
-        expect(!row.id.isEmpty, answer, "an id that the server made")
+        let response = try await send("POST", nil, item)
+        noteIfOwn(response, item)
+        try require(response, 201)
+        let row = try row(of: response)
+        expect(!row.id.isEmpty, response, "an id that the server made")
         return row.id.isEmpty ? nil : row
     }
 
@@ -320,20 +328,20 @@ extension ServerTrial {
     fileprivate func expectKept(_ values: [JSON], _ kind: ColumnKind) async throws {
         let column = try column(kind)
         for value in values {
-            let answer = try await send("POST", nil, item(newID(), [kind: value]))
-            try require(answer, 201)
-            expect(answer.json?[column] == value, answer, "'\(column)': \(value)")
-            let row = try row(of: answer)
+            let response = try await send("POST", nil, item(newID(), [kind: value]))
+            try require(response, 201)
+            expect(response.json?[column] == value, response, "'\(column)': \(value)")
+            let row = try row(of: response)
             let again = try await send("GET", row.id)
-            expect(again.json?[column] == value, again, "'\(column)': \(value)", after: answer.request)
+            expect(again.json?[column] == value, again, "'\(column)': \(value)", after: response.request)
         }
     }
 
     /// Reports when `Last-Modified` is not the second of the row's `updatedAt`.
-    func expectLastModified(_ answer: ServerAnswer) {
-        guard let instant = answer.json?["updatedAt"]?.string.flatMap({ Instant($0) }) else {
-            return report(answer, expected: "the member 'updatedAt', an instant")
+    func expectLastModified(_ response: ServerResponse) {
+        guard let instant = response.json?["updatedAt"]?.string.flatMap({ Instant($0) }) else {
+            return report(response, expected: "the member 'updatedAt', an instant")
         }
-        expect(answer["Last-Modified"] == instant.httpDate, answer, "Last-Modified: \(instant.httpDate)")
+        expect(response["Last-Modified"] == instant.httpDate, response, "Last-Modified: \(instant.httpDate)")
     }
 }

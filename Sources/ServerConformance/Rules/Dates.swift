@@ -26,16 +26,16 @@ extension ServerRules {
         rule(
             "date.milliseconds",
             .both,
-            "Stamps tell milliseconds apart; they are no whole seconds with zeros after them.",
+            "Stamps tell milliseconds apart; they are not whole seconds with zeros after them.",
             in: "datasync-protocol 1.3, 7.1; node-server-protocol2, Dates",
-            "Creates 20 rows and looks for an updatedAt that is no whole hundredth of a second."
+            "Creates 20 rows and looks for an updatedAt that is not a whole hundredth of a second."
         ) { server in
             var stamps: [String] = []
             for _ in 0..<20 { stamps.append(try await server.insert().updatedAt) }
             server.trial.expect(
                 stamps.contains { !$0.hasSuffix("0Z") },
                 "20 inserts, one after the other",
-                expected: "an updatedAt that is no whole hundredth of a second",
+                expected: "an updatedAt that is not a whole hundredth of a second",
                 got: brief(stamps)
             )
         },
@@ -58,14 +58,14 @@ extension ServerRules {
             for: .nobody,
             "Creates a row and holds updatedAt against the Date of the answer."
         ) { server in
-            let answer = try await server.send("POST", nil, server.item(server.newID()))
-            try server.require(answer, 201)
-            let row = try server.row(of: answer)
-            guard let date = answer["Date"], let stamp = Instant(row.updatedAt) else {
-                throw NotOffered("the answer has no Date")
+            let response = try await server.send("POST", nil, server.item(server.newID()))
+            try server.require(response, 201)
+            let row = try server.row(of: response)
+            guard let date = response["Date"], let stamp = Instant(row.updatedAt) else {
+                throw Unsupported("the answer has no Date")
             }
             let near = (-300...300).map { Instant(milliseconds: stamp.milliseconds + $0 * 1_000).httpDate }
-            server.expect(near.contains(date), answer, "an updatedAt within 5 minutes of the Date \(date)")
+            server.expect(near.contains(date), response, "an updatedAt within 5 minutes of the Date \(date)")
         },
         rule(
             "date.filter",
@@ -93,7 +93,7 @@ extension ServerRules {
             for (condition, found) in [("gt", [rows[2].id]), ("eq", [rows[1].id])] {
                 let filter = server.among(rows, "updatedAt \(condition) \(literal)")
                 let page = try await server.list([("$filter", filter)])
-                server.expect(page.ids == found, page.answer, "the row \(found[0]) alone")
+                server.expect(page.ids == found, page.response, "the row \(found[0]) alone")
             }
         },
         rule(
@@ -138,8 +138,8 @@ extension ServerRules {
             try await server.insert()
             for text in server.speaks == .datasync ? ["xyz", "2026-13-45T25:61:61.000Z"] : ["xyz"] {
                 let filter = "updatedAt ge \(server.speaks.instant(text))"
-                let answer = try await server.send("GET", query: [("$filter", filter)])
-                server.expect(answer.isRefusal, answer, "a refusal")
+                let response = try await server.send("GET", query: [("$filter", filter)])
+                server.expect(response.isRefusal, response, "a refusal")
             }
         },
         rule(
@@ -216,7 +216,7 @@ extension ServerRules {
                 let wanted = Set(found.map { rows[$0].id })
                 server.expect(
                     Set(page.ids) == wanted,
-                    page.answer,
+                    page.response,
                     "the rows \(found) of \(rows.map { brief($0.json) })"
                 )
             }
@@ -235,19 +235,19 @@ extension ServerRules {
                 rows.append(try await server.insert([.date: .string(text)]))
             }
             let page = try await server.list([("$filter", server.among(rows)), ("$orderby", column)])
-            server.expect(page.ids == [1, 2, 0].map { rows[$0].id }, page.answer, "the rows by time")
+            server.expect(page.ids == [1, 2, 0].map { rows[$0].id }, page.response, "the rows by time")
         },
         rule(
             "date.unparsable",
             .both,
-            "A text that is no instant is a 4xx; the Node server stores null, Datasync servers may say 500.",
+            "A text that is not an instant is a 4xx; the Node server stores null, Datasync servers may say 500.",
             in: "datasync-protocol 1.5; node-server-protocol2, exchange 220",
             for: .nobody,
             "Creates a row with such a text as instant."
         ) { server in
             _ = try server.column(.date)
-            let answer = try await server.send("POST", nil, server.item(server.newID(), [.date: "soon"]))
-            server.expect((400...499).contains(answer.status), answer, "a 4xx")
+            let response = try await server.send("POST", nil, server.item(server.newID(), [.date: "soon"]))
+            server.expect((400...499).contains(response.status), response, "a 4xx")
         },
     ]
 }
@@ -259,10 +259,10 @@ extension ServerTrial {
     fileprivate func expectParted(_ rows: [ServerRow], _ literal: String, _ instant: Instant) async throws {
         let after = Set(rows.filter { row in Instant(row.updatedAt).map { $0 >= instant } ?? false }.map(\.id))
         for (condition, wanted) in [("ge", after), ("lt", Set(rows.map(\.id)).subtracting(after))] {
-            let answer = try await send("GET", query: [("$filter", among(rows, "updatedAt \(condition) \(literal)"))])
-            guard expect(answer, 200) else { continue }
-            let got = Set(try page(of: answer).ids)
-            expect(got == wanted, answer, "\(wanted.count) of the rows with the stamps \(rows.map(\.updatedAt))")
+            let response = try await send("GET", query: [("$filter", among(rows, "updatedAt \(condition) \(literal)"))])
+            guard expect(response, 200) else { continue }
+            let got = Set(try page(of: response).ids)
+            expect(got == wanted, response, "\(wanted.count) of the rows with the stamps \(rows.map(\.updatedAt))")
         }
     }
 

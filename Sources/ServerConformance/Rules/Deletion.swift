@@ -9,12 +9,12 @@ extension ServerRules {
             in: "datasync-protocol 1.5, 2.1, 6.4 #22; node-server-protocol2, Delete",
             "Deletes a row."
         ) { server in
-            let answer = try await server.send("DELETE", try await server.insert().id)
+            let response = try await server.send("DELETE", try await server.insert().id)
             if server.speaks == .datasync {
-                server.expect(answer, 204)
-                server.expect(answer.body.isEmpty, answer, "no body")
+                server.expect(response, 204)
+                server.expect(response.body.isEmpty, response, "no body")
             } else {
-                server.expect(answer, 200, 204)
+                server.expect(response, 200, 204)
             }
         },
         rule(
@@ -25,8 +25,8 @@ extension ServerRules {
             for: .nobody,
             "Deletes a row."
         ) { server in
-            let answer = try await server.send("DELETE", try await server.insert().id)
-            server.expect(answer["ETag"] == nil, answer, "no ETag")
+            let response = try await server.send("DELETE", try await server.insert().id)
+            server.expect(response["ETag"] == nil, response, "no ETag")
         },
         rule(
             "delete.gone",
@@ -39,7 +39,7 @@ extension ServerRules {
             try await server.delete(rows[0])
             server.expect(try await server.send("GET", rows[0].id), 404, 410)
             let page = try await server.list([("$filter", server.among(rows))])
-            server.expect(page.ids == [rows[1].id], page.answer, "the row \(rows[1].id) alone")
+            server.expect(page.ids == [rows[1].id], page.response, "the row \(rows[1].id) alone")
         },
         rule(
             "delete.only-one",
@@ -78,11 +78,11 @@ extension ServerRules {
             let row = try await server.insert()
             try await server.delete(row)
             for query in server.speaks == .datasync ? [[], [server.speaks.includeDeleted]] : [[]] {
-                let answer = try await server.send("DELETE", row.id, query: query)
+                let response = try await server.send("DELETE", row.id, query: query)
                 if server.speaks == .datasync {
-                    server.expect(answer, 410)
+                    server.expect(response, 410)
                 } else {
-                    server.expect(answer, 409, 410, 412)
+                    server.expect(response, 409, 410, 412)
                 }
             }
         },
@@ -157,13 +157,13 @@ extension ServerRules {
             "Deletes a row and looks at the answer."
         ) { server in
             let row = try await server.insert()
-            let answer = try await server.send("DELETE", row.id)
-            guard answer.status != 204 else { throw NotOffered("this server answers 204, without a body") }
-            try server.require(answer, 200)
-            let deleted = try server.row(of: answer)
-            server.expect(deleted.isDeleted, answer, "'deleted': true")
-            server.expect(deleted.version != row.version, answer, "another version than \(row.version)")
-            server.expect(answer["ETag"] == deleted.tag, answer, "the ETag \(deleted.tag)")
+            let response = try await server.send("DELETE", row.id)
+            guard response.status != 204 else { throw Unsupported("this server answers 204, without a body") }
+            try server.require(response, 200)
+            let deleted = try server.row(of: response)
+            server.expect(deleted.isDeleted, response, "'deleted': true")
+            server.expect(deleted.version != row.version, response, "another version than \(row.version)")
+            server.expect(response["ETag"] == deleted.tag, response, "the ETag \(deleted.tag)")
         },
     ]
 
@@ -180,10 +180,10 @@ extension ServerRules {
                 let row = try await server.insert()
                 try await server.delete(row)
                 let body = try server.changed(row, [:]).setting(sent)
-                let answer = try await server.send("PUT", row.id, query: [server.speaks.includeDeleted], body)
-                try server.require(answer, 200)
-                server.expect(answer.json?["deleted"] == false, answer, "'deleted': false")
-                server.expect(try await server.send("GET", row.id), 200, after: answer.request)
+                let response = try await server.send("PUT", row.id, query: [server.speaks.includeDeleted], body)
+                try server.require(response, 200)
+                server.expect(response.json?["deleted"] == false, response, "'deleted': false")
+                server.expect(try await server.send("GET", row.id), 200, after: response.request)
             }
         },
         rule(
@@ -196,10 +196,10 @@ extension ServerRules {
         ) { server in
             let row = try await server.insert([.text: "back"])
             try await server.delete(row)
-            let answer = try await server.send("POST", row.id)
-            try server.require(answer, 200, 201)
-            server.expect(answer.json?["deleted"] == false, answer, "'deleted': false")
-            server.expectValues(try await server.read(row.id), [.text: "back"], answer.request + "; GET")
+            let response = try await server.send("POST", row.id)
+            try server.require(response, 200, 201)
+            server.expect(response.json?["deleted"] == false, response, "'deleted': false")
+            server.expectValues(try await server.read(row.id), [.text: "back"], response.request + "; GET")
         },
         rule(
             "undelete.new-version",
@@ -212,15 +212,15 @@ extension ServerRules {
             let row = try await server.insert()
             try await server.delete(row)
             let deleted = try await server.listed(row.id)
-            let answer = try await server.restore(row)
-            try server.require(answer, 200, 201)
-            let restored = try server.row(of: answer)
+            let response = try await server.restore(row)
+            try server.require(response, 200, 201)
+            let restored = try server.row(of: response)
             server.expect(
                 ![row.version, deleted?.version].contains(restored.version),
-                answer,
+                response,
                 "a version that the row never had"
             )
-            server.expect(answer["ETag"] == restored.tag, answer, "the ETag \(restored.tag)")
+            server.expect(response["ETag"] == restored.tag, response, "the ETag \(restored.tag)")
         },
         rule(
             "undelete.listed",
@@ -232,10 +232,10 @@ extension ServerRules {
         ) { server in
             let row = try await server.insert()
             try await server.delete(row)
-            let answer = try await server.restore(row)
-            try server.require(answer, 200, 201)
+            let response = try await server.restore(row)
+            try server.require(response, 200, 201)
             let listed = try await server.listed(row.id, includingDeleted: false)
-            server.expect(listed != nil, answer, "the row in a list")
+            server.expect(listed != nil, response, "the row in a list")
         },
         rule(
             "undelete.if-match",
@@ -276,7 +276,7 @@ extension ServerRules {
 
 extension ServerTrial {
     /// Brings a deleted row back.
-    func restore(_ row: ServerRow, headers: [String: String?] = [:]) async throws -> ServerAnswer {
+    func restore(_ row: ServerRow, headers: [String: String?] = [:]) async throws -> ServerResponse {
         switch speaks {
         case .datasync:
             let body = try changed(row, [:]).setting(["deleted": false])

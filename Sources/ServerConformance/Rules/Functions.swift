@@ -136,7 +136,7 @@ extension ServerRules {
                 for (wanted, found) in [(value, [row.id]), (value + 1, [])] {
                     let filter = "\(name)(\(column)) eq \(wanted)"
                     let page = try await server.list([("$filter", server.among([row], filter))])
-                    server.expect(page.ids == found, page.answer, found.isEmpty ? "no row" : "the row")
+                    server.expect(page.ids == found, page.response, found.isEmpty ? "no row" : "the row")
                 }
             }
         },

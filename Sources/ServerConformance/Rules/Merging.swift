@@ -11,11 +11,11 @@ extension ServerRules {
             "Sets one column of a row that has several."
         ) { server in
             let row = try await server.insert([.text: "old", .boolean: true, .number: 1.5])
-            let answer = try await server.update(row, [.text: "new"])
-            try server.require(answer, 200)
+            let response = try await server.update(row, [.text: "new"])
+            try server.require(response, 200)
             let kept: [ColumnKind: JSON] = [.text: "new", .boolean: true, .number: 1.5]
-            server.expectValues(try server.row(of: answer), kept, answer.request)
-            server.expectValues(try await server.read(row.id), kept, answer.request + "; GET")
+            server.expectValues(try server.row(of: response), kept, response.request)
+            server.expectValues(try await server.read(row.id), kept, response.request + "; GET")
         },
         rule(
             "patch.null-clears",
@@ -26,10 +26,10 @@ extension ServerRules {
             "Sets a column to null and reads the row."
         ) { server in
             let row = try await server.insert([.text: "old"])
-            let answer = try await server.update(row, [.text: .null])
-            try server.require(answer, 200)
-            server.expectValues(try server.row(of: answer), [.text: .null], answer.request)
-            server.expectValues(try await server.read(row.id), [.text: .null], answer.request + "; GET")
+            let response = try await server.update(row, [.text: .null])
+            try server.require(response, 200)
+            server.expectValues(try server.row(of: response), [.text: .null], response.request)
+            server.expectValues(try await server.read(row.id), [.text: .null], response.request + "; GET")
         },
         rule(
             "patch.whole-row",
@@ -38,9 +38,9 @@ extension ServerRules {
             in: "node-server-protocol2, Update",
             "Changes a row and holds the answer against the row read by id."
         ) { server in
-            let answer = try await server.update(try await server.insert())
-            try server.require(answer, 200)
-            try await server.expectUnchanged(try server.row(of: answer), after: answer.request)
+            let response = try await server.update(try await server.insert())
+            try server.require(response, 200)
+            try await server.expectUnchanged(try server.row(of: response), after: response.request)
         },
         rule(
             "patch.version",
@@ -80,9 +80,9 @@ extension ServerRules {
             let column = try server.column(.text)
             for headers in [[:], ["If-Match": "\"MQ==\""]] as [[String: String?]] {
                 let id = server.newID()
-                let answer = try await server.send("PATCH", id, headers: headers, [column: "x"])
-                server.expect(answer, 404)
-                try await server.expectAbsent(id, after: answer.request)
+                let response = try await server.send("PATCH", id, headers: headers, [column: "x"])
+                server.expect(response, 404)
+                try await server.expectAbsent(id, after: response.request)
             }
         },
         rule(
@@ -94,9 +94,9 @@ extension ServerRules {
         ) { server in
             let rows = [try await server.insert(), try await server.insert()]
             let body = try server.changed(rows[0], [.text: "wrong"]).setting(["id": .string(rows[1].id)])
-            let answer = try await server.send("PATCH", rows[0].id, body)
-            server.expect(answer, 400)
-            for row in rows { try await server.expectUnchanged(row, after: answer.request) }
+            let response = try await server.send("PATCH", rows[0].id, body)
+            server.expect(response, 400)
+            for row in rows { try await server.expectUnchanged(row, after: response.request) }
         },
         rule(
             "patch.same-id",
@@ -121,9 +121,9 @@ extension ServerRules {
             let members: [(String, JSON)] = [("createdAt", stamp), ("updatedAt", stamp), ("deleted", false)]
             for (name, value) in members {
                 let body = try server.changed(row, [.text: "wrong"]).setting([name: value])
-                let answer = try await server.send("PATCH", row.id, body)
-                server.expect(answer, 400)
-                try await server.expectUnchanged(row, after: answer.request)
+                let response = try await server.send("PATCH", row.id, body)
+                server.expect(response, 400)
+                try await server.expectUnchanged(row, after: response.request)
             }
         },
         rule(
@@ -135,10 +135,10 @@ extension ServerRules {
         ) { server in
             let row = try await server.insert()
             let body = try server.changed(row, [.text: "wrong"]).setting(["version": "dGVzdA=="])
-            let answer = try await server.send("PATCH", row.id, body)
-            server.expect(answer, 409, 412)
-            server.expectRow(answer, row)
-            try await server.expectUnchanged(row, after: answer.request)
+            let response = try await server.send("PATCH", row.id, body)
+            server.expect(response, 409, 412)
+            server.expectRow(response, row)
+            try await server.expectUnchanged(row, after: response.request)
         },
         rule(
             "patch.body-version-current",
@@ -178,10 +178,10 @@ extension ServerRules {
         ) { server in
             let row = try await server.insert()
             try await server.delete(row)
-            let answer = try await server.update(row)
-            server.expect(answer, 200, 404, 409, 410, 412)
+            let response = try await server.update(row)
+            server.expect(response, 200, 404, 409, 410, 412)
             let listed = try await server.listed(row.id, includingDeleted: false)
-            server.expect(listed == nil, answer, "the row, still deleted")
+            server.expect(listed == nil, response, "the row, still deleted")
         },
         rule(
             "patch.no-columns",
@@ -192,8 +192,8 @@ extension ServerRules {
             "Updates a row with an empty object."
         ) { server in
             let row = try await server.insert()
-            let answer = try await server.send("PATCH", row.id, [:])
-            server.expect((200...499).contains(answer.status), answer, "no 5xx")
+            let response = try await server.send("PATCH", row.id, [:])
+            server.expect((200...499).contains(response.status), response, "no 5xx")
         },
         rule(
             "patch.collection",

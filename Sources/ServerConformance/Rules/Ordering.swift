@@ -111,7 +111,7 @@ extension ServerRules {
                 let query = [("$filter", server.among([row])), ("$select", names.joined(separator: ","))]
                 let page = try await server.list(query)
                 let wanted = JSON.object(Dictionary(names.map { ($0, row[$0] ?? .null) }) { $1 })
-                server.expect(page.rows.map(\.json) == [wanted], page.answer, "\(wanted)")
+                server.expect(page.rows.map(\.json) == [wanted], page.response, "\(wanted)")
             }
         },
         rule(
@@ -139,7 +139,7 @@ extension ServerRules {
                 (server.among(world.rows, "id eq 'nothing'"), [], 0),
             ] as [(String, [(String, String)], Double)] {
                 let page = try await server.list([("$filter", filter), server.speaks.countOption] + options)
-                server.expect(page.count == count, page.answer, "the count \(Int(count))")
+                server.expect(page.count == count, page.response, "the count \(Int(count))")
             }
         },
         rule(
@@ -152,8 +152,8 @@ extension ServerRules {
             let world = try await server.world()
             let query = [("$filter", server.among(world.rows)), ("$top", "0"), server.speaks.countOption]
             let page = try await server.list(query)
-            server.expect(page.count == 6, page.answer, "the count 6")
-            server.expect(page.rows.isEmpty && page.next == nil, page.answer, "no row and no next page")
+            server.expect(page.count == 6, page.response, "the count 6")
+            server.expect(page.rows.isEmpty && page.next == nil, page.response, "no row and no next page")
         },
         rule(
             "order.count-rows",
@@ -166,7 +166,7 @@ extension ServerRules {
             for (options, rows) in [([], 6), ([("$top", "2")], 2)] as [([(String, String)], Int)] {
                 let query = [("$filter", server.among(world.rows)), server.speaks.countOption] + options
                 let page = try await server.list(query)
-                server.expect(page.rows.count == rows, page.answer, "\(rows) rows")
+                server.expect(page.rows.count == rows, page.response, "\(rows) rows")
             }
         },
         rule(
@@ -177,7 +177,7 @@ extension ServerRules {
             "Asks for a page without the option."
         ) { server in
             let page = try await server.list([("$filter", server.among([try await server.insert()]))])
-            server.expect(page.count == nil, page.answer, "no count")
+            server.expect(page.count == nil, page.response, "no count")
         },
         rule(
             "order.count-false",
@@ -190,7 +190,7 @@ extension ServerRules {
             let page = try await server.list([
                 ("$filter", server.among([try await server.insert()])), ("$count", "false"),
             ])
-            server.expect(page.count == nil, page.answer, "no count")
+            server.expect(page.count == nil, page.response, "no count")
         },
     ]
 }
@@ -202,7 +202,7 @@ extension ServerTrial {
         if let order { query.append(("$orderby", try named(order))) }
         let page = try await list(query)
         let wanted = expected.map { world.rows[$0].json }
-        expect(page.rows.map(\.json) == wanted, page.answer, "the rows in the order \(brief(wanted))")
+        expect(page.rows.map(\.json) == wanted, page.response, "the rows in the order \(brief(wanted))")
     }
 
     /// Makes rows whose `updatedAt` are all different, earliest first.

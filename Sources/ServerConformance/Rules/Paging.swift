@@ -9,10 +9,12 @@ extension ServerRules {
             in: "datasync-protocol 1.4, 1.8",
             "Asks for a page with one row."
         ) { server in
-            let answer = try await server.send("GET", query: [("$filter", server.among([try await server.insert()]))])
-            try server.require(answer, 200)
-            server.expect(answer.json?["items"]?.array?.count == 1, answer, "'items' with one row")
-            for name in ["count", "nextLink"] { server.expect(answer.json?[name] == .null, answer, "'\(name)': null") }
+            let response = try await server.send("GET", query: [("$filter", server.among([try await server.insert()]))])
+            try server.require(response, 200)
+            server.expect(response.json?["items"]?.array?.count == 1, response, "'items' with one row")
+            for name in ["count", "nextLink"] {
+                server.expect(response.json?[name] == .null, response, "'\(name)': null")
+            }
         },
         rule(
             "page.array",
@@ -39,7 +41,7 @@ extension ServerRules {
         ) { server in
             let row = try await server.insert([.text: "whole", .boolean: true, .number: 1.5])
             let page = try await server.list([("$filter", server.among([row]))])
-            server.expect(page.rows == [row], page.answer, "\(row.json)")
+            server.expect(page.rows == [row], page.response, "\(row.json)")
         },
         rule(
             "page.top",
@@ -51,7 +53,7 @@ extension ServerRules {
             let rows = try await server.pageRows()
             for count in [7, 1, 0] {
                 let page = try await server.list([("$filter", rows.filter), ("$orderby", "id"), ("$top", "\(count)")])
-                server.expect(page.ids == Array(rows.ids.prefix(count)), page.answer, "the first \(count) rows by id")
+                server.expect(page.ids == Array(rows.ids.prefix(count)), page.response, "the first \(count) rows by id")
             }
         },
         rule(
@@ -65,7 +67,7 @@ extension ServerRules {
             for skip in [0, 1, 60] {
                 let query = [("$filter", rows.filter), ("$orderby", "id"), ("$skip", "\(skip)"), ("$top", "5")]
                 let page = try await server.list(query)
-                server.expect(page.ids == Array(rows.ids[skip..<skip + 5]), page.answer, "5 rows by id after \(skip)")
+                server.expect(page.ids == Array(rows.ids[skip..<skip + 5]), page.response, "5 rows by id after \(skip)")
             }
         },
         rule(
@@ -77,7 +79,7 @@ extension ServerRules {
         ) { server in
             let rows = try await server.pageRows()
             let page = try await server.list([("$filter", rows.filter), ("$skip", "1000")])
-            server.expect(page.rows.isEmpty && page.next == nil, page.answer, "no row and no next page")
+            server.expect(page.rows.isEmpty && page.next == nil, page.response, "no row and no next page")
         },
         rule(
             "page.grid",
@@ -98,7 +100,7 @@ extension ServerRules {
                     ("$top", "\(top)"),
                 ])
                 let wanted = Array(ordered.dropFirst(skip).prefix(top))
-                server.expect(page.ids == wanted, page.answer, "the rows \(brief(wanted))")
+                server.expect(page.ids == wanted, page.response, "the rows \(brief(wanted))")
             }
         },
         rule(
@@ -122,7 +124,7 @@ extension ServerRules {
             let rows = try await server.pageRows()
             let pages = try await server.pagesOfRows(rows, [("$orderby", "id desc")])
             let got = pages.flatMap(\.ids)
-            server.expect(got == rows.ids.reversed(), pages[1].answer, "the rows by id, descending, over all pages")
+            server.expect(got == rows.ids.reversed(), pages[1].response, "the rows by id, descending, over all pages")
         },
         rule(
             "page.walk-count",
@@ -133,7 +135,7 @@ extension ServerRules {
         ) { server in
             let rows = try await server.pageRows()
             for page in try await server.pagesOfRows(rows, [server.speaks.countOption]) {
-                server.expect(page.count == Double(PageRows.count), page.answer, "the count \(PageRows.count)")
+                server.expect(page.count == Double(PageRows.count), page.response, "the count \(PageRows.count)")
             }
         },
         rule(
@@ -183,7 +185,7 @@ extension ServerRules {
             let rows = try await server.pageRows()
             for top in ["5", "0"] {
                 let page = try await server.list([("$filter", rows.filter), ("$top", top)])
-                server.expect(page.next == nil, page.answer, "no next page")
+                server.expect(page.next == nil, page.response, "no next page")
             }
         },
         rule(
@@ -195,7 +197,7 @@ extension ServerRules {
         ) { server in
             let rows = [try await server.insert(), try await server.insert(), try await server.insert()]
             let page = try await server.list([("$filter", server.among(rows))])
-            server.expect(page.next == nil && page.rows.count == 3, page.answer, "three rows and no next page")
+            server.expect(page.next == nil && page.rows.count == 3, page.response, "three rows and no next page")
         },
         rule(
             "page.link-works",
@@ -206,7 +208,7 @@ extension ServerRules {
             "Follows the link to the letter."
         ) { server in
             let rows = try await server.pageRows()
-            let first = try await server.pagesOfRows(rows)[0].answer
+            let first = try await server.pagesOfRows(rows)[0].response
             let link = (first["Link"] ?? "").split(separator: ";").first.map(String.init) ?? ""
             let address = link.filter { !"<> ".contains($0) }
             guard let path = server.client.path(following: address) else {

@@ -145,7 +145,7 @@ extension ServerRules {
             for text in ["Ελλάδα", "日本語", "🏳️‍🌈", "a+b&c=d%20#e?", "e\u{301}", "x/y;z,(w)"] {
                 let row = try await server.insert([.text: .string(text)])
                 let page = try await server.list([("$filter", server.among([row], "\(column) eq '\(text)'"))])
-                server.expect(page.ids == [row.id], page.answer, "the row with the text '\(text)'")
+                server.expect(page.ids == [row.id], page.response, "the row with the text '\(text)'")
             }
         },
         rule(
@@ -160,12 +160,12 @@ extension ServerRules {
             let full = try await server.insert()
             let made = try await server.send("POST", nil, server.item(server.newID(), [.text: .null]))
             guard made.status == 201, made.json?[column] == .null else {
-                throw NotOffered("'\(column)' cannot be null on this server")
+                throw Unsupported("'\(column)' cannot be null on this server")
             }
             let empty = try server.row(of: made)
             for (condition, row) in [("eq null", empty), ("ne null", full)] {
                 let page = try await server.list([("$filter", server.among([full, empty], "\(column) \(condition)"))])
-                server.expect(page.ids == [row.id], page.answer, "the row \(row.id) alone")
+                server.expect(page.ids == [row.id], page.response, "the row \(row.id) alone")
             }
         },
         rule(
@@ -179,7 +179,7 @@ extension ServerRules {
             let column = try server.column(.text)
             let row = try await server.insert([.text: .null])
             let page = try await server.list([("$filter", server.among([row], "\(column) ne 'x'"))])
-            server.expect(page.ids == [row.id], page.answer, "the row")
+            server.expect(page.ids == [row.id], page.response, "the row")
         },
         filterRule(
             "query.text-case",
@@ -199,10 +199,10 @@ extension ServerRules {
             let rows = [try await server.insert(), try await server.insert()]
             for condition in ["id eq '\(rows[0].id)'", "id ne '\(rows[1].id)'"] {
                 let page = try await server.list([("$filter", server.among(rows, condition))])
-                server.expect(page.ids == [rows[0].id], page.answer, "the row \(rows[0].id) alone")
+                server.expect(page.ids == [rows[0].id], page.response, "the row \(rows[0].id) alone")
             }
             let page = try await server.list([("$filter", server.among(rows, "deleted eq false"))])
-            server.expect(Set(page.ids) == Set(rows.map(\.id)), page.answer, "both rows")
+            server.expect(Set(page.ids) == Set(rows.map(\.id)), page.response, "both rows")
         },
         rule(
             "query.names-in-any-case",
@@ -214,7 +214,7 @@ extension ServerRules {
             let row = try await server.insert()
             let query = [("$FILTER", "Id eq '\(row.id)'"), ("$Top", "5"), ("$ORDERBY", "UPDATEDAT")]
             let page = try await server.list(query)
-            server.expect(page.ids == [row.id], page.answer, "the row")
+            server.expect(page.ids == [row.id], page.response, "the row")
         },
         rule(
             "query.unknown-column",
@@ -249,8 +249,8 @@ extension ServerRules {
             "Asks with filters that break off."
         ) { server in
             for filter in Self.brokenFilters {
-                let answer = try await server.send("GET", query: [("$filter", filter)])
-                server.expect(answer.isRefusal, answer, "a refusal")
+                let response = try await server.send("GET", query: [("$filter", filter)])
+                server.expect(response.isRefusal, response, "a refusal")
             }
         },
         rule(

@@ -11,9 +11,9 @@ extension ServerRules {
         ) { server in
             for text in ["first", "second"] {
                 let row = try await server.insert([.text: .string(text)])
-                let answer = try await server.send("GET", row.id)
-                try server.require(answer, 200)
-                server.expect(answer.json == row.json, answer, "\(row.json)")
+                let response = try await server.send("GET", row.id)
+                try server.require(response, 200)
+                server.expect(response.json == row.json, response, "\(row.json)")
             }
         },
         rule(
@@ -44,9 +44,9 @@ extension ServerRules {
             "Reads a row and holds the header against the member 'version'."
         ) { server in
             let row = try await server.insert()
-            let answer = try await server.send("GET", row.id)
-            try server.require(answer, 200)
-            server.expect(answer["ETag"] == row.tag, answer, "the ETag \(row.tag)")
+            let response = try await server.send("GET", row.id)
+            try server.require(response, 200)
+            server.expect(response["ETag"] == row.tag, response, "the ETag \(row.tag)")
         },
         rule(
             "read.version-form",
@@ -69,9 +69,9 @@ extension ServerRules {
             "Reads a row and holds the header against the member 'updatedAt'."
         ) { server in
             let row = try await server.insert()
-            let answer = try await server.send("GET", row.id)
-            try server.require(answer, 200)
-            server.expectLastModified(answer)
+            let response = try await server.send("GET", row.id)
+            try server.require(response, 200)
+            server.expectLastModified(response)
         },
         rule(
             "read.if-none-match",
@@ -82,9 +82,9 @@ extension ServerRules {
         ) { server in
             let row = try await server.insert()
             for value in [row.tag, "\"dGVzdA==\", \(row.tag)", "*"] {
-                let answer = try await server.send("GET", row.id, headers: ["If-None-Match": value])
-                server.expect(answer, 304)
-                server.expect(answer.body.isEmpty, answer, "no body")
+                let response = try await server.send("GET", row.id, headers: ["If-None-Match": value])
+                server.expect(response, 304)
+                server.expect(response.body.isEmpty, response, "no body")
             }
         },
         rule(
@@ -97,9 +97,9 @@ extension ServerRules {
             let row = try await server.insert()
             let changed = try server.row(of: try await server.update(row))
             for value in [row.tag, "W/\(changed.tag)"] {
-                let answer = try await server.send("GET", row.id, headers: ["If-None-Match": value])
-                server.expect(answer, 200)
-                server.expect(answer.json == changed.json, answer, "\(changed.json)")
+                let response = try await server.send("GET", row.id, headers: ["If-None-Match": value])
+                server.expect(response, 200)
+                server.expect(response.json == changed.json, response, "\(changed.json)")
             }
         },
         rule(
@@ -133,9 +133,9 @@ extension ServerRules {
             "Reads a row with a version that it never had."
         ) { server in
             let row = try await server.insert()
-            let answer = try await server.send("GET", row.id, headers: ["If-Match": "\"dGVzdA==\""])
-            server.expect(answer, 412)
-            server.expectRow(answer, row)
+            let response = try await server.send("GET", row.id, headers: ["If-Match": "\"dGVzdA==\""])
+            server.expect(response, 412)
+            server.expectRow(response, row)
         },
         rule(
             "read.tombstone",
@@ -147,8 +147,8 @@ extension ServerRules {
         ) { server in
             let row = try await server.insert()
             try await server.delete(row)
-            let answer = try await server.send("GET", row.id)
-            if server.speaks == .datasync { server.expect(answer, 410) } else { server.expect(answer, 404, 410) }
+            let response = try await server.send("GET", row.id)
+            if server.speaks == .datasync { server.expect(response, 410) } else { server.expect(response, 404, 410) }
         },
         rule(
             "read.tombstone-included",
@@ -160,9 +160,9 @@ extension ServerRules {
         ) { server in
             let row = try await server.insert()
             try await server.delete(row)
-            let answer = try await server.send("GET", row.id, query: [server.speaks.includeDeleted])
-            try server.require(answer, 200)
-            server.expect(answer.json?["deleted"] == true, answer, "'deleted': true")
+            let response = try await server.send("GET", row.id, query: [server.speaks.includeDeleted])
+            try server.require(response, 200)
+            server.expect(response.json?["deleted"] == true, response, "'deleted': true")
         },
         rule(
             "read.tombstone-parameter",
@@ -189,8 +189,8 @@ extension ServerRules {
             "Reads a row with the parameter."
         ) { server in
             let row = try await server.insert()
-            let answer = try await server.send("GET", row.id, query: [server.speaks.includeDeleted])
-            server.expect(answer.json == row.json, answer, "\(row.json)")
+            let response = try await server.send("GET", row.id, query: [server.speaks.includeDeleted])
+            server.expect(response.json == row.json, response, "\(row.json)")
         },
         rule(
             "read.id-case",

@@ -12,11 +12,11 @@ extension ServerRules {
             let row = try await server.insert([.text: "old", .boolean: false, .number: 1.5])
             let values: [ColumnKind: JSON] = [.text: "new", .boolean: true, .number: 2.5]
             let known = values.filter { server.profile.columns[$0.key] != nil }
-            let answer = try await server.update(row, known)
-            try server.require(answer, 200)
-            let changed = try server.row(of: answer)
-            server.expect(changed.id == row.id, answer, "the same id")
-            server.expectValues(changed, known, answer.request)
+            let response = try await server.update(row, known)
+            try server.require(response, 200)
+            let changed = try server.row(of: response)
+            server.expect(changed.id == row.id, response, "the same id")
+            server.expectValues(changed, known, response.request)
         },
         rule(
             "replace.stored",
@@ -26,9 +26,9 @@ extension ServerRules {
             "Replaces a row and holds the answer against the row read by id."
         ) { server in
             let row = try await server.insert()
-            let answer = try await server.update(row)
-            try server.require(answer, 200)
-            try await server.expectUnchanged(try server.row(of: answer), after: answer.request)
+            let response = try await server.update(row)
+            try server.require(response, 200)
+            try await server.expectUnchanged(try server.row(of: response), after: response.request)
         },
         rule(
             "replace.whole",
@@ -41,12 +41,16 @@ extension ServerRules {
             let column = try server.column(.boolean)
             let row = try await server.insert([.boolean: true])
             let body = try server.changed(row, [:]).removing(column)
-            let answer = try await server.send("PUT", row.id, body)
-            try server.require(answer, 200)
-            let value = answer.json?[column] ?? .null
-            server.expect(value == .null || value == false, answer, "'\(column)' false, null or absent")
+            let response = try await server.send("PUT", row.id, body)
+            try server.require(response, 200)
+            let value = response.json?[column] ?? .null
+            server.expect(value == .null || value == false, response, "'\(column)' false, null or absent")
             let again = try await server.read(row.id)?[column] ?? .null
-            server.expect(again == .null || again == false, answer, "'\(column)' false, null or absent when read again")
+            server.expect(
+                again == .null || again == false,
+                response,
+                "'\(column)' false, null or absent when read again"
+            )
         },
         rule(
             "replace.version",
@@ -71,9 +75,9 @@ extension ServerRules {
             "Replaces a row by itself."
         ) { server in
             let row = try await server.insert()
-            let answer = try await server.update(row, [:])
-            try server.require(answer, 200)
-            server.expect(try server.row(of: answer).version != row.version, answer, "another version")
+            let response = try await server.update(row, [:])
+            try server.require(response, 200)
+            server.expect(try server.row(of: response).version != row.version, response, "another version")
         },
         rule(
             "replace.other-id",
@@ -84,9 +88,9 @@ extension ServerRules {
         ) { server in
             let rows = [try await server.insert(), try await server.insert()]
             let body = try server.changed(rows[1], [.text: "wrong"])
-            let answer = try await server.send("PUT", rows[0].id, body)
-            server.expect(answer, 400)
-            for row in rows { try await server.expectUnchanged(row, after: answer.request) }
+            let response = try await server.send("PUT", rows[0].id, body)
+            server.expect(response, 400)
+            for row in rows { try await server.expectUnchanged(row, after: response.request) }
         },
         rule(
             "replace.no-id",
@@ -96,9 +100,13 @@ extension ServerRules {
             "Replaces a row by an item without an id."
         ) { server in
             let row = try await server.insert()
-            let answer = try await server.send("PUT", row.id, try server.changed(row, [.text: "wrong"]).removing("id"))
-            server.expect(answer, 400)
-            try await server.expectUnchanged(row, after: answer.request)
+            let response = try await server.send(
+                "PUT",
+                row.id,
+                try server.changed(row, [.text: "wrong"]).removing("id")
+            )
+            server.expect(response, 400)
+            try await server.expectUnchanged(row, after: response.request)
         },
         rule(
             "replace.unknown",
@@ -108,9 +116,9 @@ extension ServerRules {
             "Replaces a row with an id that was never used."
         ) { server in
             let id = server.newID()
-            let answer = try await server.send("PUT", id, server.item(id))
-            server.expect(answer, 404)
-            try await server.expectAbsent(id, after: answer.request)
+            let response = try await server.send("PUT", id, server.item(id))
+            server.expect(response, 404)
+            try await server.expectAbsent(id, after: response.request)
         },
         rule(
             "replace.tombstone",
@@ -122,9 +130,9 @@ extension ServerRules {
         ) { server in
             let row = try await server.insert()
             try await server.delete(row)
-            let answer = try await server.update(row)
-            server.expect(answer, 410)
-            server.expect(try await server.send("GET", row.id), 410, after: answer.request)
+            let response = try await server.update(row)
+            server.expect(response, 410)
+            server.expect(try await server.send("GET", row.id), 410, after: response.request)
         },
         rule(
             "replace.client-stamps",
@@ -135,10 +143,10 @@ extension ServerRules {
         ) { server in
             let row = try await server.insert()
             let sent: [String: JSON] = ["updatedAt": "2001-02-03T04:05:06.789Z", "version": "dGVzdA=="]
-            let answer = try await server.send("PUT", row.id, try server.changed(row, [.text: "new"]).setting(sent))
-            try server.require(answer, 200)
+            let response = try await server.send("PUT", row.id, try server.changed(row, [.text: "new"]).setting(sent))
+            try server.require(response, 200)
             for (name, value) in sent {
-                server.expect(answer.json?[name] != value, answer, "a '\(name)' of the server's own")
+                server.expect(response.json?[name] != value, response, "a '\(name)' of the server's own")
             }
         },
         rule(
@@ -150,9 +158,9 @@ extension ServerRules {
             "Replaces a row by itself with deleted:true, and reads it."
         ) { server in
             let row = try await server.insert()
-            let answer = try await server.send("PUT", row.id, try server.changed(row, [:]).setting(["deleted": true]))
-            try server.require(answer, 200)
-            server.expect(try await server.send("GET", row.id), 410, after: answer.request)
+            let response = try await server.send("PUT", row.id, try server.changed(row, [:]).setting(["deleted": true]))
+            try server.require(response, 200)
+            server.expect(try await server.send("GET", row.id), 410, after: response.request)
         },
         rule(
             "replace.last-modified",
@@ -161,9 +169,9 @@ extension ServerRules {
             in: "datasync-protocol 1.2",
             "Replaces a row and holds the header against the member 'updatedAt'."
         ) { server in
-            let answer = try await server.update(try await server.insert())
-            try server.require(answer, 200)
-            server.expectLastModified(answer)
+            let response = try await server.update(try await server.insert())
+            try server.require(response, 200)
+            server.expectLastModified(response)
         },
     ]
 }
@@ -174,24 +182,24 @@ extension ServerTrial {
         var row = try await insert()
         var versions: Set = [row.version]
         for text in texts {
-            let answer = try await update(row, [.text: .string(text)])
-            try require(answer, 200)
-            row = try self.row(of: answer)
-            expect(versions.insert(row.version).inserted, answer, "a version that the row never had")
-            expect(answer["ETag"] == row.tag, answer, "the ETag \(row.tag)")
+            let response = try await update(row, [.text: .string(text)])
+            try require(response, 200)
+            row = try self.row(of: response)
+            expect(versions.insert(row.version).inserted, response, "a version that the row never had")
+            expect(response["ETag"] == row.tag, response, "the ETag \(row.tag)")
         }
     }
 
     /// Reports when writing a row again and again never moves `updatedAt` on, or moves it back.
     ///
     /// Several writes, because two may fall into one millisecond.
-    func expectStampRises(_ write: @Sendable (ServerRow) async throws -> ServerAnswer) async throws {
+    func expectStampRises(_ write: @Sendable (ServerRow) async throws -> ServerResponse) async throws {
         let first = try await insert()
         var row = first
         for _ in 0..<40 where row.updatedAt == first.updatedAt {
-            let answer = try await write(row)
-            try require(answer, 200, 201)
-            row = try self.row(of: answer)
+            let response = try await write(row)
+            try require(response, 200, 201)
+            row = try self.row(of: response)
         }
         trial.expect(
             row.updatedAt > first.updatedAt,

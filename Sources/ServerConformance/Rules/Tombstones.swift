@@ -12,7 +12,7 @@ extension ServerRules {
         ) { server in
             let (live, _) = try await server.liveAndDeleted()
             let page = try await server.list([("$filter", server.among([live.0, live.1]))])
-            server.expect(page.ids == [live.0.id], page.answer, "the row \(live.0.id) alone")
+            server.expect(page.ids == [live.0.id], page.response, "the row \(live.0.id) alone")
         },
         rule(
             "tombstone.shown",
@@ -26,11 +26,11 @@ extension ServerRules {
             let page = try await server.list([
                 ("$filter", server.among([rows.0, rows.1])), server.speaks.includeDeleted,
             ])
-            server.expect(Set(page.ids) == [rows.0.id, rows.1.id], page.answer, "both rows")
+            server.expect(Set(page.ids) == [rows.0.id, rows.1.id], page.response, "both rows")
             let marks = Dictionary(page.rows.map { ($0.id, $0.isDeleted) }) { $1 }
             server.expect(
                 marks == [rows.0.id: false, rows.1.id: true],
-                page.answer,
+                page.response,
                 "'deleted' true for \(rows.1.id) alone"
             )
         },
@@ -48,7 +48,7 @@ extension ServerRules {
                 ("__includedeleted", "false", 0), ("__includedeleted", "1", 0),
             ] {
                 let page = try await server.list([("$filter", server.among([rows.1])), (name, value)])
-                server.expect(page.rows.count == count, page.answer, count == 0 ? "no row" : "the deleted row")
+                server.expect(page.rows.count == count, page.response, count == 0 ? "no row" : "the deleted row")
             }
         },
         rule(
@@ -61,7 +61,7 @@ extension ServerRules {
         ) { server in
             let (rows, _) = try await server.liveAndDeleted()
             let page = try await server.list([("$filter", server.among([rows.1])), ("__includeDeleted", "false")])
-            server.expect(page.rows.count == 1, page.answer, "the deleted row")
+            server.expect(page.rows.count == 1, page.response, "the deleted row")
         },
         rule(
             "tombstone.count",
@@ -75,7 +75,7 @@ extension ServerRules {
             let query = [("$filter", server.among([rows.0, rows.1])), server.speaks.countOption]
             for (more, count) in [([], 1), ([server.speaks.includeDeleted], 2)] as [([(String, String)], Double)] {
                 let page = try await server.list(query + more)
-                server.expect(page.count == count, page.answer, "the count \(Int(count))")
+                server.expect(page.count == count, page.response, "the count \(Int(count))")
             }
         },
         rule(
@@ -90,7 +90,7 @@ extension ServerRules {
             for (value, row) in [("true", rows.1), ("false", rows.0)] {
                 let filter = server.among([rows.0, rows.1], "deleted eq \(value)")
                 let page = try await server.list([("$filter", filter), server.speaks.includeDeleted])
-                server.expect(page.ids == [row.id], page.answer, "the row \(row.id) alone")
+                server.expect(page.ids == [row.id], page.response, "the row \(row.id) alone")
             }
         },
         rule(
@@ -107,9 +107,9 @@ extension ServerRules {
             let query = [("$filter", filter), ("$orderby", "updatedAt")]
             let pulled = try await server.list(query + [server.speaks.includeDeleted])
             let found = pulled.rows.first { $0.id == rows[0].id }
-            server.expect(found?.isDeleted == true, pulled.answer, "the row \(rows[0].id), deleted")
+            server.expect(found?.isDeleted == true, pulled.response, "the row \(rows[0].id), deleted")
             let without = try await server.list(query)
-            server.expect(!without.ids.contains(rows[0].id), without.answer, "no deleted row without the parameter")
+            server.expect(!without.ids.contains(rows[0].id), without.response, "no deleted row without the parameter")
         },
         rule(
             "tombstone.restored",
@@ -126,17 +126,17 @@ extension ServerRules {
             let filter = server.among([row, other], "updatedAt ge \(server.speaks.instant(other.updatedAt))")
             let page = try await server.list([("$filter", filter), server.speaks.includeDeleted])
             let found = page.rows.first { $0.id == row.id }
-            server.expect(found?.isDeleted == false, page.answer, "the row \(row.id), not deleted")
+            server.expect(found?.isDeleted == false, page.response, "the row \(row.id), not deleted")
         },
     ]
 }
 
 extension ServerTrial {
     /// Two rows, the second of them deleted, and what the deletion answered.
-    fileprivate func liveAndDeleted() async throws -> (rows: (ServerRow, ServerRow), answer: ServerAnswer) {
+    fileprivate func liveAndDeleted() async throws -> (rows: (ServerRow, ServerRow), response: ServerResponse) {
         let rows = (try await insert(), try await insert())
-        let answer = try await send("DELETE", rows.1.id)
-        try require(answer, 200, 204)
-        return (rows, answer)
+        let response = try await send("DELETE", rows.1.id)
+        try require(response, 200, 204)
+        return (rows, response)
     }
 }

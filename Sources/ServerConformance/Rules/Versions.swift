@@ -9,8 +9,8 @@ extension ServerRules {
             in: "datasync-protocol 1.2, 2.1",
             "Asks for a page with the header."
         ) { server in
-            let answer = try await server.send("GET", query: [("$top", "1")])
-            server.expect(answer, 200)
+            let response = try await server.send("GET", query: [("$top", "1")])
+            server.expect(response, 200)
         },
         rule(
             "version.header-name-case",

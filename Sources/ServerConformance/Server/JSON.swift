@@ -9,12 +9,12 @@ enum JSON: Sendable {
     case array([JSON])
     case object([String: JSON])
 
-    /// Reads a text; nil when it is no JSON.
+    /// Reads a text; nil when it is not JSON.
     init?(_ bytes: [UInt8]) {
         do {
             self = try JSONDecoder().decode(JSON.self, from: Data(bytes))
         } catch {
-            // What is no JSON is a finding of the rule that asked, not an error.
+            // What is not JSON is a finding of the rule that asked, not an error.
             return nil
         }
     }

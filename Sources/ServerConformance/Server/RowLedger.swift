@@ -48,9 +48,9 @@ final class RowLedger: Sendable {
     private func delete(_ id: String, with client: ServerClient) async -> Bool {
         do {
             let request = ServerRequest(method: "DELETE", suffix: ServerRequest.path(of: id))
-            let answer = try await client.send(request, evenWhenStopped: true)
+            let response = try await client.send(request, evenWhenStopped: true)
             // Deleted now, or before, or never made.
-            guard answer.isSuccess || [404, 409, 410, 412].contains(answer.status) else { return true }
+            guard response.isSuccess || [404, 409, 410, 412].contains(response.status) else { return true }
             state.withLock { state in _ = state.ids.remove(id) }
             return true
         } catch {

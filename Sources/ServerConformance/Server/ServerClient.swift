@@ -19,7 +19,16 @@ final class ServerClient: Sendable {
 
     private let state = Mutex(State())
 
-    init(url: URL, table: String, _ serverProtocol: ServerProtocol, _ options: TransportOptions) {
+    convenience init(url: URL, table: String, _ serverProtocol: ServerProtocol, _ options: TransportOptions) {
+        var options = options
+        // A server that sends without end must not fill the memory.
+        options.maximumBodySize = Self.maximumBodySize
+        // A server may close a kept connection whenever it likes: a request that met that would look like its fault.
+        options.maximumIdleTime = .zero
+        self.init(url: url, table: table, serverProtocol, DefaultTransport(options))
+    }
+
+    init(url: URL, table: String, _ serverProtocol: ServerProtocol, _ transport: any ClientTransport) {
         self.serverProtocol = serverProtocol
         self.table = table
         scheme = url.scheme?.lowercased() ?? "http"
@@ -29,12 +38,7 @@ final class ServerClient: Sendable {
         let base = url.path(percentEncoded: true)
         tablePath =
             (base.hasSuffix("/") ? String(base.dropLast()) : base) + "/tables/" + ServerRequest.encoded(table)
-        var options = options
-        // A server that sends without end must not fill the memory.
-        options.maximumBodySize = Self.maximumBodySize
-        // A server may close a kept connection whenever it likes: a request that met that would look like its fault.
-        options.maximumIdleTime = .zero
-        transport = DefaultTransport(options)
+        self.transport = transport
     }
 
     private static let maximumBodySize = 16 * 1_024 * 1_024
@@ -62,12 +66,13 @@ final class ServerClient: Sendable {
 
     /// Sends a request.
     ///
-    /// - Throws: ``NoAnswer`` when none came or it is no HTTP; `CancellationError` after ``stop()``.
-    func send(_ request: ServerRequest, path: String? = nil, evenWhenStopped: Bool = false) async throws -> ServerAnswer
+    /// - Throws: ``NoResponse`` when none came or it is not HTTP; `CancellationError` after ``stop()``.
+    func send(_ request: ServerRequest, path: String? = nil, evenWhenStopped: Bool = false) async throws
+        -> ServerResponse
     {
         let text = path.map { "\(request.method) \($0)" } ?? request.description(table: table)
         guard let method = HTTPRequest.Method(request.method) else {
-            throw NoAnswer(request: text, reason: "'\(request.method)' is no method", isUnreachable: false)
+            throw NoResponse(request: text, reason: "'\(request.method)' is not a method", isUnreachable: false)
         }
         let query = request.queryText
         let http = HTTPRequest(
@@ -79,16 +84,16 @@ final class ServerClient: Sendable {
             body: request.body
         )
         do {
-            let answer = try await exchange(http, evenWhenStopped: evenWhenStopped)
-            return ServerAnswer(
+            let response = try await exchange(http, evenWhenStopped: evenWhenStopped)
+            return ServerResponse(
                 request: text,
-                status: answer.status.code,
-                headers: answer.headerFields,
-                body: answer.body
+                status: response.status.code,
+                headers: response.headerFields,
+                body: response.body
             )
         } catch let error as TransportError {
             let isReached = [.invalidRequest, .tooLarge, .invalidResponse].contains(error.code)
-            throw NoAnswer(request: text, reason: error.message, isUnreachable: !isReached)
+            throw NoResponse(request: text, reason: error.message, isUnreachable: !isReached)
         }
     }
 

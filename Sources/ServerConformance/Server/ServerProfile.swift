@@ -47,7 +47,7 @@ struct ServerProfile: Sendable {
 }
 
 /// The server cannot be judged at all.
-public struct ServerUnusable: Error, Sendable, CustomStringConvertible {
+public struct ServerUnavailable: Error, Sendable, CustomStringConvertible {
     /// Why, and what to do.
     public let description: String
 
@@ -57,7 +57,7 @@ public struct ServerUnusable: Error, Sendable, CustomStringConvertible {
 extension ServerProfile {
     /// Finds out what a table is, with rows that are deleted again.
     ///
-    /// - Throws: ``ServerUnusable`` when there is no such server or table, or no row can be written.
+    /// - Throws: ``ServerUnavailable`` when there is no such server or table, or no row can be written.
     static func find(
         _ client: ServerClient,
         _ ledger: RowLedger,
@@ -66,7 +66,7 @@ extension ServerProfile {
         do {
             let list = try await client.send(ServerRequest(method: "GET", query: [("$top", "1")]))
             guard list.status == 200 else {
-                throw ServerUnusable(
+                throw ServerUnavailable(
                     "\(client.address) answers \(list.status) to a query; check the table's name (--table) and the"
                         + " protocol (--protocol)"
                 )
@@ -82,8 +82,8 @@ extension ServerProfile {
             }
             profile.softDelete = try await profile.deletesSoftly(client, ledger)
             return profile
-        } catch let error as NoAnswer {
-            throw ServerUnusable(error.reason)
+        } catch let error as NoResponse {
+            throw ServerUnavailable(error.reason)
         }
     }
 
@@ -103,15 +103,15 @@ extension ServerProfile {
     ) async throws -> JSON? {
         var members = row(ledger.newID())
         members[name] = kind.sample.sent
-        let answer = try await client.send(ServerRequest(method: "POST", body: try JSON.object(members).bytes))
-        return answer.isSuccess ? answer.json?[name] : nil
+        let response = try await client.send(ServerRequest(method: "POST", body: try JSON.object(members).bytes))
+        return response.isSuccess ? response.json?[name] : nil
     }
 
     private func deletesSoftly(_ client: ServerClient, _ ledger: RowLedger) async throws -> Bool {
         let id = ledger.newID()
         let made = try await client.send(ServerRequest(method: "POST", body: try JSON.object(row(id)).bytes))
         guard made.isSuccess else {
-            throw ServerUnusable(
+            throw ServerUnavailable(
                 "\(client.address) answers \(made.status) to an insert, so nothing can be judged; name the columns that"
                     + " it needs (--column), and see that rows may be written without signing in"
             )

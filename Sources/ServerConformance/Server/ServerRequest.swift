@@ -45,7 +45,7 @@ struct ServerRequest: Sendable {
 }
 
 /// What came back.
-struct ServerAnswer: Sendable {
+struct ServerResponse: Sendable {
     /// The request in one line.
     let request: String
     let status: Int
@@ -63,7 +63,7 @@ struct ServerAnswer: Sendable {
     var isRefusal: Bool { (400...599).contains(status) }
 }
 
-extension ServerAnswer: CustomStringConvertible {
+extension ServerResponse: CustomStringConvertible {
     var description: String {
         var text = "\(status)"
         for name in ["ETag", "Location", "Last-Modified", "Link"] {
@@ -75,7 +75,7 @@ extension ServerAnswer: CustomStringConvertible {
 }
 
 /// There is no answer to judge.
-struct NoAnswer: Error {
+struct NoResponse: Error {
     let request: String
     let reason: String
     /// Whether the server may be gone: it was not reached, or said nothing that is HTTP.

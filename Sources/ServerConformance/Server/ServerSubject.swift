@@ -1,6 +1,6 @@
 public import ConformanceRunner
 public import Foundation
-internal import HTTPTransport
+package import HTTPTransport
 internal import Synchronization
 
 /// A table of a server as the rules see it.
@@ -15,7 +15,7 @@ public final class ServerSubject: ConformanceSubject {
     private struct State {
         var profile: ServerProfile?
         var pageRows: Task<[String], any Error>?
-        var lostAnswers = 0
+        var lostResponses = 0
     }
 
     private let state = Mutex(State())
@@ -29,7 +29,7 @@ public final class ServerSubject: ConformanceSubject {
     ///   - columns: The names of columns that are called otherwise than usual.
     ///   - timeout: The longest time one request may take.
     ///   - additionalCertificateFile: A file of certificates that are trusted beside the system's, in PEM.
-    public init(
+    public convenience init(
         url: URL,
         table: String,
         _ serverProtocol: ServerProtocol,
@@ -40,7 +40,21 @@ public final class ServerSubject: ConformanceSubject {
         var options = TransportOptions()
         options.timeout = timeout
         options.additionalCertificateFile = additionalCertificateFile
-        client = ServerClient(url: url, table: table, serverProtocol, options)
+        self.init(ServerClient(url: url, table: table, serverProtocol, options), columns)
+    }
+
+    /// Names a server that something else carries requests to, such as one in this process.
+    package convenience init(
+        url: URL,
+        table: String,
+        _ serverProtocol: ServerProtocol,
+        transport: any ClientTransport
+    ) {
+        self.init(ServerClient(url: url, table: table, serverProtocol, transport), [:])
+    }
+
+    private init(_ client: ServerClient, _ columns: [ColumnKind: String]) {
+        self.client = client
         name = client.address
         columnNames = columns
     }
@@ -79,13 +93,13 @@ public final class ServerSubject: ConformanceSubject {
     // MARK: The end
 
     /// Notes that an answer did not come.
-    func noteLostAnswer() { state.withLock { $0.lostAnswers += 1 } }
+    func noteLostResponse() { state.withLock { $0.lostResponses += 1 } }
 
     /// Whether answers failed to come since this was last asked.
-    func takeLostAnswers() -> Bool {
+    func takeLostResponses() -> Bool {
         state.withLock { state in
-            defer { state.lostAnswers = 0 }
-            return state.lostAnswers > 0
+            defer { state.lostResponses = 0 }
+            return state.lostResponses > 0
         }
     }
 
@@ -123,8 +137,8 @@ public final class ServerSubject: ConformanceSubject {
         let text = textOfRowsWithoutID
         let filter = ("$filter", "\(column) eq '\(text)'")
         do {
-            let answer = try await client.send(ServerRequest(method: "GET", query: [filter]), evenWhenStopped: true)
-            let rows = answer.json?["items"]?.array ?? answer.json?.array ?? []
+            let response = try await client.send(ServerRequest(method: "GET", query: [filter]), evenWhenStopped: true)
+            let rows = response.json?["items"]?.array ?? response.json?.array ?? []
             // A server that does not know filters well shows rows of others.
             return rows.filter { $0[column]?.string == text }.compactMap { $0["id"]?.string }
         } catch {

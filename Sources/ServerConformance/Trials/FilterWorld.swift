@@ -31,9 +31,9 @@ extension ServerTrial {
     func expectFound(_ cases: [(filter: String, found: [Int])], in world: FilterWorld) async throws {
         for (template, found) in cases {
             let filter = try named(template)
-            let answer = try await send("GET", query: [("$filter", among(world.rows, filter))])
-            guard expect(answer, 200) else { continue }
-            let ids = Set(try page(of: answer).ids)
+            let response = try await send("GET", query: [("$filter", among(world.rows, filter))])
+            guard expect(response, 200) else { continue }
+            let ids = Set(try page(of: response).ids)
             let got = world.rows.indices.filter { ids.contains(world.rows[$0].id) }
             trial.expect(
                 got == found,

@@ -44,10 +44,10 @@ extension ServerTrial {
         let pages = try await pages([("$filter", rows.filter)] + options)
         guard pages.count > 1 else {
             guard pages[0].rows.count >= PageRows.count else {
-                report(pages[0].answer, expected: "\(PageRows.count) rows, or a link to the next page")
+                report(pages[0].response, expected: "\(PageRows.count) rows, or a link to the next page")
                 throw Stopped()
             }
-            throw NotOffered("a page of this server holds \(PageRows.count) rows, so there is no next one")
+            throw Unsupported("a page of this server holds \(PageRows.count) rows, so there is no next one")
         }
         return pages
     }

@@ -3,7 +3,7 @@ internal import Foundation
 
 /// One page of a query.
 struct ServerPage: Sendable {
-    let answer: ServerAnswer
+    let response: ServerResponse
     let rows: [ServerRow]
     let count: Double?
     /// Where the next page is, as the server says it; nil when this was the last one.
@@ -19,30 +19,30 @@ extension ServerTrial {
     }
 
     /// The page in an answer.
-    func page(of answer: ServerAnswer) throws -> ServerPage {
-        try require(answer, 200)
-        let json = answer.json
+    func page(of response: ServerResponse) throws -> ServerPage {
+        try require(response, 200)
+        let json = response.json
         switch speaks {
         case .datasync:
             if let items = json?["items"]?.array {
                 return ServerPage(
-                    answer: answer,
+                    response: response,
                     rows: items.map { ServerRow(json: $0) },
                     count: json?["count"]?.number,
                     next: json?["nextLink"]?.string
                 )
             }
-            report(answer, expected: "an object with the array 'items'")
+            report(response, expected: "an object with the array 'items'")
         case .azureMobileApps:
             if let items = json?.array ?? json?["results"]?.array {
                 return ServerPage(
-                    answer: answer,
+                    response: response,
                     rows: items.map { ServerRow(json: $0) },
                     count: json?["count"]?.number,
-                    next: answer["Link"].flatMap(Self.nextQuery)
+                    next: response["Link"].flatMap(Self.nextQuery)
                 )
             }
-            report(answer, expected: "an array, or an object with the array 'results'")
+            report(response, expected: "an array, or an object with the array 'results'")
         }
         throw Stopped()
     }
@@ -67,7 +67,7 @@ extension ServerTrial {
         guard let next = page.next else { return nil }
         let isEncoded = next.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
         guard isEncoded, let path = client.path(following: next) else {
-            trial.report(page.answer.request, expected: "a next link to the same server, percent-encoded", got: next)
+            trial.report(page.response.request, expected: "a next link to the same server, percent-encoded", got: next)
             throw Stopped()
         }
         return try self.page(of: try await send(ServerRequest(method: "GET"), path: path))
@@ -79,7 +79,7 @@ extension ServerTrial {
         while let next = try await page(after: pages[pages.count - 1]) {
             pages.append(next)
             if pages.count > atMost {
-                trial.report(pages[0].answer.request, expected: "an end of the next links", got: "\(atMost) pages")
+                trial.report(pages[0].response.request, expected: "an end of the next links", got: "\(atMost) pages")
                 throw Stopped()
             }
         }

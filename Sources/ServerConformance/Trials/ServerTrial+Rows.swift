@@ -27,10 +27,10 @@ extension ServerTrial {
 
     /// The server's name of a column of a kind.
     ///
-    /// - Throws: `NotOffered` when the table has none: the rule does not concern it.
+    /// - Throws: `Unsupported` when the table has none: the rule does not concern it.
     func column(_ kind: ColumnKind) throws -> String {
         guard let name = profile.columns[kind] else {
-            throw NotOffered("the table has no \(kind.rawValue) column; --column \(kind.rawValue)=NAME names one")
+            throw Unsupported("the table has no \(kind.rawValue) column; --column \(kind.rawValue)=NAME names one")
         }
         return name
     }
@@ -48,35 +48,35 @@ extension ServerTrial {
     /// Notes the row that a server made of such an item, so that it is deleted.
     ///
     /// A server that answers with another row, be it by mistake or because the ids collide, must not get that one deleted.
-    func noteIfOwn(_ answer: ServerAnswer, _ item: JSON) {
-        guard answer.isSuccess, let id = answer.json?["id"]?.string, !id.isEmpty else { return }
-        let isOwn = profile.columns[.text].map { answer.json?[$0] == item[$0] } ?? true
+    func noteIfOwn(_ response: ServerResponse, _ item: JSON) {
+        guard response.isSuccess, let id = response.json?["id"]?.string, !id.isEmpty else { return }
+        let isOwn = profile.columns[.text].map { response.json?[$0] == item[$0] } ?? true
         if isOwn { note(id) }
     }
 
     /// Makes a row, and ends the rule when that fails.
     @discardableResult
     func insert(_ values: [ColumnKind: JSON] = [:], id: String? = nil) async throws -> ServerRow {
-        let answer = try await send("POST", nil, item(id ?? newID(), values))
-        try require(answer, 201)
-        return try row(of: answer)
+        let response = try await send("POST", nil, item(id ?? newID(), values))
+        try require(response, 201)
+        return try row(of: response)
     }
 
     /// The row in an answer; ends the rule when there is none with an id and a version.
-    func row(of answer: ServerAnswer, after steps: String = "") throws -> ServerRow {
-        if let json = answer.json, json["id"]?.string != nil, json["version"]?.string != nil {
+    func row(of response: ServerResponse, after steps: String = "") throws -> ServerRow {
+        if let json = response.json, json["id"]?.string != nil, json["version"]?.string != nil {
             return ServerRow(json: json)
         }
-        report(answer, expected: "a row with the members 'id' and 'version'", after: steps)
+        report(response, expected: "a row with the members 'id' and 'version'", after: steps)
         throw Stopped()
     }
 
     /// Reads a row, deleted or not; nil when it is not there. Ends the rule when the answer is something else.
     func read(_ id: String, query: [(String, String)] = []) async throws -> ServerRow? {
-        let answer = try await send("GET", id, query: query)
-        if answer.status == 404 || answer.status == 410 { return nil }
-        try require(answer, 200)
-        return try row(of: answer)
+        let response = try await send("GET", id, query: query)
+        if response.status == 404 || response.status == 410 { return nil }
+        try require(response, 200)
+        return try row(of: response)
     }
 
     /// A row as lists show it, deleted or not; nil when they do not.
@@ -91,7 +91,7 @@ extension ServerTrial {
         _ values: [ColumnKind: JSON] = [.text: "changed"],
         headers: [String: String?] = [:],
         query: [(String, String)] = []
-    ) async throws -> ServerAnswer {
+    ) async throws -> ServerResponse {
         try await send(speaks.updateMethod, row.id, query: query, headers: headers, try changed(row, values))
     }
 
@@ -106,8 +106,8 @@ extension ServerTrial {
 
     /// Deletes a row, and ends the rule when that fails.
     func delete(_ row: ServerRow) async throws {
-        let answer = try await send("DELETE", row.id)
-        try require(answer, 200, 204)
+        let response = try await send("DELETE", row.id)
+        try require(response, 200, 204)
     }
 
     /// Reports when a row is not as it was.
@@ -123,8 +123,8 @@ extension ServerTrial {
 
     /// Reports when a row is there.
     func expectAbsent(_ id: String, after steps: String) async throws {
-        let answer = try await send("GET", id)
-        expect(answer.status == 404, answer, "no such row, the status 404", after: steps)
+        let response = try await send("GET", id)
+        expect(response.status == 404, response, "no such row, the status 404", after: steps)
     }
 
     /// Reports when the members of a row differ from those given.

@@ -33,8 +33,8 @@ final class ServerTrial: Sendable {
             try await body(server)
         } catch is Stopped {
             // It was reported.
-        } catch let error as NoAnswer {
-            if error.isUnreachable { trial.subject.noteLostAnswer() }
+        } catch let error as NoResponse {
+            if error.isUnreachable { trial.subject.noteLostResponse() }
             trial.report(error.request, expected: "an answer", got: error.reason)
         }
     }
@@ -73,7 +73,7 @@ final class ServerTrial: Sendable {
 
     // MARK: Requests
 
-    func send(_ request: ServerRequest, path: String? = nil) async throws -> ServerAnswer {
+    func send(_ request: ServerRequest, path: String? = nil) async throws -> ServerResponse {
         try await client.send(request, path: path)
     }
 
@@ -83,7 +83,7 @@ final class ServerTrial: Sendable {
         query: [(String, String)] = [],
         headers: [String: String?] = [:],
         _ body: JSON? = nil
-    ) async throws -> ServerAnswer {
+    ) async throws -> ServerResponse {
         try await send(
             ServerRequest(
                 method: method,
@@ -98,38 +98,38 @@ final class ServerTrial: Sendable {
     // MARK: Findings
 
     /// Reports an answer that is not as it must be.
-    func report(_ answer: ServerAnswer, expected: String, after steps: String = "") {
+    func report(_ response: ServerResponse, expected: String, after steps: String = "") {
         trial.report(
-            steps.isEmpty ? answer.request : "\(steps); \(answer.request)",
+            steps.isEmpty ? response.request : "\(steps); \(response.request)",
             expected: expected,
-            got: "\(answer)"
+            got: "\(response)"
         )
     }
 
     /// Reports an answer with another status; says whether it has one of those.
     @discardableResult
-    func expect(_ answer: ServerAnswer, _ statuses: Int..., after steps: String = "") -> Bool {
-        if statuses.contains(answer.status) { return true }
+    func expect(_ response: ServerResponse, _ statuses: Int..., after steps: String = "") -> Bool {
+        if statuses.contains(response.status) { return true }
         let words = statuses.map(String.init).joined(separator: " or ")
-        report(answer, expected: "the status \(words)", after: steps)
+        report(response, expected: "the status \(words)", after: steps)
         return false
     }
 
     /// Reports an answer with another status, and ends the rule then.
-    func require(_ answer: ServerAnswer, _ statuses: Int..., after steps: String = "") throws {
-        if statuses.contains(answer.status) { return }
+    func require(_ response: ServerResponse, _ statuses: Int..., after steps: String = "") throws {
+        if statuses.contains(response.status) { return }
         let words = statuses.map(String.init).joined(separator: " or ")
-        report(answer, expected: "the status \(words)", after: steps)
+        report(response, expected: "the status \(words)", after: steps)
         throw Stopped()
     }
 
     /// Reports an answer when something about it is not right.
     func expect(
         _ isRight: Bool,
-        _ answer: ServerAnswer,
+        _ response: ServerResponse,
         _ expected: @autoclosure () -> String,
         after steps: String = ""
     ) {
-        if !isRight { report(answer, expected: expected(), after: steps) }
+        if !isRight { report(response, expected: expected(), after: steps) }
     }
 }

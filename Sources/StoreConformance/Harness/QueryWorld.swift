@@ -1,4 +1,5 @@
 internal import ConformanceRunner
+internal import QueryEvaluation
 internal import SyncContract
 
 /// A store with known rows: what a query gives is held against ``QueryEvaluator``.

@@ -7,11 +7,11 @@ public struct StoreSubject: ConformanceSubject {
     /// What reports call the store.
     public let name: String
 
-    let make: @Sendable (StoreSchema, StorePlace) async throws -> any SyncContextDataSource
-    let reopen: @Sendable (StoreSchema, StorePlace) async throws -> any SyncContextDataSource
+    let make: @Sendable (StoreSchema, StoreLocation) async throws -> any SyncContextDataSource
+    let reopen: @Sendable (StoreSchema, StoreLocation) async throws -> any SyncContextDataSource
     let close: @Sendable (any SyncContextDataSource) async throws -> Void
-    let changeKey: @Sendable (StorePlace, StorePlace.Key) async throws -> Void
-    let files: @Sendable (StorePlace) async throws -> [String: [UInt8]]
+    let changeKey: @Sendable (StoreLocation, StoreLocation.Key) async throws -> Void
+    let files: @Sendable (StoreLocation) async throws -> [String: [UInt8]]
 
     /// The store behind a harness.
     public init<Harness: StoreHarness>(_ harness: Harness) {
@@ -32,11 +32,11 @@ public struct StoreSubject: ConformanceSubject {
         let folder = NSTemporaryDirectory() + "conformance-probe-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { remove(folder) }
-        let store = try await make(try StoreSchema([.items]), StorePlace(folder: folder))
+        let store = try await make(try StoreSchema([.items]), StoreLocation(folder: folder))
         let names = store.capabilities.names
         do {
             try await close(store)
-        } catch is NotOffered {
+        } catch is Unsupported {
             // A store that cannot be closed ends with its last reference.
         }
         return names

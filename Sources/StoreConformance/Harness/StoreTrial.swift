@@ -7,14 +7,14 @@ typealias StoreTrial = Trial<StoreSubject>
 
 extension Trial where Subject == StoreSubject {
     /// Where the trial's store lies; another name gives another place.
-    func place(_ name: String = "store") throws -> StorePlace {
+    func place(_ name: String = "store") throws -> StoreLocation {
         let path = URL(fileURLWithPath: folder).appendingPathComponent(name).path
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        return StorePlace(folder: path)
+        return StoreLocation(folder: path)
     }
 
     /// The first place that is not in use yet.
-    private func newPlace() throws -> StorePlace {
+    private func newPlace() throws -> StoreLocation {
         var number = 1
         var name = "store"
         while FileManager.default.fileExists(atPath: URL(fileURLWithPath: folder).appendingPathComponent(name).path) {
@@ -27,7 +27,7 @@ extension Trial where Subject == StoreSubject {
     /// A new store, which is closed after the rule.
     func makeStore(
         _ tables: [TableDefinition] = TableDefinition.standard,
-        at place: StorePlace? = nil
+        at place: StoreLocation? = nil
     ) async throws -> any SyncContextDataSource {
         let store = try await subject.make(try StoreSchema(tables), place ?? newPlace())
         closeAfterwards(store)
@@ -37,7 +37,7 @@ extension Trial where Subject == StoreSubject {
     /// Opens the store that was closed at a place.
     func reopen(
         _ tables: [TableDefinition] = TableDefinition.standard,
-        at place: StorePlace? = nil
+        at place: StoreLocation? = nil
     ) async throws -> any SyncContextDataSource {
         let store = try await required("reopenStore") {
             try await self.subject.reopen(try StoreSchema(tables), place ?? self.place())
@@ -55,7 +55,7 @@ extension Trial where Subject == StoreSubject {
     private func required<Value>(_ function: String, _ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()
-        } catch is NotOffered where rule.level.capability != nil {
+        } catch is Unsupported where rule.level.capability != nil {
             throw StoreError(
                 .internal,
                 "'\(rule.level.capability ?? "")' is declared, so the harness needs '\(function)'"
@@ -85,7 +85,7 @@ extension Trial where Subject == StoreSubject {
             report(input, expected: "the error \(expected)", got: "no error")
         } catch let error as StoreError {
             expect(codes.contains(error.code), input, expected: "the error \(expected)", got: brief(error))
-        } catch let error as NotOffered {
+        } catch let error as Unsupported {
             throw error
         } catch {
             report(input, expected: "the error \(expected)", got: brief(error))

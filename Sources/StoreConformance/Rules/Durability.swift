@@ -1,4 +1,5 @@
 internal import ConformanceRunner
+internal import QueryEvaluation
 internal import SyncContract
 
 extension StoreRules {
@@ -36,7 +37,7 @@ extension StoreRules {
             needs: "unknownColumns"
         ) { trial in
             let store = try await trial.makeStore()
-            guard store.capabilities.contains(.durable) else { throw NotOffered("'durable' is not declared") }
+            guard store.capabilities.contains(.durable) else { throw Unsupported("'durable' is not declared") }
             let row = Record(
                 id: "a",
                 [

@@ -1,5 +1,6 @@
 internal import ConformanceRunner
 internal import Foundation
+internal import QueryEvaluation
 internal import SyncContract
 
 extension StoreRules {
@@ -275,7 +276,7 @@ extension StoreRules {
                 }
                 let url = URL(fileURLWithPath: copy.folder).appendingPathComponent(name)
                 guard FileManager.default.fileExists(atPath: url.path) else {
-                    throw NotOffered("the store's files do not lie in the place's folder")
+                    throw Unsupported("the store's files do not lie in the place's folder")
                 }
                 var data = try Data(contentsOf: url)
                 let position = Int.random(in: 0..<data.count, using: &random)

@@ -153,7 +153,7 @@ extension StoreRules {
         ) { trial in
             let store = try await trial.makeStore()
             let subject = trial.subject
-            let mayClose = Shared(Mutex<NotOffered?>(nil))
+            let mayClose = Shared(Mutex<Unsupported?>(nil))
             await withTaskGroup { group in
                 for number in 0..<20 {
                     group.addTask {
@@ -173,7 +173,7 @@ extension StoreRules {
                         group.addTask {
                             do {
                                 try await subject.close(store)
-                            } catch let error as NotOffered {
+                            } catch let error as Unsupported {
                                 mayClose.value.withLock { $0 = error }
                             } catch {
                                 trial.report("close beside writes", expected: "no error", got: brief(error))

@@ -130,9 +130,9 @@ extension StoreRules {
         },
         rule(
             "match.lowercased",
-            "Text with A to Z made lower-case; null when the operand is no string.",
+            "Text with A to Z made lower-case; null when the operand is not a string.",
             in: "QueryExpression",
-            "Compares lower-cased text: only A to Z change, and what is no text becomes null."
+            "Compares lower-cased text: only A to Z change, and what is not text becomes null."
         ) { trial in
             let texts: [FieldValue] = ["ABC", "abc", "\u{C9}A", "\u{E9}a", "\u{130}", "[\\]@"]
             let world = try await QueryWorld(trial, QueryWorld.rows("text", texts))
@@ -148,9 +148,9 @@ extension StoreRules {
         },
         rule(
             "match.uppercased",
-            "Text with a to z made upper-case; null when the operand is no string.",
+            "Text with a to z made upper-case; null when the operand is not a string.",
             in: "QueryExpression",
-            "Compares upper-cased text: only a to z change, and what is no text becomes null."
+            "Compares upper-cased text: only a to z change, and what is not text becomes null."
         ) { trial in
             let world = try await QueryWorld(trial, QueryWorld.rows("text", ["ABC", "abc", "ß", "\u{E9}a", .null]))
             try await world.expect(.comparison(.uppercased(.column("text")), .equal, .value("ABC")), ids: ["0", "1"])

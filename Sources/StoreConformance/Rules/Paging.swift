@@ -1,4 +1,5 @@
 internal import ConformanceRunner
+internal import QueryEvaluation
 internal import SyncContract
 
 extension StoreRules {

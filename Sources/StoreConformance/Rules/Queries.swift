@@ -1,4 +1,5 @@
 internal import ConformanceRunner
+internal import QueryEvaluation
 internal import SyncContract
 
 extension StoreRules {
@@ -148,7 +149,7 @@ extension StoreRules {
         },
         rule(
             "query.undeclared-column",
-            "`invalidQuery` as `check(_:)` does.",
+            "`invalidQuery` as `validate(for:)` does.",
             in: "StoreReadBackend/forEach(_:_:)",
             "Names an undeclared column in the condition, deep inside it, in the order and in the selection."
         ) { trial in
@@ -198,7 +199,7 @@ extension StoreRules {
         ) { trial in try await expectNotQueryable(trial) },
         rule(
             "query.unknown-table",
-            "`tableNotFound`, and `invalidQuery` as `check(_:)` does.",
+            "`tableNotFound`, and `invalidQuery` as `validate(for:)` does.",
             in: "StoreReadBackend/forEach(_:_:)",
             "Queries and counts a table that is not declared: an error, not an empty result."
         ) { trial in
@@ -214,7 +215,7 @@ extension StoreRules {
             "query.negative-numbers",
             "Refuses a query that names an undeclared column, has a negative limit or offset, or a predicate beyond the"
                 + " bounds said at `QueryPredicate`.",
-            in: "QueryEvaluator/check(_:)",
+            in: "Query/validate(for:)",
             "Queries with a negative limit and with a negative offset."
         ) { trial in
             let store = try await trial.makeStore()

@@ -1,7 +1,8 @@
 internal import ConformanceRunner
 internal import Foundation
-internal import Synchronization
+internal import QueryEvaluation
 internal import SyncContract
+internal import Synchronization
 
 extension StoreRules {
     static let rollbacks: [StoreRule] = [

@@ -17,7 +17,7 @@ package indirect enum JSONNode: Sendable {
         self = try parser.document()
     }
 
-    /// The member of an object; of several with one name the last. Nil when this is no object or has no such member.
+    /// The member of an object; of several with one name the last. Nil when this is not an object or has no such member.
     package subscript(name: String) -> JSONNode? {
         guard case .object(let members, _) = self else { return nil }
         return members.last { $0.name == name }?.value
@@ -49,7 +49,7 @@ package indirect enum JSONNode: Sendable {
         case .null: "null"
         case .bool(let value): value ? "true" : "false"
         case .number(let text): text
-        case .string(let value): JSONWriter.quoted(value)
+        case .string(let value): JSONText.quoted(value)
         case .array(_, let source), .object(_, let source): String(decoding: source, as: UTF8.self)
         }
     }

@@ -20,7 +20,7 @@
 /// spaces at the end; .NET servers without a database trim all white space, round half to even and take a null for an
 /// empty text in a concatenation; `lowercased` and `uppercased` there change letters of every script; division by zero
 /// and overflow are errors on most; protocol 2's Node server has no whole numbers, so that its division keeps the
-/// fraction. `replace` is no part of this: protocol 3 does not have it.
+/// fraction. `replace` is not part of this: protocol 3 does not have it.
 public indirect enum QueryExpression: Sendable, Hashable {
     /// The value of a column, `id` included.
     case column(String)
@@ -35,13 +35,13 @@ public indirect enum QueryExpression: Sendable, Hashable {
     /// Position and count are whole numbers; null when one is negative. From the text's end on there is the empty text.
     case substring(QueryExpression, from: QueryExpression, count: QueryExpression?)
 
-    /// Text with A to Z made lower-case; null when the operand is no string.
+    /// Text with A to Z made lower-case; null when the operand is not a string.
     public static func lowercased(_ operand: QueryExpression) -> QueryExpression { .function(.lowercased, operand) }
 
-    /// Text with a to z made upper-case; null when the operand is no string.
+    /// Text with a to z made upper-case; null when the operand is not a string.
     public static func uppercased(_ operand: QueryExpression) -> QueryExpression { .function(.uppercased, operand) }
 
-    /// Text folded as ``TextFolding`` says; null when the operand is no string.
+    /// Text folded as ``TextFolding`` says; null when the operand is not a string.
     public static func folded(_ operand: QueryExpression) -> QueryExpression { .function(.folded, operand) }
 }
 

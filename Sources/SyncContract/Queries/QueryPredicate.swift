@@ -17,7 +17,8 @@ public indirect enum QueryPredicate: Sendable, Hashable {
     case comparison(QueryExpression, QueryComparison, QueryExpression)
     /// Whether text contains, begins or ends with other text. False when either is null or no string.
     case match(QueryExpression, QueryMatch, QueryExpression)
-    /// Whether an expression equals one of the values. False for an empty list.
+    /// Whether an expression equals one of the values. False for an empty list. Folded text equals a value when it
+    /// equals the folded value.
     case isAnyOf(QueryExpression, [FieldValue])
     /// Whether all words of a text are found in the named columns: see ``matches(words:in:_:)``.
     case words(String, WordMatch, in: [String])

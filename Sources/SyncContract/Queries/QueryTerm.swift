@@ -75,7 +75,7 @@ extension QueryTerm {
 
     /// Whether the term has one of the values.
     public func isAny(of values: [FieldValue]) -> QueryPredicate {
-        .isAnyOf(expression, values.map { expression.alike(.value($0)).value { _ in .null } })
+        .isAnyOf(expression, values)
     }
 
     private func compared(_ comparison: QueryComparison, _ other: QueryExpression) -> QueryPredicate {

@@ -10,7 +10,7 @@ public struct StoreSchema: Sendable, Hashable {
     /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidSchema`` that names the table and column: for a name
     ///   that breaks the rules of ``TableDefinition``, for names that are equal but for the case of ASCII letters
     ///   (SQLite does not tell them apart), for a reserved column name, for an index over an undeclared column, and for
-    ///   a searchable column that is no text.
+    ///   a searchable column that is not text.
     public init(_ tables: [TableDefinition]) throws(StoreError) {
         var seen: Set<String> = []
         for table in tables {

@@ -65,6 +65,13 @@ public struct TableDefinition: Sendable, Hashable {
     public var idComparison: IDComparison {
         if case .string(let comparison) = idKind { comparison } else { .exact }
     }
+
+    /// Whether two ids name the same row of this table: as ``idComparison`` says, and never when they are of two kinds.
+    ///
+    /// A store that looks rows up keeps them under ``RecordID/folded(for:)``, which is one form for all such ids.
+    public func isSameID(_ left: RecordID, _ right: RecordID) -> Bool {
+        left.folded(for: idComparison) == right.folded(for: idComparison)
+    }
 }
 
 /// The kind of id a table has.

@@ -20,7 +20,7 @@ public protocol StoreReadBackend: AnyObject {
     /// the store is on disk. An error thrown by the closure ends the walk and is rethrown as it is.
     ///
     /// - Throws: ``StoreError/Code/tableNotFound``, and ``StoreError/Code/invalidQuery`` as
-    ///   ``QueryEvaluator/check(_:)`` does.
+    ///   ``Query/validate(for:)`` does.
     func forEach(_ query: Query, _ body: (Record) throws -> Void) throws
 
     /// The number of rows that satisfy the query's predicate, whatever its limit and offset.

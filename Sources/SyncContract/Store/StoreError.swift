@@ -25,7 +25,7 @@ public struct StoreError: Error, Sendable {
         public static let invalidQuery = Code("invalidQuery")
         /// The key does not open the database. The file is untouched.
         public static let wrongKey = Code("wrongKey")
-        /// The database is damaged or is no database of this kind.
+        /// The database is damaged or is not a database of this kind.
         public static let damaged = Code("damaged")
         /// The database was written in a format that this library cannot read.
         public static let unsupportedFormat = Code("unsupportedFormat")

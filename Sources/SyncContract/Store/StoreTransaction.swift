@@ -2,13 +2,11 @@
 ///
 /// It reads what it has written. It cannot be copied, stored or returned, and no `await` can stand beside it.
 public struct StoreTransaction: ~Copyable, StoreReading {
-    private let backend: any StoreWriteBackend
+    /// What runs the transaction.
+    package let backend: any StoreWriteBackend
 
     /// Wraps the backend of one transaction. For authors of stores.
     public init(_ backend: any StoreWriteBackend) { self.backend = backend }
-
-    /// The backend, if it writes items by itself.
-    var itemBackend: (any ItemWriteBackend)? { backend as? any ItemWriteBackend }
 
     /// The declaration of a table or system table.
     public func definition(of table: String) throws -> TableDefinition { try backend.definition(of: table) }

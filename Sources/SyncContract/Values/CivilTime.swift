@@ -1,16 +1,16 @@
 /// An instant as day and time of day, in UTC and the proleptic Gregorian calendar.
-struct CivilTime {
+package struct CivilTime {
     /// The year before 1 is 0.
-    let year: Int64
-    let month: Int
-    let day: Int
-    let hour: Int
-    let minute: Int
-    let second: Int
-    let millisecond: Int
+    package let year: Int64
+    package let month: Int
+    package let day: Int
+    package let hour: Int
+    package let minute: Int
+    package let second: Int
+    package let millisecond: Int
 
     /// Takes apart milliseconds since 1970-01-01T00:00:00Z.
-    init(milliseconds: Int64) {
+    package init(milliseconds: Int64) {
         let (days, time) = milliseconds.flooredDivision(by: 86_400_000)
         // Years start in March inside: the day that is not always there comes last.
         let (era, dayOfEra) = (days + 719_468).flooredDivision(by: 146_097)

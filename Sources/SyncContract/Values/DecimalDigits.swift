@@ -1,13 +1,13 @@
 /// A decimal number: sign, significant digits and the power of ten of the first one.
 package struct DecimalDigits {
-    private(set) var isNegative = false
+    package private(set) var isNegative = false
     /// Each 0 to 9; neither the first nor the last is 0, and the number 0 has none.
-    private(set) var digits: [UInt8] = []
+    package private(set) var digits: [UInt8] = []
     /// The number is 0.d₁d₂d₃… × 10^exponent; 0 for the number 0.
-    private(set) var exponent = 0
+    package private(set) var exponent = 0
 
     /// The number of digits given in order, the last of which counts ones; zeros at either end are allowed.
-    init(isNegative: Bool, whole digits: some Collection<UInt8>, timesTenTo power: Int) {
+    package init(isNegative: Bool, whole digits: some Collection<UInt8>, timesTenTo power: Int) {
         let significant = digits.drop { $0 == 0 }
         self.digits = Array(significant)
         self.isNegative = isNegative

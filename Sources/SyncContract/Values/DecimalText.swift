@@ -17,7 +17,7 @@ public struct DecimalText: Sendable, Hashable {
     }
 
     /// The text of a number without an exponent.
-    init(_ digits: DecimalDigits) {
+    package init(_ digits: DecimalDigits) {
         self.text = digits.text
     }
 

@@ -105,7 +105,7 @@ extension FieldValue {
     }
 }
 
-// `nil` is no literal of this type on purpose: in `condition ? nil : value` it would silently become `.null`.
+// `nil` is not a literal of this type on purpose: in `condition ? nil : value` it would silently become `.null`.
 extension FieldValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByBooleanLiteral
 {

@@ -37,7 +37,7 @@ package struct MutantHarness: StoreHarness {
         self.faults = faults
     }
 
-    package func makeStore(_ schema: StoreSchema, at place: StorePlace) async throws -> MutantStore {
+    package func makeStore(_ schema: StoreSchema, at place: StoreLocation) async throws -> MutantStore {
         MutantStore(schema, faults)
     }
 

@@ -1,6 +1,6 @@
 import ReferenceStore
-import Synchronization
 import SyncContract
+import Synchronization
 
 // Faults for rules that look at combinations: random ones, tables with indexes, declarations, several tasks.
 extension Mutant {

@@ -177,18 +177,19 @@ extension Mutant {
         Mutant("changes.merge", "keeps only the newest of the changes that were not read") {
             $0.store.streamsNewestOnly = true
         },
-        Mutant("changes.refused-is-silent", "tells of a batch that was refused") { $0.store.firesOnRollback = true },
+        Mutant("changes.refused-is-silent", "tells of a batch that was refused") {
+            $0.store.firesOnRollback = true
+            $0.upsert = { records, table, inner in
+                try touch(table, inner)
+                try inner.upsert(records, into: table)
+            }
+        },
         Mutant("changes.equal-values", "keeps silent when the values were equal") {
             $0.touched = { touched, before, after in touched.filter { before[$0]?.rows != after[$0]?.rows } }
         },
         Mutant("changes.absent-rows-are-silent", "tells of tables from which nothing was deleted") {
-            let noted: @Sendable (String, Faults.Inner) throws -> Void = { table, inner in
-                // A row written and deleted again marks the table as touched.
-                try inner.upsert([Record(id: "ghost")], into: table)
-                _ = try inner.delete(["ghost"], from: table)
-            }
             $0.deleteIDs = { ids, table, inner in
-                if table == "items" { try noted(table, inner) }
+                if table == "items" { try touch(table, inner) }
                 return try inner.delete(ids, from: table)
             }
         },
@@ -202,6 +203,12 @@ extension Mutant {
         Mutant("changes.from-now-on", "begins with the change before") { $0.store.replaysLastChange = true },
         Mutant("changes.end-on-close", "leaves streams open when it is closed") { $0.store.keepsStreamsOpen = true },
     ]
+
+    /// A row written and deleted again marks the table as touched.
+    private static func touch(_ table: String, _ inner: Faults.Inner) throws {
+        try inner.upsert([Record(id: "ghost")], into: table)
+        _ = try inner.delete(["ghost"], from: table)
+    }
 
     private static func mixing(
         _ before: [String: MemoryTable],

@@ -1,5 +1,5 @@
-import ReferenceStore
 import Foundation
+import ReferenceStore
 import SyncContract
 
 extension Mutant {

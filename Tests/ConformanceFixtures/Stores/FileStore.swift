@@ -1,4 +1,5 @@
 package import Foundation
+import QueryEvaluation
 package import SyncContract
 
 /// A correct store of another make: every table as JSON in one file, which each commit replaces as a whole.
@@ -157,7 +158,7 @@ struct FileTables: Sendable {
         do {
             file = try JSONDecoder().decode(File.self, from: Data(faults.cipher(Array(try Data(contentsOf: url)))))
         } catch let error as DecodingError {
-            throw StoreError(.damaged, "the file is no store; restore it from a backup", cause: error)
+            throw StoreError(.damaged, "the file is not a store; restore it from a backup", cause: error)
         }
         key = file.key
         stored = file.tables
@@ -295,8 +296,9 @@ private final class FileTransaction: StoreWriteBackend {
     }
 
     func count(_ query: Query) throws -> Int {
-        let evaluator = QueryEvaluator(try definition(query.table))
-        try evaluator.check(query)
+        let table = try definition(query.table)
+        try query.validate(for: table)
+        let evaluator = QueryEvaluator(table)
         return try (tables.tables[query.table] ?? [:]).values.count { try evaluator.matches($0, query.predicate) }
     }
 
@@ -310,7 +312,7 @@ private final class FileTransaction: StoreWriteBackend {
             for column in table.allColumns where row[column.name] == nil { row[column.name] = .null }
             for (column, value) in record.fields {
                 guard let type = table.type(of: column) else {
-                    if value.doubleValue?.isNaN == true { throw StoreError(.invalidRecord, "a value is no number") }
+                    if value.doubleValue?.isNaN == true { throw StoreError(.invalidRecord, "a value is not a number") }
                     row[column] = value
                     continue
                 }

@@ -12,24 +12,24 @@ package struct FileStoreHarness: StoreHarness {
         self.faults = faults
     }
 
-    package func makeStore(_ schema: StoreSchema, at place: StorePlace) async throws -> FileStore {
+    package func makeStore(_ schema: StoreSchema, at place: StoreLocation) async throws -> FileStore {
         try FileStore(schema, at: url(place), key: "\(place.key)", creating: true, faults)
     }
 
-    package func reopenStore(_ schema: StoreSchema, at place: StorePlace) async throws -> FileStore {
+    package func reopenStore(_ schema: StoreSchema, at place: StoreLocation) async throws -> FileStore {
         try FileStore(schema, at: url(place), key: "\(place.key)", creating: false, faults)
     }
 
     package func closeStore(_ store: FileStore) async throws { try await store.close() }
 
-    package func changeKey(ofStoreAt place: StorePlace, to key: StorePlace.Key) async throws {
+    package func changeKey(ofStoreAt place: StoreLocation, to key: StoreLocation.Key) async throws {
         var tables = try FileTables(reading: url(place), faults)
         tables.key = "\(key)"
         if faults.losesOperationsOnKeyChange { tables.tables["MS_TableOperations"] = [:] }
         try tables.save(to: url(place), faults)
     }
 
-    private func url(_ place: StorePlace) -> URL {
+    private func url(_ place: StoreLocation) -> URL {
         let folder = URL(fileURLWithPath: place.folder)
         return (faults.sharesPlaces ? folder.deletingLastPathComponent() : folder).appendingPathComponent("store.json")
     }
@@ -48,13 +48,21 @@ package struct FileMutant: Sendable, CustomStringConvertible {
     /// Whether the rule kills processes.
     package var needsProcesses: Bool { rule.contains("killed") }
 
-    private init(_ rule: String, _ fault: String, _ edit: (inout FileStore.Faults) -> Void) {
+    private init(_ rule: String, _ fault: String, _ edit: (inout FileStore.Faults) -> Void = { _ in }) {
         var faults = FileStore.Faults()
+        // Of a store that claims no encryption these rules are not asked.
+        faults.claimsEncryption = rule.hasPrefix("encryption.")
         edit(&faults)
         self.rule = rule
         self.fault = fault
         self.faults = faults
     }
+
+    private init(_ rule: String, _ fault: String, _ flag: WritableKeyPath<FileStore.Faults, Bool>) {
+        self.init(rule, fault) { $0[keyPath: flag] = true }
+    }
+
+    private static func addConstant(_ faults: inout FileStore.Faults) { faults.cipher = { $0.map { $0 ^ 0x5C } } }
 
     package static let all: [FileMutant] = [
         FileMutant("durability.values", "forgets rows with a certain id") {
@@ -83,26 +91,18 @@ package struct FileMutant: Sendable, CustomStringConvertible {
         FileMutant("durability.again-and-again", "forgets the oldest rows") {
             $0.forgetsOnReading = { $1["int"] == 0 && $1.id.stringValue?.hasPrefix("0-") == true ? nil : $1 }
         },
-        FileMutant("durability.killed-keeps-writes", "writes its file when it is closed") {
-            $0.writesOnCloseOnly = true
-        },
-        FileMutant("durability.killed-keeps-writes", "writes its file one transaction behind") {
-            $0.writesOneBehind = true
-        },
-        FileMutant("durability.killed-keeps-merges-and-deletes", "writes deletes to its file when it is closed") {
-            $0.writesDeletesOnCloseOnly = true
-        },
-        FileMutant("durability.killed-drops-unfinished", "writes its file inside the closure") {
-            $0.writesInClosure = true
-        },
-        FileMutant("schema.retyped-column", "opens with columns of other types") { $0.acceptsAnyType = true },
-        FileMutant("schema.changed-id-comparison", "opens with ids that compare in another way") {
-            $0.acceptsAnyType = true
-        },
-        FileMutant("schema.retyped-column", "adds tables before it refuses a schema") {
-            $0.touchesBeforeRefusing = true
-        },
-        FileMutant("schema.undeclared-column", "refuses to open without a column") { $0.refusesDroppedColumns = true },
+        FileMutant("durability.killed-keeps-writes", "writes its file when it is closed", \.writesOnCloseOnly),
+        FileMutant("durability.killed-keeps-writes", "writes its file one transaction behind", \.writesOneBehind),
+        FileMutant(
+            "durability.killed-keeps-merges-and-deletes",
+            "writes deletes to its file when it is closed",
+            \.writesDeletesOnCloseOnly
+        ),
+        FileMutant("durability.killed-drops-unfinished", "writes its file inside the closure", \.writesInClosure),
+        FileMutant("schema.retyped-column", "opens with columns of other types", \.acceptsAnyType),
+        FileMutant("schema.changed-id-comparison", "opens with ids that compare in another way", \.acceptsAnyType),
+        FileMutant("schema.retyped-column", "adds tables before it refuses a schema", \.touchesBeforeRefusing),
+        FileMutant("schema.undeclared-column", "refuses to open without a column", \.refusesDroppedColumns),
         FileMutant("schema.adds-columns", "gives no null for a new column") {
             // A column that a row lacks is filled when it is opened; a value made up for it is as wrong as none.
             $0.forgetsOnReading = { _, record in
@@ -111,44 +111,46 @@ package struct FileMutant: Sendable, CustomStringConvertible {
                 return record
             }
         },
-        FileMutant("durability.rolled-back-stays-away", "writes what was rolled back to its file") {
-            $0.writesWhatIsRolledBack = true
-        },
-        FileMutant("durability.places-are-separate", "keeps the stores of all places in one file") {
-            $0.sharesPlaces = true
-        },
-        FileMutant("durability.killed-again-and-again", "loses the last transaction of every process") {
-            $0.writesOneBehind = true
-        },
-        FileMutant("durability.killed-beside-reads", "writes its file before the closure has returned") {
-            $0.writesInClosure = true
-        },
-        FileMutant("durability.killed-after-close", "empties its file when it is closed") { $0.emptiesOnClose = true },
-        FileMutant("encryption.killed-not-in-clear", "leaves everything in clear when it is killed") {
-            $0.claimsEncryption = true
-        },
-        FileMutant("schema.adds-tables", "refuses to open with a further table") { $0.refusesNewTables = true },
-        FileMutant("schema.retyped-empty-column", "opens with columns of other types when there are no rows") {
-            $0.acceptsAnyTypeWithoutRows = true
-        },
-        FileMutant("schema.undeclared-table", "forgets the rows of tables that are not declared") {
-            $0.forgetsUndeclaredTables = true
-        },
-        FileMutant("changes.after-opening-again", "begins with all tables after it was opened") {
-            $0.tellsWhenOpened = true
-        },
+        FileMutant(
+            "durability.rolled-back-stays-away",
+            "writes what was rolled back to its file",
+            \.writesWhatIsRolledBack
+        ),
+        FileMutant("durability.places-are-separate", "keeps the stores of all places in one file", \.sharesPlaces),
+        FileMutant(
+            "durability.killed-again-and-again",
+            "loses the last transaction of every process",
+            \.writesOneBehind
+        ),
+        FileMutant(
+            "durability.killed-beside-reads",
+            "writes its file before the closure has returned",
+            \.writesInClosure
+        ),
+        FileMutant("durability.killed-after-close", "empties its file when it is closed", \.emptiesOnClose),
+        FileMutant("encryption.killed-not-in-clear", "leaves everything in clear when it is killed"),
+        FileMutant("schema.adds-tables", "refuses to open with a further table", \.refusesNewTables),
+        FileMutant(
+            "schema.retyped-empty-column",
+            "opens with columns of other types when there are no rows",
+            \.acceptsAnyTypeWithoutRows
+        ),
+        FileMutant(
+            "schema.undeclared-table",
+            "forgets the rows of tables that are not declared",
+            \.forgetsUndeclaredTables
+        ),
+        FileMutant("changes.after-opening-again", "begins with all tables after it was opened", \.tellsWhenOpened),
         FileMutant("schema.adds-indexes", "leaves rows from before out of a new index") {
             $0.forgetsOnReading = { $1["text"] == "Milk" ? nil : $1 }
         },
         FileMutant("encryption.nothing-in-clear", "writes Base64") {
-            $0.claimsEncryption = true
             $0.cipher = { bytes in
                 // Both ways: the JSON of a store is no Base64.
                 Data(base64Encoded: Data(bytes)).map(Array.init) ?? Array(Data(bytes).base64EncodedData())
             }
         },
         FileMutant("encryption.nothing-in-clear", "writes hexadecimal digits") {
-            $0.claimsEncryption = true
             $0.cipher = { bytes in
                 guard bytes.first == UInt8(ascii: "{") else {
                     return stride(from: 0, to: bytes.count - 1, by: 2)
@@ -158,49 +160,27 @@ package struct FileMutant: Sendable, CustomStringConvertible {
             }
         },
         FileMutant("encryption.numbers-not-in-clear", "hides letters and leaves digits in clear") {
-            $0.claimsEncryption = true
             $0.cipher = {
                 $0.map { (65...90).contains($0 & 0xDF) ? ($0 & 0x20) + 65 + (($0 & 0xDF) - 65 + 13) % 26 : $0 }
             }
         },
-        FileMutant("encryption.search-index-not-in-clear", "writes the words of its index in clear") {
-            $0.claimsEncryption = true
-        },
-        FileMutant("encryption.wrong-key-of-an-empty-store", "opens a store without rows with any key") {
-            $0.claimsEncryption = true
-            $0.acceptsAnyKeyWhenEmpty = true
-        },
-        FileMutant("encryption.key-change", "loses the operations when the key changes") {
-            $0.claimsEncryption = true
-            $0.losesOperationsOnKeyChange = true
-        },
-        FileMutant("encryption.nothing-in-clear", "writes everything in clear") { $0.claimsEncryption = true },
-        FileMutant("encryption.names-not-in-clear", "writes the names of tables in clear") {
-            $0.claimsEncryption = true
-        },
+        FileMutant("encryption.search-index-not-in-clear", "writes the words of its index in clear"),
+        FileMutant(
+            "encryption.wrong-key-of-an-empty-store",
+            "opens a store without rows with any key",
+            \.acceptsAnyKeyWhenEmpty
+        ),
+        FileMutant("encryption.key-change", "loses the operations when the key changes", \.losesOperationsOnKeyChange),
+        FileMutant("encryption.nothing-in-clear", "writes everything in clear"),
+        FileMutant("encryption.names-not-in-clear", "writes the names of tables in clear"),
         FileMutant("encryption.nothing-in-clear", "writes its bytes backwards") {
-            $0.claimsEncryption = true
             $0.cipher = { $0.reversed() }
         },
-        FileMutant("encryption.deleted-not-in-clear", "keeps a journal in clear") { $0.claimsEncryption = true },
-        FileMutant("encryption.no-patterns", "adds a constant to every byte") {
-            $0.claimsEncryption = true
-            $0.cipher = { $0.map { $0 ^ 0x5C } }
-        },
-        FileMutant("encryption.wrong-key", "opens with any key") {
-            $0.claimsEncryption = true
-            $0.acceptsAnyKey = true
-        },
-        FileMutant("encryption.wrong-key-touches-nothing", "writes a file when a key is wrong") {
-            $0.claimsEncryption = true
-            $0.touchesOnWrongKey = true
-        },
-        FileMutant("encryption.changed-bytes", "does not see that a byte was changed") {
-            $0.claimsEncryption = true
-            $0.cipher = { $0.map { $0 ^ 0x5C } }
-        },
-        FileMutant("encryption.key-change", "keeps its content in clear when the key changes") {
-            $0.claimsEncryption = true
-        },
+        FileMutant("encryption.deleted-not-in-clear", "keeps a journal in clear"),
+        FileMutant("encryption.no-patterns", "adds a constant to every byte", addConstant),
+        FileMutant("encryption.wrong-key", "opens with any key", \.acceptsAnyKey),
+        FileMutant("encryption.wrong-key-touches-nothing", "writes a file when a key is wrong", \.touchesOnWrongKey),
+        FileMutant("encryption.changed-bytes", "does not see that a byte was changed", addConstant),
+        FileMutant("encryption.key-change", "keeps its content in clear when the key changes"),
     ]
 }

@@ -1,7 +1,8 @@
 import Dispatch
-import Synchronization
+import QueryEvaluation
 package import StoreConformance
 package import SyncContract
+import Synchronization
 
 /// A correct store of another make: rows in place, on a serial queue, with a list of what to undo.
 package final class QueueStore: SyncContextDataSource {
@@ -120,8 +121,9 @@ private final class QueueRows: StoreWriteBackend {
     }
 
     func count(_ query: Query) throws -> Int {
-        let evaluator = QueryEvaluator(try definition(query.table))
-        try evaluator.check(query)
+        let table = try definition(query.table)
+        try query.validate(for: table)
+        let evaluator = QueryEvaluator(table)
         return try rows(of: query.table).count { try evaluator.matches($0, query.predicate) }
     }
 
@@ -133,7 +135,7 @@ private final class QueueRows: StoreWriteBackend {
             var accepted = Record(id: record.id)
             for (column, value) in record.fields {
                 guard let type = table.type(of: column) else {
-                    if value.doubleValue?.isNaN == true { throw StoreError(.invalidRecord, "a value is no number") }
+                    if value.doubleValue?.isNaN == true { throw StoreError(.invalidRecord, "a value is not a number") }
                     continue
                 }
                 guard let fitting = type.accepting(value) else {
@@ -180,7 +182,7 @@ package struct QueueStoreHarness: StoreHarness {
 
     package init() {}
 
-    package func makeStore(_ schema: StoreSchema, at place: StorePlace) async throws -> QueueStore {
+    package func makeStore(_ schema: StoreSchema, at place: StoreLocation) async throws -> QueueStore {
         QueueStore(schema)
     }
 }

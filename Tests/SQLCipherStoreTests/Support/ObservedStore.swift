@@ -1,5 +1,6 @@
 import Foundation
 import ReferenceStore
+import SQLCipherStoreTestSupport
 import SyncContract
 import Synchronization
 import Testing

@@ -1,4 +1,5 @@
 import Foundation
+import SQLCipherStoreTestSupport
 import SyncContract
 import Synchronization
 

@@ -29,6 +29,7 @@ struct KeyslotDamageTests {
                 { _ = try await $0.keyslots.add(code, authorizedBy: $1) },
                 { _ = try await $0.keyslots.renewRootKey(keeping: [$1]) },
                 { _ = try await $0.rotateDataKey($1) },
+                { _ = try await $0.rotateKeys(keeping: [$1]) },
             ]
             for (index, attempt) in attempts.enumerated() {
                 let answer = try await keyErrorCode { try await attempt(folder.store, folder.unlocker) }

@@ -6,8 +6,34 @@ import Testing
 
 @testable import StoreKeys
 
+/// Each in a process of its own: what other tests do meanwhile, and how much memory they take, is not searched.
 @Suite("Traces of secrets in the memory of the process")
 struct MemoryTests {
+    @Test("after locking or closing a store there is none, while it is open there are", arguments: [true, false])
+    func store(isLocked: Bool) async {
+        await #expect(processExitsWith: .success) { [isLocked = isLocked as Bool] in
+            try await MemoryWorld().store(endsWith: isLocked ? .lock : .close)
+        }
+    }
+
+    @Test("after locking a store that was unlocked from a file, several times, there is none either")
+    func passphraseFile() async {
+        await #expect(processExitsWith: .success) { try await MemoryWorld().passphraseFile() }
+    }
+
+    @Test("after the last use of a passphrase there is none of it either, nor of what a rotation has used")
+    func rotation() async {
+        await #expect(processExitsWith: .success) { try await MemoryWorld().rotation() }
+    }
+
+    @Test("after the last use of a recovery code there is none of it, nor of the code that was replaced by it")
+    func recoveryCode() async {
+        await #expect(processExitsWith: .success) { try await MemoryWorld().recoveryCode() }
+    }
+}
+
+/// The secrets of one user, and the search for them in this process.
+private struct MemoryWorld {
     private let folder: UserFolder
     private let scan: MemoryScan
 
@@ -17,13 +43,12 @@ struct MemoryTests {
     }
 
     /// What ends the use of a store.
-    enum End: CaseIterable {
+    enum End {
         case lock
         case close
     }
 
-    @Test("after locking or closing a store there is none, while it is open there are", arguments: End.allCases)
-    func store(end: End) async throws {
+    func store(endsWith end: End) async throws {
         let store = try await makeStore()
         // Both kinds of connections have been used, and the cache has been filled and spilled.
         try await store.upsert((0..<2000).map(UserFolder.note), table: "notes")
@@ -40,7 +65,6 @@ struct MemoryTests {
         withExtendedLifetime(store) {}
     }
 
-    @Test("after locking a store that was unlocked from a file, several times, there is none either")
     func passphraseFile() async throws {
         let file = folder.parent.appending(path: "passphrase")
         let store = try await makeStore(passphraseFile: file)
@@ -53,7 +77,6 @@ struct MemoryTests {
         await store.close()
     }
 
-    @Test("after the last use of a passphrase there is none of it either, nor of what a rotation has used")
     func rotation() async throws {
         do {
             let passphrase = try SecretBytes.random(count: 24)
@@ -65,12 +88,13 @@ struct MemoryTests {
             try await rememberKeys(passphrase)
             try await folder.store.rotateDataKey(unlocker).lock()
             try await rememberKeys(passphrase)
+            try await folder.store.rotateKeys(keeping: [unlocker]).keyring.lock()
+            try await rememberKeys(passphrase)
             #expect(try scan.findings().contains { $0.hasPrefix("the passphrase") })
         }
         #expect(try scan.findings() == [])
     }
 
-    @Test("after the last use of a recovery code there is none of it, nor of the code that was replaced by it")
     func recoveryCode() async throws {
         try await folder.create(notes: 1)
         do {

@@ -1,4 +1,5 @@
 import CSQLCipher
+import DurableFiles
 import Foundation
 import SealedSync
 import Synchronization
@@ -101,7 +102,7 @@ struct RotationCompetitionTests {
         let keyring = try await folder.store.unlock(folder.unlocker)
         let confirmed = Mutex(0)
         var file = StoreFile(folder.store.databaseURL, keyIsVerified: true)
-        file.onStep = { [self] step in
+        file.fileSystem = FileSystem { [self] step in
             do {
                 let program = try openDatabase(keyring)
                 try program.execute("PRAGMA busy_timeout = 0")
@@ -143,7 +144,7 @@ struct RotationCompetitionTests {
     private func openDatabase(_ keyring: StoreKeyring) throws -> Database {
         let files = try StoreFiles(folder.store.databaseURL)
         let opener = DatabaseOpener(files: files, key: try keyring.dataKey, keyIsVerified: true)
-        return try opener.keying(Keying.engineVersion())
+        return try opener.cipherConfiguration(CipherConfiguration.engineVersion())
             .open(path: files.database, flags: SQLITE_OPEN_READWRITE)
     }
 

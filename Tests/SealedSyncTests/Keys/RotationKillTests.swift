@@ -1,10 +1,10 @@
+import DurableFiles
+import FileSystemRecording
 import Foundation
 import SealedSync
 import SeededNumbers
-import Synchronization
 import Testing
 
-@testable import SQLCipherStore
 @testable import StoreKeys
 
 @Suite("A process that is killed while it rotates a data key")
@@ -13,43 +13,53 @@ struct RotationKillTests {
 
     init() throws { folder = try UserFolder() }
 
-    /// A step of the first write of the keyslot file, of the new database, or of the second write.
-    enum Place: CaseIterable {
-        static var allCases: [Place] {
-            PrivateFile.ReplacementStep.allCases.map { .keyslots($0, write: 1) }
-                + MaintenanceStep.allCases.map { .database($0) }
-                + PrivateFile.ReplacementStep.allCases.map { .keyslots($0, write: 2) }
-        }
+    /// The steps of the first write of the keyslot file, of the new database, and of the second write.
+    private static let steps =
+        replacement + [
+            "remove store.db-wal", "create store.db.new", "write store.db.new", "synchronize store.db.new",
+            "verify store.db.new", "rename store.db.new store.db", "synchronize .",
+        ] + replacement
 
-        case keyslots(PrivateFile.ReplacementStep, write: Int)
-        case database(MaintenanceStep)
+    private static let replacement = [
+        "create .store.keys.*.tmp", "write .store.keys.*.tmp", "synchronize .store.keys.*.tmp",
+        "rename .store.keys.*.tmp store.keys", "synchronize .",
+    ]
+
+    @Test("which is done in this order")
+    func order() async throws {
+        try await folder.create(notes: 300)
+        let recorder = FileSystemRecorder(in: folder.store.url)
+        try await Self.rotate(folder.store, folder.unlocker, recorder.fileSystem)
+        #expect(recorder.takeLines() == Self.steps)
     }
 
     @Test(
-        "at any durable step leaves a store that opens with every row, and without a rotation",
-        arguments: Place.allCases.indices
+        "after any durable step leaves a store that opens with every row, and without a rotation",
+        arguments: 1...steps.count
     )
-    func killed(index: Int) async throws {
+    func killed(step: Int) async throws {
         try await folder.create(notes: 300)
         let path = folder.parent.path
-        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, index = index as Int] in
-            let place = Place.allCases[index]
-            let store = UserFolder.store(in: path)
-            let writes = Counter()
-            let keyslots = Keyslots(store.keyslotsURL) { step in
-                if step == .started { writes.increment() }
-                if case .keyslots(step, write: writes.value) = place { kill(getpid(), SIGKILL) }
-            }
-            var file = StoreFile(store.databaseURL, keyIsVerified: true)
-            file.onStep = { step in if case .database(step) = place { kill(getpid(), SIGKILL) } }
-            _ = try await store.rotateDataKey(UserFolder.unlocker(in: path), keyslots, file, nil)
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, step = step as Int] in
+            let (store, unlocker) = (UserFolder.store(in: path), UserFolder.unlocker(in: path))
+            try await Self.rotate(store, unlocker, .killing(after: step))
         }
         try await folder.expectNotes(300)
         #expect(try await KeyslotFile.read(at: folder.store.keyslotsURL).isRotationPending == false)
-        // What was left over is no obstacle, and goes.
+        // What was left over is not an obstacle, and goes.
         try await folder.store.rotateDataKey(folder.unlocker)
         try await folder.expectNotes(300)
         #expect(try folder.contents().keys.sorted() == ["store.db", "store.keys"])
+    }
+
+    private static func rotate(
+        _ store: StoreFolder,
+        _ unlocker: SecretFileUnlocker,
+        _ fileSystem: FileSystem
+    ) async throws {
+        var file = StoreFile(store.databaseURL, keyIsVerified: true)
+        file.fileSystem = fileSystem
+        _ = try await store.rotateDataKey(unlocker, Keyslots(store.keyslotsURL, in: fileSystem), file, nil)
     }
 
     /// What a kill has left.
@@ -101,12 +111,4 @@ struct RotationKillTests {
         #expect(try await database.isEncrypted(with: keyring.dataKey) != isNew)
         return isNew ? .newKey : .oldKey
     }
-}
-
-private final class Counter: Sendable {
-    private let count = Mutex(0)
-
-    var value: Int { count.withLock { $0 } }
-
-    func increment() { count.withLock { $0 += 1 } }
 }

@@ -48,7 +48,7 @@ extension EmulatorResponse {
             do {
                 return try JSONValue(parsing: body)
             } catch {
-                // An empty body is no JSON.
+                // An empty body is not JSON.
                 return .null
             }
         }

@@ -155,7 +155,7 @@ extension ServerMutant {
             )
             return answer
         },
-        answering(.azureMobileApps, "input.broken-json", "answers 201 to what is no JSON") { _, answer in
+        answering(.azureMobileApps, "input.broken-json", "answers 201 to what is not JSON") { _, answer in
             if answer.status == 400 { answer.status = 201 }
         },
     ]

@@ -1,0 +1,67 @@
+import SecretMemory
+
+/// Every slot of a file that one of several unlockers opens, in the order of the file.
+struct OpenedSlots: Sendable {
+    struct Opening: Sendable {
+        let slot: Keyslot
+        let secret: SecretBytes
+        /// Whether one of the unlockers that open the slot survives a restart of the machine.
+        var survivesRestart: Bool
+        /// The places, among the unlockers, of those that open the slot.
+        var unlockers: Set<Int>
+
+        /// The slot with another root key in it.
+        func sealed(with rootKey: SecretBytes, storeID: RandomIdentifier, random: RandomSource) throws -> Keyslot {
+            try KeyslotFile.seal(rootKey, into: slot, secret: secret, storeID: storeID, random: random)
+        }
+    }
+
+    /// What all of them hold; the file was verified with it.
+    let rootKey: SecretBytes
+    let slots: [Opening]
+}
+
+extension KeyslotFile {
+    /// Opens every slot that one of several unlockers opens, and proves that the file is what was written.
+    ///
+    /// - Returns: The slots; `nil` without an unlocker.
+    /// - Throws: The error of the first unlocker that opens no slot at all.
+    func openSlots(with unlockers: [any StoreUnlocker]) async throws -> OpenedSlots? {
+        var openings: [Keyslot.ID: OpenedSlots.Opening] = [:]
+        var rootKeys: [SecretBytes] = []
+        for (place, unlocker) in unlockers.enumerated() {
+            var (isOpener, firstError) = (false, nil as KeyError?)
+            for slot in slots where slot.kind == unlocker.slotKind {
+                do {
+                    guard let opened = try await open(slot, with: unlocker) else { continue }
+                    isOpener = true
+                    rootKeys.append(opened.rootKey)
+                    let before = openings[slot.id]
+                    openings[slot.id] = OpenedSlots.Opening(
+                        slot: slot,
+                        secret: opened.secret,
+                        survivesRestart: before?.survivesRestart == true || unlocker.survivesRestart,
+                        unlockers: (before?.unlockers ?? []).union([place])
+                    )
+                } catch let error as KeyError {
+                    // Another slot may be this unlocker's; if none is, this is why.
+                    firstError = firstError ?? error
+                }
+            }
+            guard isOpener else {
+                throw firstError
+                    ?? KeyError(
+                        .wrongSecret,
+                        message: "An unlocker of the kind \(unlocker.slotKind) that is to be kept opens no slot. "
+                            + "Nothing was written."
+                    )
+            }
+        }
+        guard let rootKey = rootKeys.first else { return nil }
+        guard rootKeys.allSatisfy({ $0 == rootKey }) else {
+            throw KeyError.damaged("Its slots hold different root keys.")
+        }
+        try verify(with: rootKey)
+        return OpenedSlots(rootKey: rootKey, slots: slots.compactMap { openings[$0.id] })
+    }
+}

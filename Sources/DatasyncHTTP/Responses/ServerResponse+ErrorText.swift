@@ -1,0 +1,37 @@
+internal import RemoteContract
+internal import SyncContract
+
+extension ServerResponse {
+    /// What the server says about a failure, ready to be appended to a message; empty when it says nothing.
+    ///
+    /// Conflicts are left out, because their body is a row. So is everything that is not JSON: pages for browsers may
+    /// repeat the request's headers.
+    var serverText: String {
+        guard (400...599).contains(status), mapping != .conflict, let text = errorText else { return "" }
+        let line = text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) }
+        return ": " + String(line.prefix(200)) + (line.count > 200 ? "…" : "")
+    }
+
+    private var errorText: String? {
+        let node: JSONNode
+        do throws(JSONError) {
+            node = try JSONNode(parsing: body)
+        } catch {
+            // A failure without JSON has nothing to add to its status.
+            return nil
+        }
+        let text = Self.text(node) ?? validationTexts(node)
+        return text.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// A JSON string, or one of the members that servers put their text in; the standard error object nests it.
+    private static func text(_ node: JSONNode) -> String? {
+        node.stringValue ?? node["error"]?.stringValue ?? node["error"]?["message"]?.stringValue
+            ?? node["description"]?.stringValue ?? node["message"]?.stringValue ?? node["title"]?.stringValue
+    }
+
+    /// The texts of a list of failed validations.
+    private func validationTexts(_ node: JSONNode) -> String? {
+        node.elements.map { $0.compactMap { $0["errorMessage"]?.stringValue }.joined(separator: " ") }
+    }
+}

@@ -1,0 +1,198 @@
+internal import Foundation
+internal import RecordJSON
+package import SyncContract
+
+/// Decodes items from records of one table: one property per value at the top level, and the id under `id`.
+package struct RecordDecoder {
+    private let table: TableDefinition
+    private let decoder = ItemDecoder()
+
+    package init(_ table: TableDefinition) { self.table = table }
+
+    /// The item of a record.
+    ///
+    /// - Throws: ``StoreError/Code/invalidItem``.
+    package func decode<Item: Decodable>(_ type: Item.Type, from record: Record) throws -> Item {
+        decoder.begin(record)
+        do {
+            return try Item(from: decoder)
+        } catch let error as DecodingError {
+            throw StoreError(
+                .invalidItem,
+                "a row of '\(table.name)' does not fit \(type): \(Self.describe(error)); make the property optional or"
+                    + " give it the column's type"
+            )
+        }
+    }
+
+    /// Names the property; the debug description of a decoding error may quote the value.
+    private static func describe(_ error: DecodingError) -> String {
+        switch error {
+        case .keyNotFound(let key, _): "property '\(key.stringValue)' has no value"
+        case .valueNotFound(_, let context): "property '\(path(context))' has no value"
+        case .typeMismatch(let type, let context): "property '\(path(context))' is no \(type)"
+        case .dataCorrupted(let context): "property '\(path(context))' cannot be read"
+        @unknown default: "a property cannot be read"
+        }
+    }
+
+    private static func path(_ context: DecodingError.Context) -> String {
+        context.codingPath.map(\.stringValue).joined(separator: ".")
+    }
+}
+
+/// Gives out the values of one record after the other.
+private final class ItemDecoder: Decoder {
+    private var record = Record(id: "")
+    private var slots = PropertySlots([])
+
+    var codingPath: [any CodingKey] { [] }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func begin(_ record: Record) {
+        self.record = record
+        if slots.names == record.slotNames { slots.begin() } else { slots = PropertySlots(record.slotNames) }
+    }
+
+    /// The value under a key, nil when there is none.
+    func value(_ key: some CodingKey) -> FieldValue? {
+        let name = key.stringValue
+        if let slot = slots.slot(of: name, appending: false) { return record.slotValues[slot] }
+        return name == "id" ? record.id.fieldValue : nil
+    }
+
+    var names: [String] { ["id"] + record.names }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
+        KeyedDecodingContainer(ItemDecodingContainer<Key>(decoder: self))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw Self.notNamed }
+    func singleValueContainer() throws -> any SingleValueDecodingContainer { throw Self.notNamed }
+
+    static var notNamed: StoreError {
+        StoreError(.invalidItem, "items must decode from named properties, without nested containers of their own")
+    }
+}
+
+private struct ItemDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let decoder: ItemDecoder
+    var codingPath: [any CodingKey] { [] }
+    var allKeys: [Key] { decoder.names.compactMap { Key(stringValue: $0) } }
+
+    func contains(_ key: Key) -> Bool { decoder.value(key) != nil }
+
+    func decodeNil(forKey key: Key) -> Bool { decoder.value(key)?.isNull ?? true }
+
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try present(key) { $0.boolValue } }
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try optional(key) { $0.boolValue } }
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { try present(key) { $0.stringValue } }
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+        try optional(key) { $0.stringValue }
+    }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try present(key) { Self.number($0) } }
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
+        try optional(key) { Self.number($0) }
+    }
+    func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
+        try present(key) { Self.number($0).map { Float($0) } }
+    }
+    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
+        try optional(key) { Self.number($0).map { Float($0) } }
+    }
+
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try present(key, Self.whole) }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try optional(key, Self.whole) }
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try present(key, Self.whole) }
+    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try optional(key, Self.whole) }
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try present(key, Self.whole) }
+    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try optional(key, Self.whole) }
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try present(key, Self.whole) }
+    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try optional(key, Self.whole) }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try present(key, Self.whole) }
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try optional(key, Self.whole) }
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try present(key, Self.whole) }
+    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try optional(key, Self.whole) }
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try present(key, Self.whole) }
+    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try optional(key, Self.whole) }
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try present(key, Self.whole) }
+    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try optional(key, Self.whole) }
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try present(key, Self.whole) }
+    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try optional(key, Self.whole) }
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try present(key, Self.whole) }
+    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try optional(key, Self.whole) }
+
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        try present(key) { try Self.value($0, as: type, key) as? Value }
+    }
+
+    func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
+        try optional(key) { try Self.value($0, as: type, key) as? Value }
+    }
+
+    /// The value under a key that must have one of the right type.
+    private func present<Value>(_ key: Key, _ convert: (FieldValue) throws -> Value?) throws -> Value {
+        guard let field = decoder.value(key) else {
+            throw DecodingError.keyNotFound(key, .init(codingPath: [key], debugDescription: "no such column"))
+        }
+        if field.isNull {
+            throw DecodingError.valueNotFound(Value.self, .init(codingPath: [key], debugDescription: "null"))
+        }
+        guard let value = try convert(field) else {
+            throw DecodingError.typeMismatch(Value.self, .init(codingPath: [key], debugDescription: "other type"))
+        }
+        return value
+    }
+
+    private func optional<Value>(_ key: Key, _ convert: (FieldValue) throws -> Value?) throws -> Value? {
+        guard let field = decoder.value(key), !field.isNull else { return nil }
+        guard let value = try convert(field) else {
+            throw DecodingError.typeMismatch(Value.self, .init(codingPath: [key], debugDescription: "other type"))
+        }
+        return value
+    }
+
+    /// The value of a field in the type asked for; nil when the field is of another kind.
+    private static func value<Value: Decodable>(_ field: FieldValue, as type: Value.Type, _ key: Key) throws -> Any? {
+        switch type {
+        case is Date.Type: return field.dateValue?.date
+        case is Data.Type: return field.bytesValue.map { Data($0) }
+        case is UUID.Type: return field.stringValue.flatMap(UUID.init(uuidString:))
+        case is URL.Type: return field.stringValue.flatMap(URL.init(string:))
+        case is Decimal.Type:
+            let text = field.decimalValue?.text ?? field.int64Value.map { String($0) } ?? number(field)?.description
+            return text.flatMap { Decimal(string: $0) }
+        default:
+            let json = try RecordCoding.json(field, column: key.stringValue)
+            do {
+                return try NestedJSON.decode(type, from: json)
+            } catch is DecodingError {
+                // Its description may quote the value; the property's name is what helps.
+                throw DecodingError.dataCorrupted(.init(codingPath: [key], debugDescription: "nested value"))
+            }
+        }
+    }
+
+    /// The whole number of a field in the width asked for; nil when it does not fit.
+    @inline(__always)
+    private static func whole<Value: FixedWidthInteger>(_ field: FieldValue) -> Value? {
+        field.int64Value.flatMap { Value(exactly: $0) }
+    }
+
+    private static func number(_ field: FieldValue) -> Double? {
+        field.doubleValue ?? field.int64Value.flatMap { Double(exactly: $0) }
+    }
+
+    func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type,
+        forKey key: Key
+    ) throws -> KeyedDecodingContainer<Nested> {
+        throw ItemDecoder.notNamed
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer { throw ItemDecoder.notNamed }
+
+    // A superclass decodes from the same record.
+    func superDecoder() -> any Decoder { decoder }
+    func superDecoder(forKey key: Key) -> any Decoder { decoder }
+}

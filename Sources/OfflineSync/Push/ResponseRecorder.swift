@@ -1,0 +1,114 @@
+internal import RemoteContract
+internal import SyncContract
+
+/// Records the answer to one operation: row, operation and error in one transaction.
+struct ResponseRecorder: Sendable {
+    private let table: TableDefinition
+    /// The operation as it was sent.
+    private let sent: TableOperation
+    /// The row that was sent.
+    private let row: Record?
+
+    init(_ inFlight: InFlightOperation) {
+        table = inFlight.table
+        sent = inFlight.operation
+        row = inFlight.row
+    }
+
+    func record(_ outcome: PushOutcome, _ transaction: inout StoreTransaction, _ schema: StoreSchema) throws {
+        // If the operation is gone, a resolution dropped it while it was on its way, and asked for the row to be
+        // fetched again.
+        guard var current = try OperationQueue.operation(sent.id, &transaction, schema) else { return }
+        let wasEdited = current.editCounter != sent.editCounter
+        switch outcome {
+        case .aborted: break
+        case .accepted(let serverItem):
+            if wasEdited, !(sent.kind == .delete && current.kind == .delete) {
+                // The server has an older state of the item: the newer one will be sent as a change of that.
+                try rebase(&current, onto: serverItem, &transaction)
+            } else {
+                try OperationQueue.remove(current, &transaction)
+                if let serverItem { try transaction.upsert([table.storable(serverItem)], into: table.name) }
+            }
+        case .sendAgain(let serverItem):
+            try rebase(&current, onto: serverItem, &transaction)
+        case .conflict(let side, let status):
+            if case .row(let serverItem) = side { current.serverItem = serverItem } else { current.serverItem = nil }
+            // An operation that was edited is sent again by the next push, which asks the server anew.
+            if !wasEdited {
+                current.state = .conflicted
+                try store(conflict(side, status), &transaction)
+            }
+            try OperationQueue.save(current, table, &transaction)
+        case .refused(let error):
+            guard !wasEdited else { break }
+            current.state = .failed
+            try store(refusal(error), &transaction)
+            try OperationQueue.save(current, table, &transaction)
+        }
+    }
+
+    private func rebase(
+        _ operation: inout TableOperation,
+        onto serverItem: Record?,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        if operation.kind == .insert { operation.kind = .update }
+        operation.baseVersion = serverItem?.version
+        operation.serverItem = nil
+        operation.sentItems = []
+        operation.restores = false
+        if let serverItem, operation.kind != .delete {
+            try transaction.upsert([table.beyondDeclaredColumns(of: serverItem)], into: table.name)
+        }
+        try OperationQueue.save(operation, table, &transaction)
+    }
+
+    private func conflict(_ side: PushOutcome.ServerSide, _ status: Int?) -> TableOperationError {
+        switch side {
+        case .nothing: error("the server has no such item any more", status, isMissing: true)
+        case .unknown: error("the item was changed on the server, which does not show it", status)
+        case .row(let serverItem):
+            error(
+                serverItem.isDeleted ? "the item was deleted on the server" : "the item was changed on the server",
+                status,
+                serverItem: serverItem
+            )
+        }
+    }
+
+    private func refusal(_ refusal: RemoteError) -> TableOperationError {
+        error(refusal.message, refusal.status, isConflict: false)
+    }
+
+    private func error(
+        _ message: String,
+        _ status: Int?,
+        isConflict: Bool = true,
+        isMissing: Bool = false,
+        serverItem: Record? = nil
+    ) -> TableOperationError {
+        TableOperationError(
+            id: ItemID.make(),
+            operationID: sent.id,
+            table: table.name,
+            itemID: sent.itemID,
+            kind: sent.kind,
+            isConflict: isConflict,
+            status: status,
+            message: message,
+            item: row ?? sent.deletedItem,
+            serverItem: serverItem,
+            isMissingOnServer: isMissing,
+            editCounter: sent.editCounter
+        )
+    }
+
+    private func store(_ error: TableOperationError, _ transaction: inout StoreTransaction) throws {
+        try OperationQueue.removeErrors(of: sent, &transaction)
+        try transaction.upsert(
+            [OperationErrorCoding.record(error, table)],
+            into: SystemTables.operationErrors.name
+        )
+    }
+}

@@ -1,0 +1,107 @@
+public import SyncContract
+
+/// Evaluates queries over records in memory: the meaning that every other form of a query is held against.
+public struct QueryEvaluator: Sendable {
+    private let table: TableDefinition
+
+    /// An evaluator for rows of the given table. The table decides how ids compare.
+    public init(_ table: TableDefinition) { self.table = table }
+
+    /// The rows a query gives: filtered, ordered, cut, and reduced to the selected columns.
+    ///
+    /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidQuery``, as `Query.validate(for:)` does.
+    public func evaluate(_ query: Query, over records: some Sequence<Record>) throws(StoreError) -> [Record] {
+        let query = try query.validated(for: table)
+        var rows = records.filter { record in
+            query.predicate.map { holds($0) { record[$0] ?? .null } } ?? true
+        }
+        rows.sort { precedes($0, $1, in: query.order) }
+        let cut = rows.dropFirst(query.offset).prefix(query.limit ?? Int.max)
+        guard let selection = query.selection else { return Array(cut) }
+        return cut.map { $0.selecting(selection) }
+    }
+
+    /// Whether a row satisfies a predicate; every row satisfies none. A column the row lacks is null.
+    ///
+    /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidQuery`` for a predicate beyond the bounds said at
+    ///   ``QueryPredicate``.
+    public func matches(_ record: Record, _ predicate: QueryPredicate?) throws(StoreError) -> Bool {
+        guard let predicate = try predicate?.normalized() else { return true }
+        return holds(predicate) { record[$0] ?? .null }
+    }
+
+    /// Whether one row comes before another in an order that ends with the id.
+    public func precedes(_ left: Record, _ right: Record, in order: [QueryOrder]) -> Bool {
+        for entry in order + [QueryOrder(column: "id")] {
+            let a = value(of: entry, left)
+            let b = value(of: entry, right)
+            let sign = a.isNull || b.isNull ? (a.isNull ? 0 : 1) - (b.isNull ? 0 : 1) : a.compare(with: b) ?? 0
+            if sign != 0 { return entry.direction == .ascending ? sign < 0 : sign > 0 }
+        }
+        return false
+    }
+
+    /// Whether a normalized predicate holds for the row whose values the closure knows.
+    package func holds(_ predicate: QueryPredicate, _ row: (String) -> FieldValue) -> Bool {
+        switch predicate {
+        case .constant(let value): return value
+        case .all(let parts): return parts.allSatisfy { holds($0, row) }
+        case .any(let parts): return parts.contains { holds($0, row) }
+        case .not(let part): return !holds(part, row)
+        case .isAnyOf(let expression, let values):
+            let foldsIDs = expression == .column("id")
+            let value = expression.value(row)
+            return expression.alike(values).contains { compare(value, .equal, $0, foldsIDs: foldsIDs) }
+        case .match(let text, let match, let pattern):
+            guard case .string(let text) = text.value(row), case .string(let pattern) = pattern.value(row) else {
+                return false
+            }
+            return text.matchesBytes(match, pattern)
+        case .words(let text, let match, let columns):
+            let words = columns.flatMap { row($0).stringValue.map(TextWords.words) ?? [] }
+            return TextWords.terms(of: text, match).allSatisfy { words.contains(where: $0.matches) }
+        case .comparison(let left, let comparison, let right):
+            let foldsIDs = left == .column("id") || right == .column("id")
+            return compare(left.value(row), comparison, right.value(row), foldsIDs: foldsIDs)
+        }
+    }
+
+    private func compare(
+        _ left: FieldValue,
+        _ comparison: QueryComparison,
+        _ right: FieldValue,
+        foldsIDs: Bool
+    ) -> Bool {
+        let left = foldsIDs ? folded(left) : left
+        let right = foldsIDs ? folded(right) : right
+        let sign = left.isNull && right.isNull ? nil : left.compare(with: right)
+        return switch comparison {
+        case .equal: left.isNull && right.isNull || sign == 0
+        case .notEqual: !(left.isNull && right.isNull || sign == 0)
+        case .less: sign.map { $0 < 0 } ?? false
+        case .lessOrEqual: sign.map { $0 <= 0 } ?? false
+        case .greater: sign.map { $0 > 0 } ?? false
+        case .greaterOrEqual: sign.map { $0 >= 0 } ?? false
+        }
+    }
+
+    private func value(of entry: QueryOrder, _ record: Record) -> FieldValue {
+        if entry.isFolded { return QueryExpression.folded(.column(entry.column)).value { record[$0] ?? .null } }
+        return entry.column == "id" ? folded(record.id.fieldValue) : record[entry.column] ?? .null
+    }
+
+    private func folded(_ value: FieldValue) -> FieldValue {
+        guard case .string(let text) = value, table.idComparison == .asciiCaseInsensitive else { return value }
+        return .string(text.asciiLowercased())
+    }
+}
+
+extension String {
+    fileprivate func matchesBytes(_ match: QueryMatch, _ pattern: String) -> Bool {
+        switch match {
+        case .startsWith: utf8.starts(with: pattern.utf8)
+        case .endsWith: utf8.count >= pattern.utf8.count && utf8.suffix(pattern.utf8.count).elementsEqual(pattern.utf8)
+        case .contains: firstPosition(of: pattern) != nil
+        }
+    }
+}

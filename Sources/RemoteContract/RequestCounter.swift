@@ -1,0 +1,26 @@
+internal import Synchronization
+
+/// Counts the requests that one push or pull makes a remote send.
+///
+/// A remote may be shared by several contexts. So the count belongs to the work, not to the remote: it goes with the
+/// task, and with those that the task starts.
+public final class RequestCounter: Sendable {
+    @TaskLocal private static var current: RequestCounter?
+
+    private let requests = Atomic<Int>(0)
+
+    package init() {}
+
+    /// How many requests were counted so far.
+    package var count: Int { requests.load(ordering: .relaxed) }
+
+    /// Counts one request for the push or pull that the calling task is part of; elsewhere this does nothing.
+    ///
+    /// For authors of remotes: to be called for every request, right before it is sent.
+    public static func countRequest() { _ = current?.requests.add(1, ordering: .relaxed) }
+
+    /// Runs work whose requests are counted here, and no longer where they were counted before.
+    package func counting<Value>(_ work: () async throws -> Value) async rethrows -> Value {
+        try await Self.$current.withValue(self, operation: work)
+    }
+}

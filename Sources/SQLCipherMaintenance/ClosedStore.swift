@@ -1,0 +1,63 @@
+import CSQLCipher
+import DurableFiles
+import SQLCipherStore
+import SecretMemory
+import SyncContract
+
+/// A store that nobody has open, locked and read without changing database or WAL.
+///
+/// A WAL that was left behind is read as it lies: the index that SQLite needs for that goes with this object, and a
+/// connection that cannot write does not move the WAL into the database.
+final class ClosedStore {
+    let files: StoreFiles
+    let header: FileHeader
+    let engine: EngineVersion
+    private let cipherConfiguration: CipherConfiguration
+    private let lock: LockFile
+    private let hadIndex: Bool
+
+    /// Locks the store and reads what is in clear.
+    ///
+    /// - Throws: As ``StoreFile/inspect(key:)``. Whether the key is the right one is not known then.
+    init(_ files: StoreFiles, key: SecretBytes) throws {
+        self.files = files
+        guard key.count == KeyText.keyCount else { throw StoreError.wrongKeyLength(key.count) }
+        guard FileSystem.exists(files.database) else { throw StoreError.noStore(at: files.database) }
+        engine = try CipherConfiguration.engineVersion()
+        lock = try LockFile(files)
+        header = try FileHeader(
+            reading: FileSystem.prefix(of: files.database, count: FileHeader.count),
+            of: files.database
+        )
+        guard let newest = engine.newestFormat, header.format.rawValue <= newest.rawValue else {
+            throw StoreError.needsNewerLibrary(files.database, engine)
+        }
+        cipherConfiguration = try CipherConfiguration(key: key, header: header, engine: engine)
+        hadIndex = FileSystem.exists(files.index)
+    }
+
+    deinit {
+        guard !hadIndex else { return }
+        do {
+            try files.fileSystem.remove(files.index)
+        } catch {
+            // The next opening makes it anew.
+        }
+    }
+
+    /// Whether a WAL was left behind.
+    var hasWAL: Bool { FileSystem.size(of: files.wal) ?? 0 > 0 }
+
+    /// Opens a connection that reads. After a damaged page it gives nothing more: then another one is needed.
+    func openDatabase() throws -> Database {
+        let database =
+            if hasWAL {
+                try cipherConfiguration.open(path: files.database, flags: SQLITE_OPEN_READONLY)
+            } else {
+                // Without a WAL there is nothing to be kept apart from others, and no file has to be made.
+                try cipherConfiguration.open(path: files.immutableURI, flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+            }
+        try database.configureSession(EncryptedStoreOptions())
+        return database
+    }
+}

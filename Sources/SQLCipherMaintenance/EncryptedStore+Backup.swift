@@ -1,0 +1,119 @@
+import CSQLCipher
+package import DurableFiles
+public import Foundation
+public import SQLCipherStore
+import SyncContract
+
+extension EncryptedStore {
+    /// Writes a complete copy of the store to another file while the store is in use.
+    ///
+    /// The copy shows the state of one instant: all that was committed before the call, and no part of a transaction.
+    /// It is encrypted under the same key, and is one file without a WAL. Reads and writes go on meanwhile; the WAL
+    /// grows with what is written, until the copy is done. ``close()`` waits for the copy.
+    ///
+    /// The file appears under its name when it is complete, on the disk and read back. A kill leaves nothing under that
+    /// name, and `<name>.new` beside it, encrypted, which the next backup to the same place replaces.
+    ///
+    /// A backup without its key is lost: take the keyslot file along.
+    ///
+    /// - Parameters:
+    ///   - url: Where the copy goes. Its folder must exist.
+    ///   - progress: Is told how far the work has come.
+    /// - Throws: ``StoreError``: ``StoreError/Code/alreadyExists`` when something is at the URL;
+    ///   ``StoreError/Code/notFound`` for a missing folder; ``StoreError/Code/damaged`` when a page of the store is
+    ///   damaged, and no copy is made; ``StoreError/Code/inUse`` when another backup is being written there;
+    ///   ``StoreError/Code/full``, ``StoreError/Code/readOnly``, ``StoreError/Code/locked`` and
+    ///   ``StoreError/Code/closed``. `CancellationError` when the task was cancelled, after which there is no file.
+    public func backUp(to url: URL, progress: StoreProgressHandler? = nil) async throws {
+        try await backUp(to: url, progress: progress, in: FileSystem())
+    }
+
+    /// The same, with a file system that tells each step.
+    package func backUp(
+        to url: URL,
+        progress: StoreProgressHandler?,
+        in fileSystem: FileSystem
+    ) async throws {
+        let (files, target) = try (files, StoreFiles(url, in: fileSystem))
+        try await duringLongRead { cipherConfiguration in
+            try await CancellableWork.run(at: target.database) { work in
+                guard !FileSystem.exists(target.database) else { throw StoreError.alreadyExists(at: target.database) }
+                try target.refuseOrphanedWAL()
+                try DatabaseBuilder(
+                    files: target,
+                    cipherConfiguration: cipherConfiguration,
+                    work: work,
+                    progress: progress
+                )
+                .build(.free) { path in
+                    let source = try Self.openSource(files, cipherConfiguration)
+                    return try DatabaseCopy(
+                        source: source,
+                        size: source.contentSize,
+                        work: work,
+                        progress: progress
+                    )
+                    .run(to: path, cipherConfiguration)
+                }
+            }
+        }
+    }
+
+    /// Writes a copy of the store and of files that belong to it, each of a few pages, into a new folder, which appears
+    /// when it is complete. The files keep their names.
+    package func backUp(
+        toFolder url: URL,
+        with companions: [URL],
+        progress: StoreProgressHandler?,
+        in fileSystem: FileSystem = FileSystem()
+    ) async throws {
+        let place = try StoreFiles(url)
+        let name = self.url.lastPathComponent
+        let folder = try await CancellableWork.run(at: place.database) { _ in
+            guard FileSystem.isFolder(place.folder) else { throw StoreError.noFolder(place.folder) }
+            guard !FileSystem.exists(place.database) else { throw StoreError.alreadyExists(at: place.database) }
+            let names = [name, name + ".new"] + companions.map(\.lastPathComponent)
+            return try TemporaryFolder(place.database, names: names, in: fileSystem)
+        }
+        do {
+            try await backUp(
+                to: URL(filePath: folder.path).appending(path: name),
+                progress: progress,
+                in: fileSystem
+            )
+            try await CancellableWork.run(at: place.database) { _ in
+                for companion in companions {
+                    try Self.copySmallFile(
+                        companion.path,
+                        to: fileSystem.create("\(folder.path)/\(companion.lastPathComponent)")
+                    )
+                }
+                try folder.publish()
+            }
+        } catch {
+            do {
+                try folder.discard()
+            } catch {
+                // The next backup to the same place removes it; the caller gets the reason for the failure.
+            }
+            throw error
+        }
+    }
+
+    private static func copySmallFile(_ path: String, to copy: consuming FileDescriptor) throws {
+        try copy.write(FileSystem.prefix(of: path, count: FileSystem.size(of: path) ?? 0))
+        try copy.synchronize()
+    }
+
+    /// A connection that reads the store, and may write to what is attached to it.
+    private static func openSource(_ files: StoreFiles, _ cipherConfiguration: CipherConfiguration) throws -> Database {
+        let source = try cipherConfiguration.open(
+            path: StoreFiles.uri(files.database, "mode=ro"),
+            flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI
+        )
+        try source.configureSession(EncryptedStoreOptions())
+        // Two connections that write the WAL back at one instant can corrupt it in every SQLite before 3.51.3.
+        _ = try source.text("PRAGMA wal_autocheckpoint = 0")
+        return source
+    }
+}

@@ -1,0 +1,75 @@
+package import SyncContract
+
+/// What the first 16 bytes of a store say in clear: that it is one, and with which settings it is encrypted.
+///
+/// They are SQLCipher's salt. With a raw key the salt need not be random: half of it names the format, the other half
+/// is.
+package struct FileHeader: Sendable {
+    /// The settings a store is encrypted with.
+    package enum Format: UInt8, Sendable, CaseIterable {
+        /// SQLCipher 3's, with pages of 4096 bytes.
+        case sqlcipher3 = 1
+        /// SQLCipher 4's.
+        case sqlcipher4 = 2
+    }
+
+    /// The size of a database page, in every format.
+    package static let pageSize = 4_096
+
+    /// The number of bytes.
+    package static let count = 16
+
+    /// What every store begins with.
+    package static let magic: [UInt8] = [0xD3] + Array("SealDB".utf8)
+
+    /// The first bytes of an SQLite database without encryption.
+    package static let plainHeader = Array("SQLite format 3\0".utf8)
+
+    /// The salt as a whole.
+    package let bytes: [UInt8]
+
+    /// The settings.
+    package let format: Format
+
+    /// A header for a new store.
+    package init(new format: Format) {
+        var generator = SystemRandomNumberGenerator()
+        bytes = Self.magic + [format.rawValue] + (0..<8).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        self.format = format
+    }
+
+    /// Reads the first bytes of the file at a path, which the errors name.
+    ///
+    /// - Throws: ``StoreError/Code/unsupportedFormat`` for an unencrypted SQLite database and for a format of a newer
+    ///   version; ``StoreError/Code/damaged`` for anything else that is not the start of a store.
+    package init(reading bytes: [UInt8], of path: String) throws(StoreError) {
+        guard bytes.count >= Self.count else { throw Self.wrongLength(of: path) }
+        let bytes = Array(bytes.prefix(Self.count))
+        guard bytes != Self.plainHeader else {
+            throw StoreError(
+                .unsupportedFormat,
+                "'\(path)' is an SQLite database without encryption; make a store of it with 'StoreFile.encrypt'"
+            )
+        }
+        guard bytes.starts(with: Self.magic) else {
+            throw StoreError(
+                .damaged,
+                "'\(path)' is not a SealedSync database, or its first bytes are damaged; restore it from a backup"
+            )
+        }
+        guard let format = Format(rawValue: bytes[Self.magic.count]) else {
+            throw StoreError(
+                .unsupportedFormat,
+                "the store at '\(path)' has format \(bytes[Self.magic.count]), which this version does not know; use a"
+                    + " newer version"
+            )
+        }
+        self.bytes = bytes
+        self.format = format
+    }
+
+    /// The error for a file that has lost its end, or has gained something behind it.
+    static func wrongLength(of path: String) -> StoreError {
+        StoreError(.damaged, "'\(path)' has lost its end or has grown from outside; restore it from a backup")
+    }
+}

@@ -1,0 +1,117 @@
+public import SQLCipherMaintenance
+import SecretMemory
+public import StoreKeys
+
+extension StoreFolder {
+    /// Renews every key of the store: the root key, which needs the unlockers of all slots that stay, and the data key,
+    /// for which the database is encrypted anew.
+    ///
+    /// Whoever kept a copy of an older keyslot file, and a secret that opened it, still reads the copies of the database
+    /// that they have, and nothing that is written from now on. The store must not be open; space for a second copy of the
+    /// database is needed. The durable steps, in order:
+    ///
+    /// 1. The database under the new data key lies beside the old one, whole and read back.
+    /// 2. The keyslot file has the new root key, in the slots that stay, and the new data key as the pending one.
+    /// 3. The new database takes the old one's place.
+    /// 4. The new data key is the only one in the keyslot file.
+    ///
+    /// A kill, a full disk, a cancelled task or a store in use before the second step leave everything as it was; after
+    /// it, the next ``unlock(_:)`` or opening does what is left. Only when the new database got lost in the moment before
+    /// the third step, or another program has written to the old one since, the slots are as they are to be and the
+    /// database is under the old data key: then ``/StoreKeys/KeyslotFile/isRotationOverdue`` is true until the next
+    /// rotation, and ``rotateDataKey(_:progress:)`` will do for that.
+    ///
+    /// - Parameters:
+    ///   - unlockers: The unlockers to keep; each must open a slot, and every slot that one of them opens is kept.
+    ///   - dropMissing: Whether slots that none of them opens are dropped; otherwise these are an error.
+    ///   - progress: Is told how far the database has come.
+    /// - Returns: The keys from now on, and what became of the slots.
+    /// - Throws: `StoreError` as ``rotateDataKey(_:progress:)``; `KeyError` as
+    ///   ``/StoreKeys/Keyslots/rotateKeys(keeping:dropMissing:isEncryptedWith:reencrypt:)``, with code `missingUnlocker`
+    ///   when an unlocker is missing: the message names the slots. `CancellationError` before the second step.
+    @discardableResult
+    public func rotateKeys(
+        keeping unlockers: [any StoreUnlocker],
+        dropMissing: Bool = false,
+        progress: StoreProgressHandler? = nil
+    ) async throws -> KeyRotation {
+        try await rotateKeys(keeping: unlockers, dropMissing: dropMissing, at: rotationPlace, progress)
+    }
+
+    /// Takes the way in from slots whose secrets have leaked: removes them and renews every key of the store, in one run
+    /// as said for ``rotateKeys(keeping:dropMissing:progress:)``.
+    ///
+    /// - Parameters:
+    ///   - slots: The slots to revoke, at least one. An unlocker that opens one of them may authorize the change.
+    ///   - unlockers: The unlockers of the slots that stay.
+    ///   - replacement: What gets a slot in the place of the first one that is revoked; its secret must be another one.
+    ///   - dropMissing: Whether slots that none of the unlockers opens are dropped; otherwise these are an error.
+    ///   - progress: Is told how far the database has come.
+    /// - Returns: The keys from now on, and what became of the slots.
+    /// - Throws: As ``rotateKeys(keeping:dropMissing:progress:)``; `KeyError` as
+    ///   ``/StoreKeys/Keyslots/revoke(_:keeping:replacement:dropMissing:isEncryptedWith:reencrypt:)``.
+    @discardableResult
+    public func revoke(
+        _ slots: [Keyslot.ID],
+        keeping unlockers: [any StoreUnlocker],
+        replacement: (any StoreUnlocker)? = nil,
+        dropMissing: Bool = false,
+        progress: StoreProgressHandler? = nil
+    ) async throws -> KeyRotation {
+        try await revoke(
+            slots,
+            keeping: unlockers,
+            replacement: replacement,
+            dropMissing: dropMissing,
+            at: rotationPlace,
+            progress
+        )
+    }
+
+    /// A keyslot file and a database whose steps a test may watch.
+    package typealias RotationPlace = (keyslots: Keyslots, file: StoreFile)
+
+    private var rotationPlace: RotationPlace { (keyslots, StoreFile(databaseURL, keyIsVerified: true)) }
+
+    package func rotateKeys(
+        keeping unlockers: [any StoreUnlocker],
+        dropMissing: Bool,
+        at place: RotationPlace,
+        _ progress: StoreProgressHandler?
+    ) async throws -> KeyRotation {
+        try await recoveringRotation(with: unlockers) { begin in
+            try await place.keyslots.rotateKeys(
+                keeping: unlockers,
+                dropMissing: dropMissing,
+                isEncryptedWith: { try await place.file.isEncrypted(with: $0) },
+                reencrypt: { old, new, commit in
+                    begin()
+                    try await place.file.rekey(from: old, to: new, progress: progress, beforeReplacing: commit)
+                }
+            )
+        }
+    }
+
+    package func revoke(
+        _ slots: [Keyslot.ID],
+        keeping unlockers: [any StoreUnlocker],
+        replacement: (any StoreUnlocker)?,
+        dropMissing: Bool,
+        at place: RotationPlace,
+        _ progress: StoreProgressHandler?
+    ) async throws -> KeyRotation {
+        try await recoveringRotation(with: unlockers + [replacement].compactMap(\.self)) { begin in
+            try await place.keyslots.revoke(
+                slots,
+                keeping: unlockers,
+                replacement: replacement,
+                dropMissing: dropMissing,
+                isEncryptedWith: { try await place.file.isEncrypted(with: $0) },
+                reencrypt: { old, new, commit in
+                    begin()
+                    try await place.file.rekey(from: old, to: new, progress: progress, beforeReplacing: commit)
+                }
+            )
+        }
+    }
+}

@@ -1,0 +1,108 @@
+internal import CommandArguments
+internal import Foundation
+internal import SealedSync
+
+/// `keys revoke`
+struct KeysRevoke: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revoke",
+        abstract: "Shut out whoever has the secret of a slot: the answer to a leak.",
+        discussion: """
+            The numbers of the slots are those of 'keys status'. Removes the slots, gives the store a new root key and a \
+            new data key, and encrypts its database anew, in one run. Whoever kept a copy of the store and one of the \
+            revoked secrets still reads that copy, and nothing that is written from now on.
+
+            What opens the store now may be one of the slots that go; --new-passphrase-file puts a new passphrase in its \
+            place. Every slot that stays needs the new root key: name the secrets of the others with the --keep options. \
+            When one is missing, nothing is done and the slot is named; with --drop-missing it goes as well.
+
+            Writes the database anew beside the old one and puts it in its place: there must be room for both. A kill at \
+            any instant leaves a store that opens and is before or after the change. Should the new database get lost at \
+            that instant as well, 'keys status' says so, and 'keys rotate --data-key-only' ends the work.
+            """
+    )
+
+    @Argument(help: "The number of a slot.")
+    var slot: [Int]
+
+    @OptionGroup var keep: KeepOptions
+
+    @Flag(help: "Let slots go whose secrets are not given.")
+    var dropMissing = false
+
+    @OptionGroup var new: NewPassphraseOptions
+
+    @Flag(help: "Ask for a new passphrase on the terminal.")
+    var askNewPassphrase = false
+
+    @Flag(help: "Do not ask whether it is meant.")
+    var yes = false
+
+    @OptionGroup var options: StoreOptions
+    var json: Bool { options.json }
+
+    private var isReplaced: Bool { new.newPassphraseFile != nil || askNewPassphrase }
+
+    func validate() throws {
+        guard new.newPassphraseFile == nil || !askNewPassphrase else {
+            throw ValidationError("'--new-passphrase-file' and '--ask-new-passphrase' exclude each other.")
+        }
+        guard isReplaced || new.label.isEmpty else {
+            throw ValidationError("--label names the slot of a new passphrase; give --new-passphrase-file with it.")
+        }
+    }
+
+    func perform() async throws {
+        let keyslots = try options.keyslots()
+        let slots = try await KeyslotFile.read(at: keyslots.url).slots
+        let numbers = Set(slot).sorted()
+        for number in numbers where !slots.indices.contains(number - 1) {
+            throw ToolError("notFound", "there is no slot \(number); the store has slots 1 to \(slots.count)")
+        }
+        let revoked = numbers.map { slots[$0 - 1] }
+        let names = numbers.map { SlotAnswer(slots[$0 - 1], number: $0).text }.joined(separator: ", ")
+        let remedy = "The --keep options do the one, --drop-missing the other."
+        let rotation = try await keep.withUnlockers(of: options, ifMissing: remedy) { unlocker, unlockers in
+            let replacement = isReplaced ? try await new.unlocker(of: keyslots, openedBy: unlocker) : nil
+            if !yes {
+                let others = dropMissing ? " and every slot that none of the given secrets opens" : ""
+                try Confirmation.ask("This revokes \(names)\(others).", word: "revoke")
+            }
+            return try await Interruption.cancelling { [folder = options.folder, dropMissing] bar in
+                try await folder.revoke(
+                    revoked.map(\.id),
+                    keeping: unlockers,
+                    replacement: replacement,
+                    dropMissing: dropMissing
+                ) { bar.show($0) }
+            }
+        }
+        let changes = SlotChanges(rotation, of: slots)
+        if json { return try Console.write(json: RotationAnswer(rotation, changes)) }
+        changes.write()
+        Console.write("the keys are new; copies from before still open with what opened them")
+    }
+}
+
+/// What a rotation answers to programs.
+struct RotationAnswer: Encodable {
+    var rotated = true
+    /// Whether those are shut out who kept an old keyslot file.
+    var rootKeyRenewed = true
+    var dataKeyCreated: String
+    var revoked: [SlotAnswer]?
+    var dropped: [SlotAnswer]?
+    var kept: [SlotAnswer]?
+    var added: SlotAnswer?
+
+    init(_ rotation: KeyRotation, _ changes: SlotChanges) {
+        dataKeyCreated = rotation.keyring.dataKeyCreated.formatted(.iso8601)
+        (revoked, dropped, kept, added) = (changes.revoked, changes.dropped, changes.kept, changes.added)
+    }
+
+    /// For a rotation of the data key alone, which leaves every slot as it is.
+    init(_ keyring: StoreKeyring) {
+        rootKeyRenewed = false
+        dataKeyCreated = keyring.dataKeyCreated.formatted(.iso8601)
+    }
+}

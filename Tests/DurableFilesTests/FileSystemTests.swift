@@ -1,0 +1,132 @@
+import FileSystemRecording
+import Foundation
+import Testing
+
+@testable import DurableFiles
+
+@Suite("Changes of files")
+struct FileSystemTests {
+    private let folder: TemporaryFolder
+    private let recorder: FileSystemRecorder
+    private var fileSystem: FileSystem { recorder.fileSystem }
+
+    init() throws {
+        folder = try TemporaryFolder()
+        recorder = FileSystemRecorder(in: folder.url)
+    }
+
+    @Test("a new file is empty, for its owner alone, and takes no place that is taken, be it by a link to nothing")
+    func creation() throws {
+        let file = try fileSystem.create(folder.path("file"))
+        #expect(try file.status().st_mode & 0o7777 == 0o600)
+        #expect(try folder.text("file") == "")
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path("link"),
+            withDestinationPath: folder.path("nothing")
+        )
+        for name in ["file", "link"] {
+            #expect(failure { _ = try fileSystem.create(folder.path(name)) } == ["open", "\(EEXIST)"])
+        }
+        #expect(recorder.takeLines() == ["create file"])
+        #expect(try folder.names() == ["file", "link"])
+    }
+
+    @Test("what replaces a file takes its place, and the name is brought to the medium")
+    func replacement() throws {
+        try folder.write("old", to: "file")
+        try folder.write("new", to: "temporary")
+        try fileSystem.replace(folder.path("file"), with: folder.path("temporary"))
+        #expect(try folder.text("file") == "new")
+        #expect(try folder.names() == ["file"])
+        #expect(recorder.takeLines() == ["rename temporary file", "synchronize ."])
+    }
+
+    @Test("what is published gets a name that is free, and the name is brought to the medium")
+    func publication() throws {
+        try folder.write("new", to: "temporary")
+        try fileSystem.publish(folder.path("temporary"), as: folder.path("file"))
+        #expect(try folder.text("file") == "new")
+        #expect(try folder.names() == ["file"])
+        #expect(recorder.takeLines() == ["link temporary file", "remove temporary", "synchronize ."])
+    }
+
+    @Test("what is published never replaces anything, and stays where it was then")
+    func publicationRefused() throws {
+        try folder.write("old", to: "file")
+        try folder.write("new", to: "temporary")
+        let found = failure { try fileSystem.publish(folder.path("temporary"), as: folder.path("file")) }
+        #expect(found == ["link", "\(EEXIST)"])
+        #expect(try folder.text("file") == "old")
+        #expect(try folder.text("temporary") == "new")
+        #expect(recorder.takeLines() == [])
+    }
+
+    @Test("removing what is not there is no error, and is not reported")
+    func removal() throws {
+        try folder.write("", to: "file")
+        for _ in 0..<2 { try fileSystem.remove(folder.path("file")) }
+        #expect(recorder.takeLines() == ["remove file"])
+    }
+
+    @Test("a folder is for its owner alone, and is removed only when nothing lies in it")
+    func folders() throws {
+        try fileSystem.createFolder(folder.path("inner"))
+        try folder.write("", to: "inner/file")
+        #expect(failure { try fileSystem.createFolder(folder.path("inner")) } == ["mkdir", "\(EEXIST)"])
+        #expect(failure { try fileSystem.removeFolder(folder.path("inner")) } == ["rmdir", "\(ENOTEMPTY)"])
+        try fileSystem.remove(folder.path("inner/file"))
+        try fileSystem.removeFolder(folder.path("inner"))
+        #expect(recorder.takeLines() == ["create inner", "remove inner/file", "remove inner"])
+    }
+
+    @Test("writing and synchronizing are reported, each when it is done")
+    func content() throws {
+        let file = try fileSystem.create(folder.path("file"))
+        try file.write(Array("content".utf8))
+        try file.synchronize()
+        try fileSystem.synchronize(folder.path("file"))
+        #expect(try folder.text("file") == "content")
+        #expect(recorder.takeLines() == ["create file", "write file", "synchronize file", "synchronize file"])
+    }
+
+    @Test("synchronizing asks the system: what cannot be synchronized is an error, and is not reported")
+    func synchronizing() throws {
+        #expect(failure { try fileSystem.synchronize("/dev/null") }?.first == "fsync")
+        #expect(failure { try FileDescriptor(opening: "/dev/null", flags: O_RDWR).synchronize() }?.first == "fsync")
+        #expect(recorder.takeLines() == [])
+    }
+
+    @Test("a file is read from its start, on from where it was, and from an offset, until it ends")
+    func reading() throws {
+        try folder.write("0123456789", to: "file")
+        let file = try FileDescriptor(reading: folder.path("file"))
+        var buffer = [UInt8](repeating: 0, count: 6)
+        func text(_ count: Int) -> String { String(decoding: buffer.prefix(count), as: UTF8.self) }
+        var count = unsafe try buffer.withUnsafeMutableBytes { unsafe try file.read(into: $0) }
+        #expect(text(count) == "012345")
+        count = unsafe try buffer.withUnsafeMutableBytes { unsafe try file.read(into: $0) }
+        #expect(text(count) == "6789")
+        count = unsafe try buffer.withUnsafeMutableBytes { unsafe try file.read(into: $0, at: 3) }
+        #expect(text(count) == "345678")
+        count = unsafe try buffer.withUnsafeMutableBytes { unsafe try file.read(into: $0, at: 10) }
+        #expect(count == 0)
+        #expect(try FileSystem.prefix(of: folder.path("file"), count: 4) == Array("0123".utf8))
+        #expect(try FileSystem.prefix(of: folder.path("file"), count: 40).count == 10)
+    }
+
+    @Test("the folder of a path", arguments: [("/a/b", "/a"), ("/a", "/"), ("a", "."), ("a/b/c", "a/b")])
+    func folderOfPath(path: String, folder: String) {
+        #expect(FileSystem.folder(of: path) == folder)
+    }
+
+    private func failure(_ body: () throws -> Void) -> [String]? {
+        do {
+            try body()
+            return nil
+        } catch let failure as SystemCallFailure {
+            return [failure.call, "\(failure.number)"]
+        } catch {
+            return ["\(error)"]
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import DatasyncEmulator
+import DatasyncHTTP
+import OfflineSync
+import ReferenceStore
+import SyncContract
+import Testing
+
+@Suite("Lost answers")
+struct LostResponseTests {
+    @Test("deleting an insert that met somebody else's row leaves that row alone", arguments: DatasyncDialect.allCases)
+    func conflictedInsertDeleted(_ dialect: DatasyncDialect) async throws {
+        try await SyncWorld.with(dialect) { world in
+            try await world.phone.table.insert(["text": "theirs"], id: "a")
+            try await world.phone.context.push()
+            try await world.laptop.table.insert(["text": "mine"], id: "a")
+            #expect(try await world.laptop.context.push().conflicts.count == 1)
+            try await world.laptop.table.delete("a")
+            try await world.laptop.context.push()
+            #expect(world.onServer() == ["a": "theirs"])
+        }
+    }
+
+    @Test("deleting an insert whose answer was lost does not delete what another device made of it")
+    func lostInsertChangedDeleted() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            try await world.laptop.table.insert(["text": "milk"], id: "a")
+            world.laptop.server.intercept(.answerLost)
+            _ = try await syncErrorCode { try await world.laptop.context.push() }
+            try await world.phone.pull()
+            try await world.phone.table.update(Record(id: "a", ["text": "theirs"]))
+            try await world.phone.context.push()
+            try await world.laptop.table.delete("a")
+            try await world.laptop.context.push()
+            #expect(world.onServer() == ["a": "theirs"])
+        }
+    }
+
+    @Test("an edit after a lost answer is not a conflict with oneself", arguments: [true, false])
+    func lostThenEdited(_ insert: Bool) async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            if insert {
+                try await laptop.table.insert(["text": "milk"], id: "a")
+            } else {
+                try await world.shareItem()
+                try await laptop.table.update(Record(id: "a", ["text": "cream"]))
+            }
+            laptop.server.intercept(.answerLost)
+            _ = try await syncErrorCode { try await laptop.context.push() }
+            try await laptop.table.update(Record(id: "a", ["text": "butter"]))
+            #expect(try await laptop.context.push().conflicts.isEmpty)
+        }
+    }
+
+    @Test("null here and false there are different changes", arguments: DatasyncDialect.allCases)
+    func nullAgainstFalse(_ dialect: DatasyncDialect) async throws {
+        try await SyncWorld.with(dialect) { world in
+            try await world.phone.table.insert(["text": "milk", "complete": true], id: "a")
+            try await world.phone.pull()
+            try await world.laptop.pull()
+            try await world.phone.table.update(Record(id: "a", ["complete": false]))
+            try await world.phone.context.push()
+            try await world.laptop.table.update(Record(id: "a", ["complete": .null]))
+            #expect(try await world.laptop.context.push().conflicts.count == 1)
+        }
+    }
+
+    @Test(
+        "several attempts without an answer, each with other content: whichever arrived is one's own",
+        arguments: [true, false]
+    )
+    func severalAttempts(_ deletes: Bool) async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            try await laptop.table.insert(["text": "first"], id: "a")
+            laptop.server.intercept(.answerLost, .requestLost, .requestLost)
+            for text in ["second", "third", "fourth"] {
+                _ = try await syncErrorCode { try await laptop.context.push() }
+                try await laptop.table.update(Record(id: "a", ["text": .string(text)]))
+            }
+            if deletes { try await laptop.table.delete("a") }
+            let report = try await laptop.context.push()
+            #expect(report.conflicts.isEmpty && report.pushed == 1)
+            #expect(world.onServer() == (deletes ? [:] : ["a": "fourth"]))
+        }
+    }
+}

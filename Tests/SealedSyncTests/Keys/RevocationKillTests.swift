@@ -1,0 +1,179 @@
+import DurableFiles
+import FileSystemRecording
+import Foundation
+import SealedSync
+import Testing
+
+@testable import SQLCipherStore
+@testable import StoreKeys
+
+@Suite("A process that is killed while it revokes slots")
+struct RevocationKillTests {
+    private let folder: UserFolder
+
+    init() throws { folder = try UserFolder() }
+
+    /// The steps of the new database, of the first write of the keyslot file, of the replacing, and of the second write.
+    private static let steps =
+        [
+            "remove store.db-wal", "create store.db.new", "write store.db.new", "synchronize store.db.new",
+            "verify store.db.new",
+        ] + replacement + ["rename store.db.new store.db", "synchronize ."] + replacement
+
+    private static let replacement = [
+        "create .store.keys.*.tmp", "write .store.keys.*.tmp", "synchronize .store.keys.*.tmp",
+        "rename .store.keys.*.tmp store.keys", "synchronize .",
+    ]
+
+    /// The step from which on the next opening ends the work that a kill has left; before it everything is as it was.
+    private static let firstDone = 9
+
+    /// The one moment that matters: the keyslot file has its new keys, the database has not.
+    private static let betweenRenames = 10
+
+    /// Revokes two of four slots.
+    private static func revoke(in path: String, _ fileSystem: FileSystem) async throws {
+        let store = UserFolder.store(in: path)
+        let keyslots = Keyslots(store.keyslotsURL, in: fileSystem)
+        var file = StoreFile(store.databaseURL, keyIsVerified: true)
+        file.fileSystem = fileSystem
+        _ = try await store.revoke(
+            KeyslotFile.read(at: store.keyslotsURL).slots[1...2].map(\.id),
+            keeping: [
+                PassphraseUnlocker.quick("first leaked"), UserFolder.unlocker(in: path),
+                PassphraseUnlocker.quick("stays"),
+            ],
+            replacement: PassphraseUnlocker.quick("new"),
+            dropMissing: false,
+            at: (keyslots, file),
+            nil
+        )
+    }
+
+    private func makeStore() async throws {
+        try await folder.create(notes: 300)
+        for passphrase in ["first leaked", "second leaked", "stays"] {
+            try await folder.store.keyslots.add(PassphraseUnlocker.quick(passphrase), authorizedBy: folder.unlocker)
+        }
+    }
+
+    @Test("which is done in this order")
+    func order() async throws {
+        try await makeStore()
+        let recorder = FileSystemRecorder(in: folder.store.url)
+        try await Self.revoke(in: folder.parent.path, recorder.fileSystem)
+        #expect(recorder.takeLines() == Self.steps)
+    }
+
+    /// Kills a process after a step while it revokes, and returns the thief with what the kill has left in sight.
+    private func makeKilledStore(after step: Int) async throws -> (thief: Thief, before: KeyslotFile) {
+        try await makeStore()
+        let thief = try await Thief(in: folder.store, with: PassphraseUnlocker.quick("second leaked"))
+        let before = try await KeyslotFile.read(at: folder.store.keyslotsURL)
+        let path = folder.parent.path
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, step = step as Int] in
+            try await Self.revoke(in: path, .killing(after: step))
+        }
+        try thief.look()
+        return (thief, before)
+    }
+
+    /// The new slots open the store and the revoked ones do not, or the other way round.
+    private func expectSlots(areNew: Bool) async throws {
+        for passphrase in ["first leaked", "second leaked", "new"] {
+            let code = try await keyErrorCode {
+                _ = try await folder.store.unlock(PassphraseUnlocker.quick(passphrase))
+            }
+            #expect((code == nil) == ((passphrase == "new") == areNew), "\(passphrase)")
+        }
+    }
+
+    /// The thief is out, nothing is due, and nothing is left over.
+    private func expectEnd(_ thief: Thief, notes: Int = 300) async throws {
+        #expect(try await !thief.isIn())
+        let file = try await KeyslotFile.read(at: folder.store.keyslotsURL)
+        #expect(!file.isRotationOverdue && !file.isRotationPending)
+        try await folder.expectNotes(notes, unlocker: PassphraseUnlocker.quick("stays"))
+        #expect(try folder.contents().keys.sorted() == ["store.db", "store.keys"])
+    }
+
+    @Test(
+        "at any durable step leaves a store with every row, which the next opening makes wholly old or wholly new",
+        arguments: 1...steps.count
+    )
+    func killed(step: Int) async throws {
+        let (thief, before) = try await makeKilledStore(after: step)
+        let isDone = step >= Self.firstDone
+        try await folder.expectNotes(300)
+        let after = try await KeyslotFile.read(at: folder.store.keyslotsURL)
+        #expect(!after.isRotationPending && !after.isRotationOverdue)
+        #expect((after.dataKeyID == before.dataKeyID) == !isDone)
+        #expect((after.slots.map(\.id) == before.slots.map(\.id)) == !isDone)
+        try await expectSlots(areNew: isDone)
+        #expect(try await thief.isIn() == !isDone)
+        if !isDone {
+            // What was left is no obstacle.
+            try await folder.store.revoke(
+                before.slots[1...2].map(\.id),
+                keeping: [folder.unlocker, PassphraseUnlocker.quick("stays")]
+            )
+        }
+        try await expectEnd(thief)
+    }
+
+    /// What becomes of the files between a kill in the one moment that matters and the next opening.
+    enum Interference: CaseIterable {
+        case newDatabaseRemoved
+        case newDatabaseIsAnother
+        case newDatabaseCutOff
+        case oldDatabaseChanged
+    }
+
+    @Test(
+        "a new database that is not there, not the one, or too old is not used; the keys say so until they are rotated",
+        arguments: Interference.allCases
+    )
+    func interference(_ interference: Interference) async throws {
+        let (thief, before) = try await makeKilledStore(after: Self.betweenRenames)
+        let database = folder.store.databaseURL
+        let unfinished = URL(filePath: database.path + ".new")
+        switch interference {
+        case .newDatabaseRemoved: try FileManager.default.removeItem(at: unfinished)
+        case .newDatabaseIsAnother: try Data(contentsOf: database).write(to: unfinished)
+        case .newDatabaseCutOff: try Data(contentsOf: unfinished).prefix(100).write(to: unfinished)
+        case .oldDatabaseChanged:
+            // A program that knows the data key and no lock.
+            let key = try await StoreKeyring.open(at: folder.store.keyslotsURL, unlocker: folder.unlocker).dataKey
+            let opener = DatabaseOpener(files: try StoreFiles(database), key: key, keyIsVerified: true)
+            let program = try opener.open(opener.cipherConfiguration(CipherConfiguration.engineVersion()))
+            try program.run("DELETE FROM notes WHERE id = 'note-299'")
+        }
+        let notes = interference == .oldDatabaseChanged ? 299 : 300
+        try await folder.expectNotes(notes)
+        try await expectSlots(areNew: true)
+        let after = try await KeyslotFile.read(at: folder.store.keyslotsURL)
+        #expect(after.isRotationOverdue && !after.isRotationPending)
+        #expect(after.dataKeyID == before.dataKeyID)
+        #expect(try await thief.isIn())
+        try await folder.store.rotateDataKey(PassphraseUnlocker.quick("new"))
+        try await expectEnd(thief, notes: notes)
+    }
+
+    @Test(
+        "the next rotation of any kind ends the work as well, without an opening in between",
+        arguments: [false, true]
+    )
+    func nextRotation(isOfDataKeyOnly: Bool) async throws {
+        let (thief, _) = try await makeKilledStore(after: Self.betweenRenames)
+        let unlockers =
+            [folder.unlocker, try PassphraseUnlocker.quick("stays"), try PassphraseUnlocker.quick("new")]
+            as [any StoreUnlocker]
+        if isOfDataKeyOnly {
+            try await folder.store.rotateDataKey(unlockers[1])
+        } else {
+            try await folder.store.rotateKeys(keeping: unlockers)
+        }
+        try await expectSlots(areNew: true)
+        try await expectEnd(thief)
+    }
+}

@@ -1,0 +1,367 @@
+import Foundation
+import SecretMemory
+import Testing
+
+@testable import StoreKeys
+
+/// A database is stood for by the key it is encrypted with.
+@Suite("Rotating the keys and revoking slots in the keyslot file")
+struct RevocationTests {
+    private let folder: TemporaryFolder
+    private let file: SecretFileUnlocker
+    private let (leaked, other): (PassphraseUnlocker, PassphraseUnlocker)
+    private let keyslots: Keyslots
+    private let created: StoreKeyring
+
+    init() async throws {
+        folder = try TemporaryFolder()
+        file = SecretFileUnlocker(at: folder.secretFile, label: "machine")
+        leaked = try .quick("leaked", label: "Ada's")
+        other = try .quick("other", label: "Bob's")
+        keyslots = Keyslots(folder.keyslots)
+        created = try await StoreKeyring.create(at: folder.keyslots, unlockers: [file, leaked, other])
+    }
+
+    private var bytes: Data { get throws { try Data(contentsOf: folder.keyslots) } }
+
+    private func opens(_ unlocker: any StoreUnlocker) async throws -> StoreKeyring {
+        try await StoreKeyring.open(at: folder.keyslots, unlocker: unlocker)
+    }
+
+    /// Revokes slots by their places, for a database that changes as it should, or with a re-encryption of the test's own.
+    private func revoke(
+        _ places: [Int],
+        keeping unlockers: [any StoreUnlocker],
+        replacement: (any StoreUnlocker)? = nil,
+        dropMissing: Bool = false,
+        reencrypt: (SecretBytes, SecretBytes, @escaping Keyslots.RotationCommit) async throws -> Void = { try $2() }
+    ) async throws -> KeyRotation {
+        try await keyslots.revoke(
+            places.map { created.slots[$0].id },
+            keeping: unlockers,
+            replacement: replacement,
+            dropMissing: dropMissing,
+            isEncryptedWith: { try $0 == created.dataKey },
+            reencrypt: reencrypt
+        )
+    }
+
+    private func rotate(keeping unlockers: [any StoreUnlocker], dropMissing: Bool = false) async throws -> KeyRotation {
+        try await keyslots.rotateKeys(
+            keeping: unlockers,
+            dropMissing: dropMissing,
+            isEncryptedWith: { _ in true },
+            reencrypt: { try $2() }
+        )
+    }
+
+    /// The error that a call throws; neither it nor anything else may have changed the file.
+    private func refusal(_ body: () async throws -> Void) async throws -> KeyError? {
+        let before = try bytes
+        do {
+            try await body()
+            return nil
+        } catch let error as KeyError {
+            #expect(try bytes == before, "nothing was written")
+            return error
+        }
+    }
+
+    @Test("revoked slots open nothing, the replacement has the place and the label of the first, the others stay")
+    func revocation() async throws {
+        let new = try PassphraseUnlocker.quick("new")
+        let before = try bytes
+        let rotation = try await revoke([1, 2], keeping: [leaked, file], replacement: new) { from, to, commit in
+            #expect(try from == created.dataKey)
+            #expect(to != from)
+            #expect(try bytes == before, "nothing is written before the new database is ready")
+            try commit()
+            let begun = try await opens(new)
+            #expect(try begun.dataKey == from)
+            #expect(try begun.pendingDataKey == to)
+        }
+        #expect(rotation.revoked.map(\.label) == ["Ada's", "Bob's"])
+        #expect(rotation.kept.map(\.label) == ["machine"])
+        #expect(rotation.added?.label == "Ada's")
+        #expect(rotation.dropped.isEmpty)
+        for unlocker in [file, new] as [any StoreUnlocker] {
+            let opened = try await opens(unlocker)
+            #expect(try opened.dataKey == rotation.keyring.dataKey)
+            #expect(try opened.dataKey != created.dataKey)
+            #expect(try opened.pendingDataKey == nil)
+            #expect(opened.dataKeyID == rotation.keyring.dataKeyID)
+            #expect(opened.slots.map(\.label) == ["machine", "Ada's"])
+            #expect(opened.revision == 3)
+            #expect(!opened.isRotationOverdue)
+        }
+        for unlocker in [leaked, other] {
+            #expect(await keyErrorCode { _ = try await opens(unlocker) } == .wrongSecret)
+        }
+        #expect(try folder.names() == ["store.keyslots", "store.secret"])
+    }
+
+    @Test("a rotation keeps every slot whose unlocker is at hand, under a root key that no older file gives away")
+    func rotation() async throws {
+        let stolen = try await KeyslotFile.read(at: folder.keyslots).openSlot(with: leaked).rootKey
+        try await keyslots.changePassphrase(from: leaked, to: .quick("changed"))
+        let rotation = try await rotate(keeping: [file, other, PassphraseUnlocker.quick("changed")])
+        #expect(rotation.kept.map(\.id).count == 3)
+        #expect(rotation.revoked.isEmpty && rotation.dropped.isEmpty && rotation.added == nil)
+        let now = try await KeyslotFile.read(at: folder.keyslots)
+        #expect(await keyErrorCode { try now.verify(with: stolen) } == .damagedFile)
+        #expect(await keyErrorCode { _ = try now.dataKey(.current, rootKey: stolen) } == .damagedFile)
+        #expect(try await opens(other).dataKey == rotation.keyring.dataKey)
+    }
+
+    @Test("a slot that stays and that nothing given opens is named and refused, or dropped and named")
+    func missingUnlocker() async throws {
+        let error = try await refusal { _ = try await rotate(keeping: [file]) }
+        #expect(error?.code == .missingUnlocker)
+        let names = "slot 2 (passphrase-scrypt, Ada's), slot 3 (passphrase-scrypt, Bob's)"
+        #expect(error?.message.contains(names) == true, "\(String(describing: error))")
+        let revoking = try await refusal { _ = try await revoke([1], keeping: [leaked, other]) }
+        #expect(revoking?.code == .missingUnlocker)
+        #expect(revoking?.message.contains("slot 1 (secret-file, machine)") == true)
+        #expect(revoking?.message.contains("slot 2") == false, "what is to go need not be opened")
+
+        #expect(try await rotate(keeping: [file, leaked], dropMissing: true).dropped.map(\.label) == ["Bob's"])
+        #expect(try await revoke([0], keeping: [leaked], dropMissing: true).dropped.isEmpty)
+        #expect(try await opens(leaked).slots.map(\.label) == ["Ada's"])
+    }
+
+    @Test("a label cannot drive the terminal that shows the refusal")
+    func printableLabel() async throws {
+        try await keyslots.changePassphrase(from: leaked, to: .quick("x", label: "\u{1B}[2J\u{202E}evil\n"))
+        let error = try await refusal { _ = try await rotate(keeping: [file, other]) }
+        #expect(
+            error?.message.contains("slot 2 (passphrase-scrypt,  [2J evil )") == true,
+            "\(String(describing: error))"
+        )
+    }
+
+    @Test("the slot that authorizes its own revocation needs a replacement when nothing else stays")
+    func onlySlot() async throws {
+        _ = try await revoke([1, 2], keeping: [file])
+        let alone = [created.slots[0].id]
+        func revokeAll(_ replacement: (any StoreUnlocker)?) async throws {
+            _ = try await keyslots.revoke(
+                alone,
+                keeping: [file],
+                replacement: replacement,
+                isEncryptedWith: { _ in true },
+                reencrypt: { try $2() }
+            )
+        }
+        #expect(try await refusal { try await revokeAll(nil) }?.code == .lastReliableSlot)
+        #expect(try await refusal { try await revokeAll(KeyServiceUnlocker.forgetful) }?.code == .lastReliableSlot)
+        try await revokeAll(PassphraseUnlocker.quick("new"))
+        #expect(try await opens(PassphraseUnlocker.quick("new")).slots.map(\.label) == ["machine"])
+        #expect(await keyErrorCode { _ = try await opens(file) } == .secretUnavailable)
+    }
+
+    @Test("a slot that is not there, no slot, no unlocker, and an unlocker that opens nothing are refused")
+    func refusals() async throws {
+        let unknown = try RandomSource.system.makeIdentifier()
+        for slots in [[], [unknown], [created.slots[1].id, unknown]] {
+            let error = try await refusal {
+                _ = try await keyslots.revoke(
+                    slots,
+                    keeping: [file, leaked, other],
+                    isEncryptedWith: { _ in true },
+                    reencrypt: { _, _, _ in Issue.record("re-encrypted") }
+                )
+            }
+            #expect(error?.code == .invalidParameters)
+        }
+        #expect(try await refusal { _ = try await rotate(keeping: []) }?.code == .secretUnavailable)
+        let wrong = try PassphraseUnlocker.quick("wrong")
+        #expect(
+            try await refusal { _ = try await rotate(keeping: [file, leaked, other, wrong]) }?.code == .wrongSecret
+        )
+        let nowhere = SecretFileUnlocker(at: folder.url.appending(path: "nowhere"))
+        let error = try await refusal { _ = try await rotate(keeping: [leaked, nowhere], dropMissing: true) }
+        #expect(error?.code == .secretUnavailable)
+    }
+
+    @Test("a revoked secret does not stay: neither in another slot, nor as the replacement")
+    func sameSecret() async throws {
+        try await keyslots.add(PassphraseUnlocker.quick("leaked", label: "again"), authorizedBy: file)
+        let elsewhere = try await refusal { _ = try await revoke([1], keeping: [file, leaked, other]) }
+        #expect(elsewhere?.code == .invalidParameters)
+        #expect(elsewhere?.message.contains("slot 4 (passphrase-scrypt, again)") == true)
+        let again = try await refusal {
+            _ = try await revoke([1, 2], keeping: [file], replacement: leaked, dropMissing: true)
+        }
+        #expect(again?.code == .invalidParameters)
+        #expect(again?.message.contains("slot 2 (passphrase-scrypt, Ada's)") == true)
+        let secretFile = try await refusal { _ = try await revoke([0], keeping: [leaked, other], replacement: file) }
+        #expect(secretFile?.code == .invalidParameters)
+    }
+
+    @Test("a key service, which has another secret for each slot, keeps one slot and gets another in place of a third")
+    func keyService() async throws {
+        let service = try KeyServiceUnlocker.reliable
+        for _ in 0..<2 { try await keyslots.add(service, authorizedBy: file) }
+        let slots = try await KeyslotFile.read(at: folder.keyslots).slots
+        let rotation = try await keyslots.revoke(
+            [slots[3].id],
+            keeping: [service, file, leaked, other],
+            replacement: service,
+            isEncryptedWith: { _ in true },
+            reencrypt: { try $2() }
+        )
+        #expect(rotation.kept.map(\.id) == [0, 1, 2, 4].map { slots[$0].id })
+        #expect(try await opens(service).slots.count == 5)
+    }
+
+    @Test(
+        "without the commit a failed re-encryption changes nothing; after it the old data key is overdue until rotated"
+    )
+    func failure() async throws {
+        struct Refusal: Error {}
+        let before = try bytes
+        await #expect(throws: Refusal.self) {
+            _ = try await revoke([1], keeping: [file, other]) { _, _, _ in throw Refusal() }
+        }
+        #expect(try bytes == before)
+
+        let replacement = try PassphraseUnlocker.quick("new")
+        await #expect(throws: Refusal.self) {
+            _ = try await revoke([1], keeping: [file, other], replacement: replacement) { _, _, commit in
+                try commit()
+                throw Refusal()
+            }
+        }
+        let recovered = try await keyslots.recoverRotation(
+            authorizedBy: replacement,
+            isEncryptedWith: { try $0 == created.dataKey }
+        )
+        #expect(try recovered.dataKey == created.dataKey)
+        #expect(try recovered.pendingDataKey == nil)
+        #expect(recovered.isRotationOverdue)
+        #expect(recovered.dataKeyCreated == created.dataKeyCreated, "the age is known all the same")
+        let interrupted = try await KeyslotFile.read(at: folder.keyslots)
+        #expect(interrupted.isRotationOverdue && !interrupted.isRotationPending)
+        #expect(KeyAgePolicy.standard.report(on: interrupted).isDataKeyRotationDue)
+        #expect(KeyAgePolicy.standard.report(on: interrupted).dataKeyAge < 1_000)
+        #expect(await keyErrorCode { _ = try await opens(leaked) } == .wrongSecret)
+
+        // It stays so whatever is done to the slots, and ends with any rotation.
+        try await keyslots.renewRootKey(keeping: [file, other])
+        #expect(try await opens(file).isRotationOverdue)
+        let rotated = try await keyslots.rotateDataKey(authorizedBy: file) { _, _ in }
+        #expect(!rotated.isRotationOverdue)
+        #expect(try await !KeyslotFile.read(at: folder.keyslots).isRotationOverdue)
+    }
+
+    @Test("a recovery may finish what a kill after the commit has left; when that fails both keys are kept")
+    func finishing() async throws {
+        struct Refusal: Error {}
+        var database = try created.dataKey
+        await #expect(throws: Refusal.self) {
+            _ = try await revoke([1], keeping: [file, other]) { _, _, commit in
+                try commit()
+                throw Refusal()
+            }
+        }
+        await #expect(throws: Refusal.self) {
+            _ = try await keyslots.recoverRotation(
+                authorizedBy: file,
+                isEncryptedWith: { $0 == database },
+                finish: { _, _ in throw Refusal() }
+            )
+        }
+        #expect(try await KeyslotFile.read(at: folder.keyslots).isRotationPending)
+        let recovered = try await keyslots.recoverRotation(
+            authorizedBy: file,
+            isEncryptedWith: { $0 == database },
+            finish: { from, to in
+                #expect(from == database)
+                database = to
+            }
+        )
+        #expect(try recovered.dataKey == database)
+        #expect(!recovered.isRotationOverdue)
+        #expect(try recovered.pendingDataKey == nil)
+
+        // Of a rotation of the data key alone there is nothing to finish: the old key is as good as it was.
+        await #expect(throws: Refusal.self) {
+            _ = try await keyslots.rotateDataKey(authorizedBy: file) { _, _ in throw Refusal() }
+        }
+        let undone = try await keyslots.recoverRotation(
+            authorizedBy: file,
+            isEncryptedWith: { $0 == database },
+            finish: { _, _ in Issue.record("finished") }
+        )
+        #expect(try undone.dataKey == database)
+    }
+
+    @Test(
+        "a rotation that was interrupted before is settled by the database, and its key is never used",
+        arguments: [false, true]
+    )
+    func interruptedBefore(databaseIsNew: Bool) async throws {
+        struct Refusal: Error {}
+        var offered: SecretBytes?
+        await #expect(throws: Refusal.self) {
+            _ = try await keyslots.rotateDataKey(authorizedBy: file) { _, pending in
+                offered = pending
+                throw Refusal()
+            }
+        }
+        let database = databaseIsNew ? try #require(offered) : try created.dataKey
+        let rotation = try await keyslots.rotateKeys(
+            keeping: [file, leaked, other],
+            isEncryptedWith: { $0 == database },
+            reencrypt: { from, to, commit in
+                #expect(from == database)
+                #expect(to != offered)
+                try commit()
+                let begun = try await opens(file)
+                #expect(try begun.dataKey == database)
+                #expect(try begun.pendingDataKey == to)
+            }
+        )
+        #expect(try rotation.keyring.dataKey != offered)
+        #expect(try await opens(other).dataKey == rotation.keyring.dataKey)
+    }
+
+    @Test("a cancelled task ends a rotation whose database has changed, and one that forgot to commit loses no key")
+    func cancellation() async throws {
+        let (keyslots, unlockers) = (keyslots, [file, leaked, other] as [any StoreUnlocker])
+        for commits in [true, false] {
+            let task = Task {
+                try await keyslots.rotateKeys(
+                    keeping: unlockers,
+                    isEncryptedWith: { _ in true },
+                    reencrypt: { _, _, commit in
+                        if commits { try commit() }
+                        unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+                    }
+                )
+            }
+            let keyring = try await task.value.keyring
+            #expect(try await opens(file).dataKey == keyring.dataKey)
+            #expect(try await !KeyslotFile.read(at: folder.keyslots).isRotationPending)
+        }
+    }
+}
+
+extension KeyServiceUnlocker {
+    fileprivate static var reliable: KeyServiceUnlocker {
+        get throws { try service("service", survivesRestart: true) }
+    }
+
+    fileprivate static var forgetful: KeyServiceUnlocker {
+        get throws { try service("forgetful", survivesRestart: false) }
+    }
+
+    private static func service(_ kind: String, survivesRestart: Bool) throws -> KeyServiceUnlocker {
+        KeyServiceUnlocker(
+            kind: try SlotKind(kind),
+            survivesRestart: survivesRestart,
+            wrap: { $0.revealed },
+            unwrap: { try SecretBytes(bytes: $0) }
+        )
+    }
+}
