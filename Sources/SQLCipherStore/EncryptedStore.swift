@@ -10,8 +10,16 @@ public import SyncContract
 /// bytes that this is such a store, and with which settings it is encrypted.
 ///
 /// One process at a time uses a store, through one object: SQLite's log can be damaged when two connections write it
-/// back at the same instant (up to 3.51.2), so another object is refused with ``StoreError/Code/inUse``. Transactions
-/// run on queues of the store's own and never hold up other tasks. Reads run beside a write and see the state before it.
+/// back at the same instant (up to 3.51.2), so another object is refused with ``StoreError/Code/inUse``. Reads run
+/// beside a write and see the state before it.
+///
+/// Closures given to ``read(_:)`` may take as long as they like: they run on queues of the store's own, and so do writes,
+/// whose commits wait for the disk. Two things run on the calling task's thread of the cooperative pool instead, never on
+/// the main actor's, because the way to a queue and back would take longer than they do: reads by id and queries limited
+/// to 100 rows, which move to a queue when they turn out to be long; and writes under
+/// ``EncryptedStoreOptions/Durability/normal``, whose commits wait for nothing, as long as one thread of the pool is left
+/// to others. Whatever waits for its turn holds no thread. A read ends soon after its task is cancelled, a write only if
+/// its closure asks.
 ///
 /// Reading a damaged page fails with ``StoreError/Code/damaged`` and never gives other data. Damage in the *log* can
 /// lose the commits since it was last written back, which happens half a second after the last write, at the latest

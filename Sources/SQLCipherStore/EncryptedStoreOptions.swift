@@ -15,7 +15,8 @@ public struct EncryptedStoreOptions: Sendable, Hashable {
         /// The disk: a write that returned survives a power failure.
         case full
         /// The operating system: a write that returned survives the end of the process; after a power failure the
-        /// last writes may be gone, as a whole and in order.
+        /// last writes may be gone, as a whole and in order. The closure of a write may run on a thread of the cooperative
+        /// pool, and must not wait for other tasks.
         case normal
     }
 

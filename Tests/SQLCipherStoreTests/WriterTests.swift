@@ -1,7 +1,9 @@
 import DurableFiles
 import SQLCipherStoreTestSupport
 import Dispatch
+import DurableFiles
 import Foundation
+import SQLCipherStoreTestSupport
 import SyncContract
 import Testing
 

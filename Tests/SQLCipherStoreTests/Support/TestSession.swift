@@ -1,5 +1,6 @@
 import SQLCipherStoreTestSupport
 import Foundation
+import SQLCipherStoreTestSupport
 import SyncContract
 import Synchronization
 
