@@ -47,5 +47,11 @@ private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -
     unsafe write(descriptor, bytes.baseAddress, bytes.count)
 }
 
-/// Ends the process.
-func endProcess(_ status: Int32) -> Never { exit(status) }
+/// Ends the process, with what is buffered written out.
+///
+/// Without the handlers of `exit`: libraries free there what other threads of the process may still be using, libcrypto
+/// among them, and the process would crash after its work is done.
+func endProcess(_ status: Int32) -> Never {
+    fflush(nil)
+    _exit(status)
+}

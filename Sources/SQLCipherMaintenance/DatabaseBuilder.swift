@@ -46,7 +46,8 @@ struct DatabaseBuilder {
         }
     }
 
-    private func verify(_ path: String, _ content: DatabaseContent) throws {
+    /// Reads a database back, and throws when it is not whole or has something else in it.
+    func verify(_ path: String, _ content: DatabaseContent) throws {
         let start = try FileSystem.prefix(of: path, count: FileHeader.count)
         guard start == cipherConfiguration?.header.bytes ?? FileHeader.plainHeader else {
             throw StoreError.notEncrypting

@@ -31,8 +31,8 @@ extension StoreFile {
     /// Ends a change of the key that was killed in the moment after its call before the replacing: gives the new file its
     /// name.
     ///
-    /// A file that opens under a key which was made for this one change, and written down only when the file was whole, on
-    /// the disk and read back, is that file, and whole. It stays out of use when the old one was written to since.
+    /// It is read back whole and held against the old one first, since a copy that was cut off may lie under the same
+    /// name and the same key. It stays out of use when the old one was written to since.
     ///
     /// - Parameters:
     ///   - oldKey: The key that opens the store.
@@ -41,7 +41,7 @@ extension StoreFile {
     /// - Throws: ``StoreError`` as said for the type. `CancellationError`.
     package func finishRekey(from oldKey: SecretBytes, to newKey: SecretBytes) async throws -> Bool {
         let files = StoreFiles(url.path, in: fileSystem)
-        return try await CancellableWork.run(at: files.database) { _ in
+        return try await CancellableWork.run(at: files.database) { work in
             guard FileSystem.exists(files.temporary) else { return false }
             let lock = try LockFile(files)
             defer { withExtendedLifetime(lock) {} }
@@ -50,15 +50,27 @@ extension StoreFile {
             let old = DatabaseOpener(files: files, key: oldKey, keyIsVerified: true)
             let barrier = try old.open(old.cipherConfiguration(CipherConfiguration.engineVersion()))
             defer { withExtendedLifetime(barrier) {} }
+            try barrier.configureSession(EncryptedStoreOptions())
             try barrier.run("BEGIN IMMEDIATE")
             guard try modificationTime(files.database) <= modificationTime(files.temporary) else { return false }
             do {
                 let new = DatabaseOpener(files: StoreFiles(files.temporary), key: newKey, keyIsVerified: false)
-                _ = try new.cipherConfiguration(CipherConfiguration.engineVersion())
+                let configuration = try new.cipherConfiguration(CipherConfiguration.engineVersion())
+                let builder = DatabaseBuilder(
+                    files: files,
+                    cipherConfiguration: configuration,
+                    work: work,
+                    progress: nil
+                )
+                try builder.verify(files.temporary, DatabaseContent(barrier).current)
             } catch is StoreError {
-                // It is another file, of some other work that was killed.
+                // It is another file, or part of one, of some other work that was killed.
+                return false
+            } catch is SQLiteFailure {
+                // A page of it was not written when the power failed.
                 return false
             }
+            try files.fileSystem.synchronize(files.temporary)
             try files.fileSystem.replace(files.database, with: files.temporary)
             return true
         }

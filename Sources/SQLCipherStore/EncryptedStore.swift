@@ -9,7 +9,7 @@ public import SyncContract
 /// a keyed hash that shows changes. What is visible is the size of the files, when they change, and in the first eight
 /// bytes that this is such a store, and with which settings it is encrypted.
 ///
-/// One process at a time uses a store, through one object: SQLite's log can be damaged when two connections write it
+/// One process at a time uses a store, through one object: SQLite's WAL can be damaged when two connections write it
 /// back at the same instant (up to 3.51.2), so another object is refused with ``StoreError/Code/inUse``. Reads run
 /// beside a write and see the state before it.
 ///
@@ -21,7 +21,7 @@ public import SyncContract
 /// to others. Whatever waits for its turn holds no thread. A read ends soon after its task is cancelled, a write only if
 /// its closure asks.
 ///
-/// Reading a damaged page fails with ``StoreError/Code/damaged`` and never gives other data. Damage in the *log* can
+/// Reading a damaged page fails with ``StoreError/Code/damaged`` and never gives other data. Damage in the *WAL* can
 /// lose the commits since it was last written back, which happens half a second after the last write, at the latest
 /// every 1,000 pages in the absence of readers, and when the store is closed.
 ///
@@ -220,8 +220,9 @@ public final class EncryptedStore: SyncContextDataSource {
     /// What committed transactions touch from now on.
     public func changes() -> AsyncStream<StoreChange> { broadcaster.subscribe() }
 
-    /// Closes the store: lets no new transaction begin, waits for those that run, writes the WAL back and removes it,
-    /// ends the streams of changes, and lets others open the store.
+    /// Closes the store: refuses whoever calls from now on with ``StoreError/Code/closed``, waits for those that called
+    /// before, whose transactions still run or wait for their turn, writes the WAL back and removes it, ends the streams
+    /// of changes, and lets others open the store.
     ///
     /// Closing a closed store does nothing; a second caller waits for the first. Cancelling the task changes nothing.
     public func close() async {

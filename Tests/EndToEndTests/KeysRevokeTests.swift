@@ -229,6 +229,8 @@ struct KeysRevokeTests {
             case .undone: _ = try await json("revoke", "2", "--yes", "--keep-secret-file", path("third"))
             case .overdue:
                 #expect(try await run(["status"]).output.contains("'keys rotate --data-key-only' ends it"))
+                let list = try await device.run(["inspect"])
+                #expect(list.status == 0 && list.message.contains("the data key is still the old one"))
                 _ = try await json("rotate", "--data-key-only")
             case .done: break
             }

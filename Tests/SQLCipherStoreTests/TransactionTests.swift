@@ -59,7 +59,9 @@ struct TransactionTests {
                     let backend = WriteBackend(database, catalog)
                     try backend.upsert([Record(id: "early")], into: "items")
                     let large = FieldValue.bytes(Array(repeating: 7, count: 1 << 20))
-                    let full = try refusal { try backend.upsert([Record(id: "large", ["bytes": large])], into: "items") }
+                    let full = try refusal {
+                        try backend.upsert([Record(id: "large", ["bytes": large])], into: "items")
+                    }
                     #expect(full == .full && !database.isInTransaction)
                     // What the test is about: going on all the same.
                     #expect(try refusal { try backend.upsert([Record(id: "late")], into: "items") } == .full)

@@ -8,8 +8,9 @@ import SyncContract
 ///
 /// A transaction runs in the task that calls. Where it waits for the disk, it does so on a queue of its own: opening the
 /// connection, checkpoints, and under full durability the whole transaction, whose commit waits. Under normal durability
-/// nothing waits, and the way to the queue and back is as long as half a small transaction: it runs on the calling task's
-/// thread of the cooperative pool, as any computation would, but never takes the last one (``PoolThreads``).
+/// only the first commit after a checkpoint waits, for the head of the WAL, and the way to the queue and back is as long as
+/// half a small transaction: it runs on the calling task's thread of the cooperative pool, as any computation would, but
+/// never takes the last one (``PoolThreads``).
 ///
 /// Sendable, because only who has acquired the turn uses what can change.
 final class Writer: @unchecked Sendable {

@@ -15,7 +15,8 @@ struct KeysCommand: ParsableCommand {
 
             When a secret is in the wrong hands: 'revoke'.
 
-            A kill at any instant leaves the keys before or after the change. No action touches the database but 'rotate', \
+            A kill at any instant leaves the keys before or after the change; 'status' says when a rotation is left to be \
+            ended. No action touches the database but 'rotate', \
             'revoke' and 'destroy'.
 
             \(StoreOptions.unlockingHelp)

@@ -8,7 +8,8 @@ struct KeysRevoke: ToolCommand {
         commandName: "revoke",
         abstract: "Shut out whoever has the secret of a slot: the answer to a leak.",
         discussion: """
-            The numbers of the slots are those of 'keys status'. Removes the slots, gives the store a new root key and a \
+            The numbers of the slots are those of 'keys status'; look there again before you repeat a run that was \
+            interrupted, since they may have moved. Removes the slots, gives the store a new root key and a \
             new data key, and encrypts its database anew, in one run. Whoever kept a copy of the store and one of the \
             revoked secrets still reads that copy, and nothing that is written from now on.
 

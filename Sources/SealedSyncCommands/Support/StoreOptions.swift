@@ -64,7 +64,15 @@ struct StoreOptions: ParsableArguments {
 extension StoreOptions {
     /// Unlocks the keys of the store.
     func unlock() async throws -> StoreKeyring {
-        try await withUnlocker { try await folder.unlock($0) }
+        let keyring = try await withUnlocker { try await folder.unlock($0) }
+        if keyring.isRotationOverdue {
+            Console.writeError(
+                sentence:
+                    "sealedsync: A revocation or rotation was interrupted, and the data key is still the old one; "
+                    + "'sealedsync keys rotate --data-key-only' ends it."
+            )
+        }
+        return keyring
     }
 
     /// Runs work with what opens the store, and says which secret is wrong when one is.

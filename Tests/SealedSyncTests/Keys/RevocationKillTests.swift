@@ -126,6 +126,8 @@ struct RevocationKillTests {
         case newDatabaseRemoved
         case newDatabaseIsAnother
         case newDatabaseCutOff
+        case newDatabaseLosesPages
+        case newDatabaseHasAnEmptyPage
         case oldDatabaseChanged
     }
 
@@ -141,6 +143,11 @@ struct RevocationKillTests {
         case .newDatabaseRemoved: try FileManager.default.removeItem(at: unfinished)
         case .newDatabaseIsAnother: try Data(contentsOf: database).write(to: unfinished)
         case .newDatabaseCutOff: try Data(contentsOf: unfinished).prefix(100).write(to: unfinished)
+        case .newDatabaseLosesPages: try Data(contentsOf: unfinished).prefix(3 * 4096).write(to: unfinished)
+        case .newDatabaseHasAnEmptyPage:
+            var data = try Data(contentsOf: unfinished)
+            data.replaceSubrange((data.count - 2 * 4096)..<(data.count - 4096), with: Data(count: 4096))
+            try data.write(to: unfinished)
         case .oldDatabaseChanged:
             // A program that knows the data key and no lock.
             let key = try await StoreKeyring.open(at: folder.store.keyslotsURL, unlocker: folder.unlocker).dataKey
