@@ -41,7 +41,7 @@ extension KeyError {
     static func damaged(_ reason: String) -> KeyError {
         KeyError(
             .damagedFile,
-            "The keyslot file is damaged; restore it from a backup. \(reason)."
+            "The keyslot file is damaged; restore it from a backup. \(reason)"
         )
     }
 }

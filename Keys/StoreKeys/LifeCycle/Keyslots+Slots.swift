@@ -146,7 +146,7 @@ extension KeyError {
     static func lastReliableSlot(_ remedy: String) -> KeyError {
         KeyError(
             .lastReliableSlot,
-            "No slot would be left that can be opened after a restart of the machine. \(remedy)."
+            "No slot would be left that can be opened after a restart of the machine. \(remedy)"
         )
     }
 }

@@ -43,7 +43,7 @@ struct KeepOptions: ParsableArguments {
                 }
                 throw error
             } catch let error as KeyError where error.code == .missingUnlocker {
-                throw ToolError("\(error.code)", "\(error.message) \(remedy).")
+                throw ToolError("\(error.code)", "\(error.message) \(remedy)")
             }
         }
     }
