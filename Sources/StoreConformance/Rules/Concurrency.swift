@@ -120,7 +120,7 @@ extension StoreRules {
             "Moves an amount between rows of two tables while other tasks add the rows up: the sum never changes."
         ) { trial in
             let store = try await trial.makeStore()
-            let reads = Passes()
+            let (reads, writers) = (Passes(), Running(2))
             try await store.write { transaction in
                 try transaction.upsert([Record(id: "a", ["int": 1_000])], into: "items")
                 try transaction.upsert([Record(id: "a", ["int": 0])], into: "other")
@@ -128,6 +128,7 @@ extension StoreRules {
             try await withThrowingTaskGroup { group in
                 for _ in 0..<2 {
                     group.addTask {
+                        defer { writers.end() }
                         for amount: Int64 in 1...15 {
                             try await store.write { transaction in
                                 let from = try transaction.record("a", in: "items")?["int"]?.int64Value ?? 0
@@ -141,7 +142,7 @@ extension StoreRules {
                 }
                 for _ in 0..<4 {
                     group.addTask {
-                        for _ in 0..<40 {
+                        for round in 0..<Running.mostRounds where round < 40 || writers.areLeft {
                             defer { reads.pass() }
                             let sum = try await store.read { reader in
                                 let first = try reader.records(Query("items")).first?["int"]?.int64Value ?? 0
@@ -264,10 +265,11 @@ extension StoreRules {
             "Reads beside transactions that write and are then rolled back: no read ever sees what they wrote."
         ) { trial in
             let store = try await trial.makeStore()
-            let reads = Passes()
+            let (reads, writers) = (Passes(), Running(1))
             try await store.upsert([Record(id: "a", ["int": 1])], table: "items")
             try await withThrowingTaskGroup { group in
                 group.addTask {
+                    defer { writers.end() }
                     for _ in 0..<15 {
                         do {
                             try await store.write { transaction in
@@ -282,7 +284,7 @@ extension StoreRules {
                 }
                 for _ in 0..<3 {
                     group.addTask {
-                        for _ in 0..<40 {
+                        for round in 0..<Running.mostRounds where round < 40 || writers.areLeft {
                             defer { reads.pass() }
                             let rows = try await store.read(Query("items")).records
                             trial.expectRows(
@@ -314,4 +316,18 @@ private final class Passes: Sendable {
         let deadline = clock.now + .milliseconds(20)
         while count.withLock({ $0 }) < start + 2, clock.now < deadline { _ = sched_yield() }
     }
+}
+
+/// How many tasks go on that others are to run beside: a number of rounds alone may be over before the first of them begins.
+private final class Running: Sendable {
+    /// A store may prefer readers as long as it has any, so that they have to end some time.
+    static let mostRounds = 2_000
+
+    private let count: Mutex<Int>
+
+    init(_ count: Int) { self.count = Mutex(count) }
+
+    var areLeft: Bool { count.withLock { $0 > 0 } }
+
+    func end() { count.withLock { $0 -= 1 } }
 }
