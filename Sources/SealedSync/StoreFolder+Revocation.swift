@@ -42,17 +42,21 @@ extension StoreFolder {
     /// as said for ``rotateKeys(keeping:dropMissing:progress:)``.
     ///
     /// - Parameters:
-    ///   - slots: The slots to revoke, at least one. An unlocker that opens one of them may authorize the change.
-    ///   - unlockers: The unlockers of the slots that stay.
+    ///   - slots: The slots to revoke, at least one. An id names the same slot as long as that exists, also when a call is
+    ///     repeated that was interrupted.
+    ///   - authorizer: An unlocker that opens the store now, be it with a slot that is revoked. It is not needed when one of
+    ///     the others opens the store.
+    ///   - unlockers: The unlockers of the slots that stay. One that opens only slots to be revoked is refused.
     ///   - replacement: What gets a slot in the place of the first one that is revoked; its secret must be another one.
     ///   - dropMissing: Whether slots that none of the unlockers opens are dropped; otherwise these are an error.
     ///   - progress: Is told how far the database has come.
     /// - Returns: The keys from now on, and what became of the slots.
     /// - Throws: As ``rotateKeys(keeping:dropMissing:progress:)``; `KeyError` as
-    ///   ``/StoreKeys/Keyslots/revoke(_:keeping:replacement:dropMissing:isEncryptedWith:reencrypt:)``.
+    ///   ``/StoreKeys/Keyslots/revoke(_:authorizedBy:keeping:replacement:dropMissing:isEncryptedWith:reencrypt:)``.
     @discardableResult
     public func revoke(
         _ slots: [Keyslot.ID],
+        authorizedBy authorizer: (any StoreUnlocker)? = nil,
         keeping unlockers: [any StoreUnlocker],
         replacement: (any StoreUnlocker)? = nil,
         dropMissing: Bool = false,
@@ -60,6 +64,7 @@ extension StoreFolder {
     ) async throws -> KeyRotation {
         try await revoke(
             slots,
+            authorizedBy: authorizer,
             keeping: unlockers,
             replacement: replacement,
             dropMissing: dropMissing,
@@ -94,15 +99,19 @@ extension StoreFolder {
 
     package func revoke(
         _ slots: [Keyslot.ID],
+        authorizedBy authorizer: (any StoreUnlocker)?,
         keeping unlockers: [any StoreUnlocker],
         replacement: (any StoreUnlocker)?,
         dropMissing: Bool,
         at place: RotationPlace,
         _ progress: StoreProgressHandler?
     ) async throws -> KeyRotation {
-        try await recoveringRotation(with: unlockers + [replacement].compactMap(\.self)) { begin in
+        try await recoveringRotation(
+            with: [authorizer].compactMap(\.self) + unlockers + [replacement].compactMap(\.self)
+        ) { begin in
             try await place.keyslots.revoke(
                 slots,
+                authorizedBy: authorizer,
                 keeping: unlockers,
                 replacement: replacement,
                 dropMissing: dropMissing,

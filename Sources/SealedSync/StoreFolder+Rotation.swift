@@ -8,7 +8,7 @@ extension StoreFolder {
     /// Rotates the data key: the store gets a new one, and its database is encrypted anew under it.
     ///
     /// **This shuts nobody out.** Whoever kept an older keyslot file and a secret that opened it has the root key, and
-    /// unwraps the new data key as well. After a leak, use ``revoke(_:keeping:replacement:dropMissing:progress:)`` or
+    /// unwraps the new data key as well. After a leak, use ``revoke(_:authorizedBy:keeping:replacement:dropMissing:progress:)`` or
     /// ``rotateKeys(keeping:dropMissing:progress:)``. This call is the routine one, for whoever can open one slot.
     ///
     /// The store must not be open; lock or close it first. One unlocker is enough, and every slot of the keyslot file

@@ -31,6 +31,7 @@ struct RevocationTests {
     /// Revokes slots by their places, for a database that changes as it should, or with a re-encryption of the test's own.
     private func revoke(
         _ places: [Int],
+        authorizedBy authorizer: (any StoreUnlocker)? = nil,
         keeping unlockers: [any StoreUnlocker],
         replacement: (any StoreUnlocker)? = nil,
         dropMissing: Bool = false,
@@ -38,6 +39,7 @@ struct RevocationTests {
     ) async throws -> KeyRotation {
         try await keyslots.revoke(
             places.map { created.slots[$0].id },
+            authorizedBy: authorizer,
             keeping: unlockers,
             replacement: replacement,
             dropMissing: dropMissing,
@@ -71,7 +73,10 @@ struct RevocationTests {
     func revocation() async throws {
         let new = try PassphraseUnlocker.quick("new")
         let before = try bytes
-        let rotation = try await revoke([1, 2], keeping: [leaked, file], replacement: new) { from, to, commit in
+        let rotation = try await revoke([1, 2], authorizedBy: leaked, keeping: [file], replacement: new) {
+            from,
+            to,
+            commit in
             #expect(try from == created.dataKey)
             #expect(to != from)
             #expect(try bytes == before, "nothing is written before the new database is ready")
@@ -119,7 +124,7 @@ struct RevocationTests {
         #expect(error?.code == .missingUnlocker)
         let names = "slot 2 (passphrase-scrypt, Ada's), slot 3 (passphrase-scrypt, Bob's)"
         #expect(error?.message.contains(names) == true, "\(String(describing: error))")
-        let revoking = try await refusal { _ = try await revoke([1], keeping: [leaked, other]) }
+        let revoking = try await refusal { _ = try await revoke([1], authorizedBy: leaked, keeping: [other]) }
         #expect(revoking?.code == .missingUnlocker)
         #expect(revoking?.message.contains("slot 1 (secret-file, machine)") == true)
         #expect(revoking?.message.contains("slot 2") == false, "what is to go need not be opened")
@@ -146,7 +151,8 @@ struct RevocationTests {
         func revokeAll(_ replacement: (any StoreUnlocker)?) async throws {
             _ = try await keyslots.revoke(
                 alone,
-                keeping: [file],
+                authorizedBy: file,
+                keeping: [],
                 replacement: replacement,
                 isEncryptedWith: { _ in true },
                 reencrypt: { try $2() }
@@ -186,7 +192,7 @@ struct RevocationTests {
     @Test("a revoked secret does not stay: neither in another slot, nor as the replacement")
     func sameSecret() async throws {
         try await keyslots.add(PassphraseUnlocker.quick("leaked", label: "again"), authorizedBy: file)
-        let elsewhere = try await refusal { _ = try await revoke([1], keeping: [file, leaked, other]) }
+        let elsewhere = try await refusal { _ = try await revoke([1], authorizedBy: leaked, keeping: [file, other]) }
         #expect(elsewhere?.code == .invalidParameters)
         #expect(elsewhere?.message.contains("slot 4 (passphrase-scrypt, again)") == true)
         let again = try await refusal {
@@ -196,6 +202,114 @@ struct RevocationTests {
         #expect(again?.message.contains("slot 2 (passphrase-scrypt, Ada's)") == true)
         let secretFile = try await refusal { _ = try await revoke([0], keeping: [leaked, other], replacement: file) }
         #expect(secretFile?.code == .invalidParameters)
+    }
+
+    @Test("an unlocker that is to stay and opens only slots that are to be revoked is refused: other slots were meant")
+    func movedSlots() async throws {
+        let (gone, stays) = (created.slots[1].id, created.slots[2].id)
+        _ = try await revoke([1], keeping: [file, other])
+        func repeated(_ slots: [Keyslot.ID], authorizedBy authorizer: any StoreUnlocker) async throws {
+            _ = try await keyslots.revoke(
+                slots,
+                authorizedBy: authorizer,
+                keeping: [other],
+                isEncryptedWith: { _ in true },
+                reencrypt: { try $2() }
+            )
+        }
+        // By its place, a repetition means the slot that has moved there.
+        let moved = try await KeyslotFile.read(at: folder.keyslots).slots[1].id
+        #expect(moved == stays)
+        for authorizer in [file, other] as [any StoreUnlocker] {
+            let error = try await refusal { try await repeated([moved], authorizedBy: authorizer) }
+            #expect(error?.code == .invalidParameters)
+            #expect(
+                error?.message.contains("slot 2 (passphrase-scrypt, Bob's)") == true,
+                "\(String(describing: error))"
+            )
+        }
+        // By its id, it means a slot that is no more.
+        #expect(try await refusal { try await repeated([gone], authorizedBy: file) }?.code == .invalidParameters)
+        // Who only authorizes the change may lose the slot.
+        let only = try await keyslots.revoke(
+            [moved],
+            authorizedBy: other,
+            keeping: [file],
+            isEncryptedWith: { _ in true },
+            reencrypt: { try $2() }
+        )
+        #expect(only.kept.map(\.label) == ["machine"])
+    }
+
+    @Test("a slot whose unlocker failed is named, and not dropped as one whose unlocker is not at hand")
+    func failingUnlocker() async throws {
+        struct Outage: Error {}
+        let healthy = try KeyServiceUnlocker.reliable
+        try await keyslots.add(healthy, authorizedBy: file)
+        try await keyslots.add(healthy, authorizedBy: file)
+        let slots = try await KeyslotFile.read(at: folder.keyslots).slots
+        let fifth = slots[4].parameters
+        func service(failing error: any Error) throws -> KeyServiceUnlocker {
+            KeyServiceUnlocker(
+                kind: healthy.slotKind,
+                wrap: { $0.revealed },
+                unwrap: { parameters in
+                    guard parameters != fifth else { throw error }
+                    return try SecretBytes(bytes: parameters)
+                }
+            )
+        }
+        let attempts: [(any StoreUnlocker) async throws -> Void] = [
+            { _ = try await rotate(keeping: [file, $0], dropMissing: true) },
+            { _ = try await rotate(keeping: [file, leaked, other, $0]) },
+            { _ = try await revoke([1], keeping: [file, $0], dropMissing: true) },
+            { _ = try await keyslots.renewRootKey(keeping: [file, $0]) },
+            { _ = try await keyslots.remove(slots[1].id, keeping: [file, $0]) },
+        ]
+        let failing = try service(failing: Outage())
+        for attempt in attempts {
+            let error = try await refusal { try await attempt(failing) }
+            #expect(error?.code == .secretUnavailable)
+            #expect(error?.message.contains("slot 5 (service)") == true, "\(String(describing: error))")
+        }
+        // One that says that the slot is not its own has not failed.
+        let foreign = try service(failing: KeyError(.wrongSecret, "These bytes are of another service."))
+        let rotation = try await rotate(keeping: [file, foreign], dropMissing: true)
+        #expect(rotation.dropped.map(\.id) == [1, 2, 4].map { slots[$0].id })
+    }
+
+    @Test("a secret file that is damaged stops a rotation that drops what is missing, and its slot is named")
+    func damagedSecretFile() async throws {
+        try write(Array("nothing\n".utf8), to: folder.secretFile)
+        let error = try await refusal { _ = try await rotate(keeping: [leaked, other, file], dropMissing: true) }
+        #expect(error?.code == .damagedFile)
+        #expect(error?.message.contains("slot 1 (secret-file, machine)") == true, "\(String(describing: error))")
+    }
+
+    @Test("a failing unlocker is no obstacle when its slot is revoked, or opened by another one")
+    func harmlessFailure() async throws {
+        struct Outage: Error {}
+        let healthy = try KeyServiceUnlocker.reliable
+        try await keyslots.add(healthy, authorizedBy: file)
+        try await keyslots.add(healthy, authorizedBy: file)
+        let slots = try await KeyslotFile.read(at: folder.keyslots).slots
+        let fourth = slots[3].parameters
+        let failing = KeyServiceUnlocker(
+            kind: healthy.slotKind,
+            wrap: { $0.revealed },
+            unwrap: { parameters in
+                guard parameters != fourth else { throw Outage() }
+                return try SecretBytes(bytes: parameters)
+            }
+        )
+        #expect(try await rotate(keeping: [failing, healthy, file, leaked, other]).kept.count == 5)
+        let rotation = try await keyslots.revoke(
+            [slots[3].id],
+            keeping: [failing, file, leaked, other],
+            isEncryptedWith: { _ in true },
+            reencrypt: { try $2() }
+        )
+        #expect(rotation.kept.count == 4)
     }
 
     @Test("a key service, which has another secret for each slot, keeps one slot and gets another in place of a third")

@@ -16,7 +16,7 @@ extension Keyslots {
     /// A slot's unlocker has seen the root key, or could have: as long as that stays, a copy of the old file and the
     /// removed secret open later data keys. So the root key is made anew, and a slot can be kept only if its unlocker is
     /// at hand. The data key stays, and the removed unlocker could have that, too: after a leak, use
-    /// ``revoke(_:keeping:replacement:dropMissing:isEncryptedWith:reencrypt:)``, which rotates it in the same run.
+    /// ``revoke(_:authorizedBy:keeping:replacement:dropMissing:isEncryptedWith:reencrypt:)``, which rotates it in the same run.
     ///
     /// - Parameters:
     ///   - slotID: The slot to remove.
@@ -24,8 +24,8 @@ extension Keyslots {
     ///     Any of them authorizes the change, also that of the slot to remove.
     /// - Returns: The slots removed, dropped and kept.
     /// - Throws: As said for the type; `KeyError` with code `lastReliableSlot` if no slot would be kept whose unlocker
-    ///   survives a restart of the machine; `wrongSecret` if one of the unlockers opens no slot; `invalidParameters` if
-    ///   there is no such slot.
+    ///   survives a restart of the machine; `wrongSecret` if one of the unlockers opens no slot; the code of the unlocker's
+    ///   error if one could not try a slot that none of the others opens; `invalidParameters` if there is no such slot.
     @discardableResult
     public func remove(_ slotID: Keyslot.ID, keeping unlockers: [any StoreUnlocker]) async throws -> SlotRemoval {
         try await renewRootKey(removing: slotID, keeping: unlockers)
@@ -55,6 +55,7 @@ extension Keyslots {
             guard let opened, opened.slots.contains(where: { $0.slot.id != slotID && $0.survivesRestart }) else {
                 throw KeyError.lastReliableSlot("Keep an unlocker that opens a slot that stays.")
             }
+            try opened.checkFailures(of: file, sparing: Set([slotID].compactMap(\.self)))
             let (rootKey, newRootKey) = (opened.rootKey, try random.makeSecret())
             let kept = try opened.slots.filter { $0.slot.id != slotID }
                 .map { try $0.sealed(with: newRootKey, storeID: file.storeID, random: random) }

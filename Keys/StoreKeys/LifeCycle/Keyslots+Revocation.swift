@@ -20,14 +20,16 @@ extension Keyslots {
     /// - Parameters:
     ///   - unlockers: The unlockers to keep; each must open a slot, and every slot that one of them opens is kept. Any of
     ///     them authorizes the change.
-    ///   - dropMissing: Whether slots that none of them opens are dropped; otherwise these are an error.
+    ///   - dropMissing: Whether slots that none of them opens are dropped; otherwise these are an error. A slot whose
+    ///     unlocker could not try it is never dropped.
     ///   - isEncryptedWith: Tells whether a key opens the database. Asked only when a rotation was interrupted before.
     ///   - reencrypt: Makes a database under the second key of the one under the first, calls the commit, and puts the new
     ///     database into its place, wholly or not at all; returns when that is durable.
     /// - Returns: The keys from now on, and what became of the slots.
     /// - Throws: As said for the type; `KeyError` with code `missingUnlocker`, which names the slots that none of the
     ///   unlockers opens; `lastReliableSlot` if no slot would be kept whose unlocker survives a restart of the machine;
-    ///   `wrongSecret` if one of the unlockers opens no slot. What `reencrypt` throws: nothing has changed then, unless
+    ///   `wrongSecret` if one of the unlockers opens no slot; the code of the unlocker's error, and the name of the slot,
+    ///   if one could not try a slot that none of the others opens. What `reencrypt` throws: nothing has changed then, unless
     ///   it was after the commit. A cancelled task does not end the rotation once `reencrypt` has returned.
     public func rotateKeys(
         keeping unlockers: [any StoreUnlocker],
@@ -35,7 +37,7 @@ extension Keyslots {
         isEncryptedWith: (SecretBytes) async throws -> Bool,
         reencrypt: (_ from: SecretBytes, _ to: SecretBytes, _ commit: @escaping RotationCommit) async throws -> Void
     ) async throws -> KeyRotation {
-        let selection = SlotSelection(unlockers: unlockers, dropsMissing: dropMissing)
+        let selection = SlotSelection(kept: unlockers, dropsMissing: dropMissing)
         return try await rotateKeys(selection, isEncryptedWith, reencrypt)
     }
 
@@ -43,19 +45,24 @@ extension Keyslots {
     /// in one run as said for ``rotateKeys(keeping:dropMissing:isEncryptedWith:reencrypt:)``.
     ///
     /// - Parameters:
-    ///   - slotIDs: The slots to revoke, at least one. An unlocker that opens one of them may authorize the change.
-    ///   - unlockers: The unlockers of the slots that stay. One whose secret opens a slot that is revoked and another
-    ///     one as well is refused: with that slot, the leaked secret would stay.
+    ///   - slotIDs: The slots to revoke, at least one. An id names the same slot as long as that exists: a call that was
+    ///     interrupted can be repeated, and what it has done already is refused as a slot that is not there.
+    ///   - authorizer: An unlocker that opens the store now, be it with a slot that is revoked. Other slots that it opens
+    ///     stay. It is not needed when one of the others opens the store.
+    ///   - unlockers: The unlockers of the slots that stay. One that opens only slots to be revoked is refused: those are
+    ///     not the slots that were meant. So is one whose secret opens a slot that is revoked and another one as well:
+    ///     with that slot, the leaked secret would stay.
     ///   - replacement: What gets a slot in the place of the first one that is revoked, and its label if it has none of
     ///     its own; its secret must be another one.
     ///   - dropMissing: Whether slots that none of the unlockers opens are dropped; otherwise these are an error.
     ///   - isEncryptedWith: As for ``rotateKeys(keeping:dropMissing:isEncryptedWith:reencrypt:)``.
     ///   - reencrypt: As there.
     /// - Returns: The keys from now on, and what became of the slots.
-    /// - Throws: As there; `KeyError` with code `invalidParameters` if there is no such slot, or a secret that opens one
-    ///   would still open another; `unreliableUnlocker` and the others of ``add(_:authorizedBy:)`` for the replacement.
+    /// - Throws: As there; `KeyError` with code `invalidParameters` if there is no such slot, an unlocker that is to stay
+    ///   opens no slot that stays, or a secret that opens a revoked slot would still open another; `unreliableUnlocker` and the others of ``add(_:authorizedBy:)`` for the replacement.
     public func revoke(
         _ slotIDs: [Keyslot.ID],
+        authorizedBy authorizer: (any StoreUnlocker)? = nil,
         keeping unlockers: [any StoreUnlocker],
         replacement: (any StoreUnlocker)? = nil,
         dropMissing: Bool = false,
@@ -66,7 +73,8 @@ extension Keyslots {
             throw KeyError(.invalidParameters, "Name the slots to revoke; without one, rotate the keys.")
         }
         let selection = SlotSelection(
-            unlockers: unlockers,
+            authorizer: authorizer,
+            kept: unlockers,
             revoked: Set(slotIDs),
             replacement: replacement,
             dropsMissing: dropMissing

@@ -11,7 +11,7 @@ extension Keyslots {
     ///
     /// **This shuts nobody out.** The root key stays: whoever kept an older keyslot file and a secret that opened it
     /// unwraps the new data key as well. ``rotateKeys(keeping:dropMissing:isEncryptedWith:reencrypt:)`` and
-    /// ``revoke(_:keeping:replacement:dropMissing:isEncryptedWith:reencrypt:)`` renew the root key, too.
+    /// ``revoke(_:authorizedBy:keeping:replacement:dropMissing:isEncryptedWith:reencrypt:)`` renew the root key, too.
     ///
     /// The keyslot file is locked for changes throughout. Copies of the database stay under the key they were made with,
     /// and copies of the keyslot file still hold that key.

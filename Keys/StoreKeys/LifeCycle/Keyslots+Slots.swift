@@ -38,7 +38,7 @@ extension Keyslots {
     ///
     /// **This shuts nobody out who kept a copy.** The root key stays: whoever has a copy of the old file and the old secret
     /// can open the database and, as long as the root key is the same, later data keys too. After a leak, revoke the slot
-    /// instead: ``revoke(_:keeping:replacement:dropMissing:isEncryptedWith:reencrypt:)`` takes a replacement. What was
+    /// instead: ``revoke(_:authorizedBy:keeping:replacement:dropMissing:isEncryptedWith:reencrypt:)`` takes a replacement. What was
     /// replaced already is shut out by ``rotateKeys(keeping:dropMissing:isEncryptedWith:reencrypt:)``.
     ///
     /// - Parameters:

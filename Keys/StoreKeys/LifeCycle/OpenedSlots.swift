@@ -19,6 +19,8 @@ struct OpenedSlots: Sendable {
     /// What all of them hold; the file was verified with it.
     let rootKey: SecretBytes
     let slots: [Opening]
+    /// Why slots that none of the unlockers opens could not be tried, by an unlocker that may be theirs.
+    let failures: [Keyslot.ID: KeyError]
 }
 
 extension KeyslotFile {
@@ -28,9 +30,11 @@ extension KeyslotFile {
     /// - Throws: The error of the first unlocker that opens no slot at all.
     func openSlots(with unlockers: [any StoreUnlocker]) async throws -> OpenedSlots? {
         var openings: [Keyslot.ID: OpenedSlots.Opening] = [:]
+        var failures: [Keyslot.ID: KeyError] = [:]
         var rootKeys: [SecretBytes] = []
         for (place, unlocker) in unlockers.enumerated() {
-            var (isOpener, firstError) = (false, nil as KeyError?)
+            var isOpener = false
+            var errors: [(slot: Keyslot, error: KeyError)] = []
             for slot in slots where slot.kind == unlocker.slotKind {
                 do {
                     guard let opened = try await open(slot, with: unlocker) else { continue }
@@ -45,16 +49,13 @@ extension KeyslotFile {
                     )
                 } catch let error as KeyError {
                     // Another slot may be this unlocker's; if none is, this is why.
-                    firstError = firstError ?? error
+                    errors.append((slot, error))
+                    // A service that answers that the slot is not its own has tried it.
+                    if error.code != .wrongSecret { failures[slot.id] = failures[slot.id] ?? error }
                 }
             }
             guard isOpener else {
-                throw firstError
-                    ?? KeyError(
-                        .wrongSecret,
-                        "An unlocker of the kind \(unlocker.slotKind) that is to be kept opens no slot. "
-                            + "Nothing was written."
-                    )
+                throw noSlot(openedBy: unlocker, errors)
             }
         }
         guard let rootKey = rootKeys.first else { return nil }
@@ -62,6 +63,31 @@ extension KeyslotFile {
             throw KeyError.damaged("Its slots hold different root keys.")
         }
         try verify(with: rootKey)
-        return OpenedSlots(rootKey: rootKey, slots: slots.compactMap { openings[$0.id] })
+        return OpenedSlots(
+            rootKey: rootKey,
+            slots: slots.compactMap { openings[$0.id] },
+            failures: failures.filter { openings[$0.key] == nil }
+        )
+    }
+
+    /// The error for an unlocker that opens no slot: why it could not try those it may be for, or that it is for none.
+    private func noSlot(
+        openedBy unlocker: any StoreUnlocker,
+        _ errors: [(slot: Keyslot, error: KeyError)]
+    ) -> KeyError {
+        guard let (_, error) = errors.first(where: { $0.error.code != .wrongSecret }) else {
+            return errors.first?.error
+                ?? KeyError(
+                    .wrongSecret,
+                    "An unlocker of the kind \(unlocker.slotKind) that is to be kept opens no slot. "
+                        + "Nothing was written."
+                )
+        }
+        let slots = errors.filter { $0.error.code != .wrongSecret }.map(\.slot)
+        return KeyError(
+            error.code,
+            "\(error.message) It is needed for \(names(of: slots)); nothing was written.",
+            cause: error.cause
+        )
     }
 }

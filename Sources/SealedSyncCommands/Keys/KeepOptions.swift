@@ -25,8 +25,7 @@ struct KeepOptions: ParsableArguments {
         }
     }
 
-    /// Runs work with what opens the store and all that the options name, in this order, and says which secret is wrong
-    /// or missing.
+    /// Runs work with what opens the store, and with all that the options name, and says which secret is wrong or missing.
     func withUnlockers<Value>(
         of options: StoreOptions,
         ifMissing remedy: String,
@@ -35,7 +34,7 @@ struct KeepOptions: ParsableArguments {
         let kept = try await unlockers()
         return try await options.withUnlocker { unlocker in
             do {
-                return try await work(unlocker, [unlocker] + kept.map(\.unlocker))
+                return try await work(unlocker, kept.map(\.unlocker))
             } catch let error as KeyError where error.code == .wrongSecret {
                 let keyslots = try await KeyslotFile.read(at: options.folder.keyslotsURL)
                 for (file, unlocker) in kept where try await !keyslots.hasSlot(openedBy: unlocker) {

@@ -49,7 +49,7 @@ struct NewPassphraseOptions: ParsableArguments {
                 )
             }
             // Nobody should have to type a new one twice to learn that the old one was wrong.
-            _ = try await StoreKeyring.open(at: keyslots.url, unlocker: unlocker)
+            try await KeyslotFile.read(at: keyslots.url).checkSlot(openedBy: unlocker)
             passphrase = try await PassphrasePrompt.askForNew()
         }
         return PassphraseUnlocker(passphrase: passphrase, label: label)

@@ -8,15 +8,16 @@ struct KeysRemove: ToolCommand {
         commandName: "remove",
         abstract: "Let a slot open a store no more.",
         discussion: """
-            The number of the slot is that of 'keys status'. What opens the store now, and what the --keep options name, \
+            The number and the id of the slot are those of 'keys status'; the id means the same slot also when others have \
+            gone since. What opens the store now, and what the --keep options name, \
             still does. **Every other slot goes as well**, because it cannot be given the new root key; the answer names \
             them. The data key stays, so this shuts out nobody who kept a copy of the store: when the secret of the slot is \
             in the wrong hands, use 'keys revoke' instead.
             """
     )
 
-    @Argument(help: "The number of the slot.")
-    var slot: Int
+    @Argument(help: "The number or the id of the slot.")
+    var slot: SlotName
 
     @OptionGroup var keep: KeepOptions
 
@@ -29,18 +30,16 @@ struct KeysRemove: ToolCommand {
     func perform() async throws {
         let keyslots = try options.keyslots()
         let slots = try await KeyslotFile.read(at: keyslots.url).slots
-        guard slots.indices.contains(slot - 1) else {
-            throw ToolError("notFound", "There is no slot \(slot); the store has slots 1 to \(slots.count).")
-        }
-        let removed = SlotAnswer(slots[slot - 1], number: slot)
-        let removal = try await keep.withUnlockers(of: options, ifMissing: "") { _, unlockers in
+        let place = try slot.place(in: slots)
+        let removed = SlotAnswer(slots[place], number: place + 1)
+        let removal = try await keep.withUnlockers(of: options, ifMissing: "") { unlocker, kept in
             if !yes {
                 try Confirmation.ask(
                     "This removes \(removed.text) and every slot that none of the given secrets opens.",
                     word: "remove"
                 )
             }
-            return try await keyslots.remove(slots[slot - 1].id, keeping: unlockers)
+            return try await keyslots.remove(slots[place].id, keeping: [unlocker] + kept)
         }
         let answer = Answer(
             removed: removed,

@@ -8,13 +8,15 @@ struct KeysRevoke: ToolCommand {
         commandName: "revoke",
         abstract: "Shut out whoever has the secret of a slot: the answer to a leak.",
         discussion: """
-            The numbers of the slots are those of 'keys status'; look there again before you repeat a run that was \
-            interrupted, since they may have moved. Removes the slots, gives the store a new root key and a \
+            The numbers and ids of the slots are those of 'keys status'. Give ids when a run may be repeated, after an \
+            interruption for instance: an id means the same slot or none, while a number may have become that of another \
+            slot. Removes the slots, gives the store a new root key and a \
             new data key, and encrypts its database anew, in one run. Whoever kept a copy of the store and one of the \
             revoked secrets still reads that copy, and nothing that is written from now on.
 
             What opens the store now may be one of the slots that go; --new-passphrase-file puts a new passphrase in its \
             place. Every slot that stays needs the new root key: name the secrets of the others with the --keep options. \
+            One that opens only slots that are to go is refused, and nothing is done: those are not the slots you meant. \
             When one is missing, nothing is done and the slot is named; with --drop-missing it goes as well.
 
             Writes the database anew beside the old one and puts it in its place: there must be room for both. A kill at \
@@ -23,8 +25,8 @@ struct KeysRevoke: ToolCommand {
             """
     )
 
-    @Argument(help: "The number of a slot.")
-    var slot: [Int]
+    @Argument(help: "The number or the id of a slot.")
+    var slot: [SlotName]
 
     @OptionGroup var keep: KeepOptions
 
@@ -56,14 +58,10 @@ struct KeysRevoke: ToolCommand {
     func perform() async throws {
         let keyslots = try options.keyslots()
         let slots = try await KeyslotFile.read(at: keyslots.url).slots
-        let numbers = Set(slot).sorted()
-        for number in numbers where !slots.indices.contains(number - 1) {
-            throw ToolError("notFound", "There is no slot \(number); the store has slots 1 to \(slots.count).")
-        }
-        let revoked = numbers.map { slots[$0 - 1] }
-        let names = numbers.map { SlotAnswer(slots[$0 - 1], number: $0).text }.joined(separator: ", ")
+        let places = try Set(slot.map { try $0.place(in: slots) }).sorted()
+        let names = places.map { SlotAnswer(slots[$0], number: $0 + 1).text }.joined(separator: ", ")
         let remedy = "The --keep options do the one, --drop-missing the other."
-        let rotation = try await keep.withUnlockers(of: options, ifMissing: remedy) { unlocker, unlockers in
+        let rotation = try await keep.withUnlockers(of: options, ifMissing: remedy) { unlocker, kept in
             let replacement = isReplaced ? try await new.unlocker(of: keyslots, openedBy: unlocker) : nil
             if !yes {
                 let others = dropMissing ? " and every slot that none of the given secrets opens" : ""
@@ -71,8 +69,9 @@ struct KeysRevoke: ToolCommand {
             }
             return try await Interruption.cancelling { [folder = options.folder, dropMissing] bar in
                 try await folder.revoke(
-                    revoked.map(\.id),
-                    keeping: unlockers,
+                    places.map { slots[$0].id },
+                    authorizedBy: unlocker,
+                    keeping: kept,
                     replacement: replacement,
                     dropMissing: dropMissing
                 ) { bar.show($0) }

@@ -58,9 +58,9 @@ struct KeysRotate: ToolCommand {
         let remedy =
             "The --keep options do the one, --drop-missing the other; --data-key-only needs neither, and shuts "
             + "nobody out."
-        let rotation = try await keep.withUnlockers(of: options, ifMissing: remedy) { _, unlockers in
+        let rotation = try await keep.withUnlockers(of: options, ifMissing: remedy) { unlocker, kept in
             try await Interruption.cancelling { [folder = options.folder, dropMissing] bar in
-                try await folder.rotateKeys(keeping: unlockers, dropMissing: dropMissing) { bar.show($0) }
+                try await folder.rotateKeys(keeping: [unlocker] + kept, dropMissing: dropMissing) { bar.show($0) }
             }
         }
         let changes = SlotChanges(rotation, of: slots)

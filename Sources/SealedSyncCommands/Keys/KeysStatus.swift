@@ -9,7 +9,8 @@ struct KeysStatus: ToolCommand {
         abstract: "Say what opens a store, and how old its keys are.",
         discussion: """
             No secret is needed, so what is said is only as trustworthy as the file: opening the store proves it. A data \
-            key should be rotated after two years, a slot be made anew after one.
+            key should be rotated after two years, a slot be made anew after one. A slot is named to 'revoke' and 'remove' by \
+            its number or its id; the id stays its own when slots before it go. With --json all of the id is given.
             """
     )
 
@@ -34,11 +35,11 @@ struct KeysStatus: ToolCommand {
         if file.isRotationPending {
             Console.write("          a rotation was interrupted; the next opening ends it")
         }
-        var table = TextTable(["slot", "kind", "made", "cost", "label"], flexible: 4)
+        var table = TextTable(["slot", "id", "kind", "made", "cost", "label"], flexible: 5)
         for (index, slot) in file.slots.enumerated() {
             let isDue = report.slotsDue.contains { $0.id == slot.id }
             let made = "\(slot.created.formatted(.iso8601).prefix(10))\(isDue ? ", due" : "")"
-            table.add(["\(index + 1)", "\(slot.kind)", made, Self.cost(of: slot), slot.label])
+            table.add(["\(index + 1)", slot.shortID, "\(slot.kind)", made, Self.cost(of: slot), slot.label])
         }
         Console.write("")
         for line in table.lines { Console.write(line) }

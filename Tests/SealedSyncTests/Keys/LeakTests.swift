@@ -73,7 +73,8 @@ struct LeakTests {
         let thief = try await Thief(in: folder.store, with: leaked)
         let rotation = try await folder.store.revoke(
             [try await leakedSlot()],
-            keeping: [leaked, folder.unlocker],
+            authorizedBy: leaked,
+            keeping: [folder.unlocker],
             replacement: isReplaced ? new : nil,
             dropMissing: false,
             at: watched(by: thief),

@@ -55,7 +55,12 @@ struct RevocationFailureTests {
             let (store, unlocker) = (UserFolder.store(in: path), UserFolder.unlocker(in: path))
             let slot = try await KeyslotFile.read(at: store.keyslotsURL).slots[0].id
             let code = try await storeErrorCode {
-                try await store.revoke([slot], keeping: [unlocker], replacement: PassphraseUnlocker.quick("new"))
+                try await store.revoke(
+                    [slot],
+                    authorizedBy: unlocker,
+                    keeping: [],
+                    replacement: PassphraseUnlocker.quick("new")
+                )
             }
             try #require(code == .inUse)
         }

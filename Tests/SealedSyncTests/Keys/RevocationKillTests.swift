@@ -39,10 +39,8 @@ struct RevocationKillTests {
         file.fileSystem = fileSystem
         _ = try await store.revoke(
             KeyslotFile.read(at: store.keyslotsURL).slots[1...2].map(\.id),
-            keeping: [
-                PassphraseUnlocker.quick("first leaked"), UserFolder.unlocker(in: path),
-                PassphraseUnlocker.quick("stays"),
-            ],
+            authorizedBy: PassphraseUnlocker.quick("first leaked"),
+            keeping: [UserFolder.unlocker(in: path), PassphraseUnlocker.quick("stays")],
             replacement: PassphraseUnlocker.quick("new"),
             dropMissing: false,
             at: (keyslots, file),
