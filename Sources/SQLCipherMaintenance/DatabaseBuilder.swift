@@ -14,8 +14,10 @@ struct DatabaseBuilder {
 
     /// What becomes of a database that has the name already.
     enum Place {
-        /// It is replaced after the closure has returned, and stays when that throws.
-        case replacing(after: @Sendable () throws -> Void)
+        /// It is replaced. With a closure, that comes after this has returned, and the old database stays when it throws.
+        /// The new one is then kept under its temporary name whatever fails, since what the closure has written may need
+        /// it: ``StoreFile/finishRekey(from:to:)`` gives it its name later, and an opening without need for it removes it.
+        case replacing(after: (@Sendable () throws -> Void)?)
         case free
     }
 
@@ -23,6 +25,7 @@ struct DatabaseBuilder {
     func build(_ place: Place, _ fill: (String) throws -> DatabaseContent) throws {
         let file = try TemporaryFile(files)
         let (path, fileSystem) = (file.path, files.fileSystem)
+        var isKept = false
         do {
             let content = try fill(path)
             fileSystem.report(.wrote(path))
@@ -32,13 +35,14 @@ struct DatabaseBuilder {
             try work.checkCancellation()
             switch place {
             case .replacing(let prepare):
-                try prepare()
+                isKept = prepare != nil
+                try prepare?()
                 try file.replace()
             case .free: try file.publish()
             }
         } catch {
             do {
-                try file.discard()
+                if !isKept { try file.discard() }
             } catch {
                 // The next work of this kind removes it; the caller gets the reason for the failure.
             }

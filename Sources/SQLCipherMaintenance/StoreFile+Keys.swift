@@ -28,8 +28,8 @@ extension StoreFile {
         }
     }
 
-    /// Ends a change of the key that was killed in the moment after its call before the replacing: gives the new file its
-    /// name.
+    /// Ends a change of the key that was killed, or failed, in the moment after its call before the replacing: gives the new
+    /// file its name.
     ///
     /// It is read back whole and held against the old one first, since a copy that was cut off may lie under the same
     /// name and the same key. It stays out of use when the old one was written to since.

@@ -90,17 +90,18 @@ public struct StoreFile: Sendable {
         to newKey: SecretBytes,
         progress: StoreProgressHandler? = nil
     ) async throws -> StoreRewriteResult {
-        try await rekey(from: oldKey, to: newKey, progress: progress, beforeReplacing: {})
+        try await rekey(from: oldKey, to: newKey, progress: progress, beforeReplacing: nil)
     }
 
     /// The same, with something to be done when the new file is whole, on the disk and read back, and before it takes the
-    /// old one's place. It runs on a thread that may wait, is not cancelled, and keeps the old file by throwing.
+    /// old one's place. It runs on a thread that may wait, is not cancelled, and keeps the old file by throwing. From then
+    /// on the new file is kept as well, for ``finishRekey(from:to:)``, until the store is opened without it.
     @discardableResult
     package func rekey(
         from oldKey: SecretBytes,
         to newKey: SecretBytes,
         progress: StoreProgressHandler? = nil,
-        beforeReplacing: @escaping @Sendable () throws -> Void
+        beforeReplacing: (@Sendable () throws -> Void)?
     ) async throws -> StoreRewriteResult {
         try await StoreRewriter(
             file: self,

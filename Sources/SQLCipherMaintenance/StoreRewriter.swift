@@ -18,7 +18,7 @@ struct StoreRewriter: Sendable {
     let change: Change
     let progress: StoreProgressHandler?
     /// Called when the new file is ready, before it takes the old one's place.
-    var beforeReplacing: @Sendable () throws -> Void = {}
+    var beforeReplacing: (@Sendable () throws -> Void)?
 
     func run() async throws -> StoreRewriteResult {
         try await CancellableWork.run(at: StoreFiles(file.url).database) { work in try rewrite(work) }

@@ -15,8 +15,8 @@ extension StoreFolder {
     /// 3. The new database takes the old one's place.
     /// 4. The new data key is the only one in the keyslot file.
     ///
-    /// A kill, a full disk, a cancelled task or a store in use before the second step leave everything as it was; after
-    /// it, the next ``unlock(_:)`` or opening does what is left. Only when the new database got lost in the moment before
+    /// A kill, a full disk, a cancelled task or a store in use before the second step leave everything as it was. An error
+    /// after that step says in its message that the slots have changed; then, as after a kill, the next ``unlock(_:)`` or opening does what is left. Only when the new database got lost in the moment before
     /// the third step, or another program has written to the old one since, the slots are as they are to be and the
     /// database is under the old data key: then ``/StoreKeys/KeyslotFile/isRotationOverdue`` is true until the next
     /// rotation, and ``rotateDataKey(_:progress:)`` will do for that.
@@ -84,14 +84,19 @@ extension StoreFolder {
         at place: RotationPlace,
         _ progress: StoreProgressHandler?
     ) async throws -> KeyRotation {
-        try await recoveringRotation(with: unlockers) { begin in
+        try await recoveringRotation(with: unlockers) { course in
             try await place.keyslots.rotateKeys(
                 keeping: unlockers,
                 dropMissing: dropMissing,
                 isEncryptedWith: { try await place.file.isEncrypted(with: $0) },
                 reencrypt: { old, new, commit in
-                    begin()
-                    try await place.file.rekey(from: old, to: new, progress: progress, beforeReplacing: commit)
+                    course.begin()
+                    try await place.file.rekey(
+                        from: old,
+                        to: new,
+                        progress: progress,
+                        beforeReplacing: course.noting(commit)
+                    )
                 }
             )
         }
@@ -108,7 +113,7 @@ extension StoreFolder {
     ) async throws -> KeyRotation {
         try await recoveringRotation(
             with: [authorizer].compactMap(\.self) + unlockers + [replacement].compactMap(\.self)
-        ) { begin in
+        ) { course in
             try await place.keyslots.revoke(
                 slots,
                 authorizedBy: authorizer,
@@ -117,8 +122,13 @@ extension StoreFolder {
                 dropMissing: dropMissing,
                 isEncryptedWith: { try await place.file.isEncrypted(with: $0) },
                 reencrypt: { old, new, commit in
-                    begin()
-                    try await place.file.rekey(from: old, to: new, progress: progress, beforeReplacing: commit)
+                    course.begin()
+                    try await place.file.rekey(
+                        from: old,
+                        to: new,
+                        progress: progress,
+                        beforeReplacing: course.noting(commit)
+                    )
                 }
             )
         }

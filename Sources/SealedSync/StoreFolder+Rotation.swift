@@ -3,6 +3,7 @@ public import SQLCipherMaintenance
 import SecretMemory
 public import StoreKeys
 import SyncContract
+import Synchronization
 
 extension StoreFolder {
     /// Rotates the data key: the store gets a new one, and its database is encrypted anew under it.
@@ -45,9 +46,9 @@ extension StoreFolder {
         _ file: StoreFile,
         _ progress: StoreProgressHandler?
     ) async throws -> StoreKeyring {
-        try await recoveringRotation(with: [unlocker]) { begin in
+        try await recoveringRotation(with: [unlocker]) { course in
             try await keyslots.rotateDataKey(authorizedBy: unlocker) { old, new in
-                begin()
+                course.begin()
                 if try await file.isEncrypted(with: new) { return }
                 try await file.rekey(from: old, to: new, progress: progress)
             }
@@ -57,18 +58,30 @@ extension StoreFolder {
     /// Runs a rotation, and ends it when it fails after it has begun.
     func recoveringRotation<Value>(
         with unlockers: [any StoreUnlocker],
-        _ body: (_ begin: () -> Void) async throws -> Value
+        _ body: (RotationCourse) async throws -> Value
     ) async throws -> Value {
         guard try hasDatabase else {
             throw StoreError(.notFound, "'\(url.path)' has no store; check the path.")
         }
-        var hasBegun = false
+        let course = RotationCourse()
         do {
-            return try await body { hasBegun = true }
+            return try await body(course)
         } catch {
             // In a task of its own, since this one may be cancelled.
-            if hasBegun { await Task { await recoverRotation(with: unlockers) }.value }
-            throw error
+            if course.hasBegun { await Task { await recoverRotation(with: unlockers) }.value }
+            throw course.hasChangedSlots ? Self.changedSlots(error) : error
+        }
+    }
+
+    /// The error of a rotation that failed when its slots had changed: who repeats it must know.
+    private static func changedSlots(_ error: any Error) -> any Error {
+        let message =
+            "The slots have changed already, and the root key with them; do not repeat the call. The next opening ends "
+            + "what is left. What failed: "
+        return switch error {
+        case let error as StoreError: StoreError(error.code, message + error.message, cause: error)
+        case let error as KeyError: KeyError(error.code, message + error.message, cause: error)
+        default: error
         }
     }
 
@@ -106,6 +119,28 @@ extension StoreFolder {
                 .outdatedKeyring,
                 "The data key of the store in '\(url.path)' was rotated; unlock the store again."
             )
+        }
+    }
+}
+
+/// How far a rotation has come.
+final class RotationCourse: Sendable {
+    private let begun = Atomic(false)
+    private let committed = Atomic(false)
+
+    /// Whether the database is being encrypted anew.
+    var hasBegun: Bool { begun.load(ordering: .acquiring) }
+
+    /// Whether the keyslot file has its new slots, all under a new root key.
+    var hasChangedSlots: Bool { committed.load(ordering: .acquiring) }
+
+    func begin() { begun.store(true, ordering: .releasing) }
+
+    /// A commit that is noted down here when it is done.
+    func noting(_ commit: @escaping Keyslots.RotationCommit) -> Keyslots.RotationCommit {
+        { [self] in
+            try commit()
+            committed.store(true, ordering: .releasing)
         }
     }
 }

@@ -8,6 +8,12 @@ struct OpenedSlot: Sendable {
 }
 
 extension KeyslotFile {
+    /// Throws as ``StoreKeyring/open(at:unlocker:)`` does when an unlocker opens no slot, and changes nothing: a weak slot
+    /// is not made anew here, so that every slot keeps its id.
+    package func checkSlot(openedBy unlocker: any StoreUnlocker) async throws {
+        try await KeyError.convertingMemoryErrors { _ = try await openSlot(with: unlocker) }
+    }
+
     /// Tries an unlocker on each slot of its kind, in the order of the file, until one opens, and proves with the root
     /// key that the whole file is what was written.
     func openSlot(with unlocker: any StoreUnlocker) async throws -> OpenedSlot {

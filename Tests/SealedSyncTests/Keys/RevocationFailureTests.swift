@@ -94,6 +94,50 @@ struct RevocationFailureTests {
         #expect(try folder.contents().keys.sorted() == ["store.db", "store.keys"])
     }
 
+    @Test(
+        "a new database that cannot take its place is kept until it can, and the error says that the slots have changed"
+    )
+    func replacingFails() async throws {
+        try await folder.create(notes: 10)
+        let leaked = try PassphraseUnlocker.quick("leaked")
+        try await folder.store.keyslots.add(leaked, authorizedBy: folder.unlocker)
+        let thief = try await Thief(in: folder.store, with: leaked)
+        let (database, elsewhere) = (folder.store.databaseURL, folder.parent.appending(path: "elsewhere.db"))
+        // A file does not take the place of a folder.
+        let keyslots = Keyslots(
+            folder.store.keyslotsURL,
+            in: .acting(after: 5) {
+                #expect(throws: Never.self) {
+                    try FileManager.default.moveItem(at: database, to: elsewhere)
+                    try FileManager.default.createDirectory(at: database, withIntermediateDirectories: false)
+                }
+            }
+        )
+        do {
+            _ = try await folder.store.revoke(
+                [try await KeyslotFile.read(at: keyslots.url).slots[1].id],
+                authorizedBy: leaked,
+                keeping: [folder.unlocker],
+                replacement: nil,
+                dropMissing: false,
+                at: (keyslots, StoreFile(database, keyIsVerified: true)),
+                nil
+            )
+            Issue.record("the database took the place of a folder")
+        } catch let error as StoreError {
+            #expect(error.code == .inputOutput)
+            #expect(error.message.contains("The slots have changed already"), "\(error)")
+        }
+        try FileManager.default.removeItem(at: database)
+        try FileManager.default.moveItem(at: elsewhere, to: database)
+        try await folder.expectNotes(10)
+        let file = try await KeyslotFile.read(at: keyslots.url)
+        #expect(file.slots.count == 1 && !file.isRotationPending && !file.isRotationOverdue)
+        try thief.look()
+        #expect(try await !thief.isIn())
+        #expect(try folder.contents().keys.sorted() == ["store.db", "store.keys"])
+    }
+
     /// A task that ends itself after a step of its work on the database, or on the keyslot file; steps count from 1.
     private func cancelledRotation(
         afterDatabaseStep databaseStep: Int,
