@@ -148,7 +148,7 @@ public final class EncryptedStore: SyncContextDataSource {
     ) async throws -> Value {
         try await pass { session in
             try await session.readers.read { [gate, catalog = session.catalog] database in
-                try gate.refuseLocked()
+                try gate.refuseLate()
                 return try ReadBackend(database, catalog).run(body)
             }
         }
@@ -173,9 +173,9 @@ public final class EncryptedStore: SyncContextDataSource {
         _ body: @Sendable (inout StoreReader) throws -> Value
     ) async throws -> Value {
         try await pass { session in
-            try await session.readers.readInPlace { [gate, catalog = session.catalog] database in
-                try gate.refuseLocked()
-                return try ReadBackend(database, catalog).run(body)
+            try await session.readers.readInPlace(admission: { try gate.refuseLate() }) {
+                [catalog = session.catalog] database in
+                try ReadBackend(database, catalog).run(body)
             }
         }
     }
@@ -187,7 +187,7 @@ public final class EncryptedStore: SyncContextDataSource {
         try await pass { session in
             let (value, touchedTables) = try await session.writer.transaction {
                 [gate, catalog = session.catalog] database in
-                try gate.refuseLocked()
+                try gate.refuseLate()
                 let backend = WriteBackend(database, catalog)
                 defer { backend.finish() }
                 var transaction = StoreTransaction(backend)
@@ -220,9 +220,11 @@ public final class EncryptedStore: SyncContextDataSource {
     /// What committed transactions touch from now on.
     public func changes() -> AsyncStream<StoreChange> { broadcaster.subscribe() }
 
-    /// Closes the store: refuses whoever calls from now on with ``StoreError/Code/closed``, waits for those that called
-    /// before, whose transactions still run or wait for their turn, writes the WAL back and removes it, ends the streams
-    /// of changes, and lets others open the store.
+    /// Closes the store: finishes the transactions and backups that run, writes the WAL back and removes it, ends the
+    /// streams of changes, and lets others open the store.
+    ///
+    /// Transactions that wait for their turn, and all that come later, fail with ``StoreError/Code/closed`` and have changed
+    /// nothing: wait for a write before closing when it must be kept.
     ///
     /// Closing a closed store does nothing; a second caller waits for the first. Cancelling the task changes nothing.
     public func close() async {

@@ -285,34 +285,6 @@ struct TransactionTests {
         await store.close()
     }
 
-    @Test("closing waits for the transactions that run and lets no new one in")
-    func closingWaits() async throws {
-        let folder = try TestFolder()
-        let store = try await EncryptedStore.open(in: folder)
-        let (began, mayFinish) = (AsyncStream<Void>.makeStream(), DispatchSemaphore(value: 0))
-        let writing = Task {
-            try await store.write { transaction in
-                began.continuation.yield()
-                mayFinish.wait()
-                try transaction.upsert([Record(id: "1")], into: "items")
-            }
-        }
-        for await _ in began.stream { break }
-        let hasClosed = Mutex(false)
-        let closing = Task {
-            await store.close()
-            hasClosed.withLock { $0 = true }
-        }
-        while try await code(of: { _ = try await store.read(Query("items")) }) != .closed { await Task.yield() }
-        #expect(!hasClosed.withLock { $0 })
-        mayFinish.signal()
-        try await writing.value
-        await closing.value
-        let again = try await EncryptedStore.open(in: folder)
-        #expect(try await again.read(Query("items")).records.count == 1)
-        await again.close()
-    }
-
     @Test("changes name the tables of committed writes that touched a row, before write returns")
     func changes() async throws {
         let folder = try TestFolder()

@@ -162,7 +162,8 @@ extension Database {
     /// Runs a closure as one transaction: committed when it returns, rolled back when it throws.
     ///
     /// A task that is cancelled ends a read with `CancellationError`, and a write only if the closure looks for it. The
-    /// first error wins: what goes wrong while rolling back after it is a consequence.
+    /// first error wins: what goes wrong while rolling back after it is a consequence, and shows in ``isInTransaction``:
+    /// the connection is of no more use then.
     ///
     /// - Throws: What the closure throws, `SQLiteFailure`, and as ``withInterruption(isBrief:_:)``.
     package func transaction<Value>(_ kind: TransactionKind, _ body: () throws -> Value) throws -> Value {
@@ -202,7 +203,8 @@ extension Database {
         do {
             try run("ROLLBACK")
         } catch {
-            // Nothing is kept either way: an open transaction ends with its connection. The caller throws the reason.
+            // Nothing is kept either way: the connection is given up, and the transaction ends with it. The caller throws
+            // the reason.
         }
     }
 }

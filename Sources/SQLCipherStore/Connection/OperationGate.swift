@@ -36,9 +36,13 @@ final class OperationGate: Sendable {
         return try await body()
     }
 
-    /// Throws when locking has begun: those inside that have waited for their turn until now must not begin.
-    func refuseLocked() throws(StoreError) {
-        guard !isLocked else { throw .locked }
+    /// Throws when locking or closing has begun: those inside that have waited for their turn until now must not begin.
+    func refuseLate() throws(StoreError) {
+        switch state.withLock({ $0.phase }) {
+        case .open: break
+        case .locked: throw .locked
+        case .closed: throw .closed
+        }
     }
 
     /// Lets nobody in any more, waits for those inside, and runs the closure, once; later callers wait for its end.

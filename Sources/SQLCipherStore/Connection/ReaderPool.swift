@@ -23,11 +23,16 @@ final class ReaderPool: Sendable {
     /// main actor's. For what reads few rows: going to a queue and back takes several times as long.
     ///
     /// What takes long all the same is given up, and the closure runs once more, on the queue; so does one that finds its
-    /// connection not open yet. It must have no effect but its value.
+    /// connection not open yet. It must have no effect but its value. The admission is asked once, when there is a
+    /// connection: what it lets in goes on to its end.
     @concurrent
-    func readInPlace<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
+    func readInPlace<Value: Sendable>(
+        admission: @Sendable () throws -> Void = {},
+        _ body: @Sendable (Database) throws -> Value
+    ) async throws -> Value {
         let reader = try await pool.acquire()
         do {
+            try admission()
             if let value = try reader.briefTransaction(body) {
                 pool.release(reader)
                 return value
@@ -62,7 +67,7 @@ final class ReaderPool: Sendable {
 final class Reader: @unchecked Sendable {
     private let queue: SerialQueue
     private let files: StoreFiles
-    private let opener: @Sendable () throws -> Database
+    private var opener: @Sendable () throws -> Database
     private var database: Database?
 
     /// A connection that opens with its first transaction unless it is opened before.
@@ -77,8 +82,13 @@ final class Reader: @unchecked Sendable {
         try await queue.run(body)
     }
 
-    /// Uses a database that was opened already.
-    func use(_ database: Database) {
+    /// Uses a database that was opened already, and opens later ones in another way than so far.
+    func use(_ database: Database, opener: @escaping @Sendable () throws -> Database) {
+        self.opener = opener
+        use(database)
+    }
+
+    private func use(_ database: Database) {
         database.allowInterruption()
         self.database = database
     }
@@ -92,7 +102,7 @@ final class Reader: @unchecked Sendable {
         try reportingFailures {
             let database = if let database { database } else { try opener() }
             if self.database == nil { use(database) }
-            return try database.transaction(.reading) { try body(database) }
+            return try transaction(.reading, of: database, body)
         }
     }
 
@@ -100,11 +110,21 @@ final class Reader: @unchecked Sendable {
     func briefTransaction<Value>(_ body: (Database) throws -> Value) throws -> Value? {
         do {
             return try reportingFailures {
-                try database.map { database in try database.transaction(.readingBriefly) { try body(database) } }
+                try database.map { database in try transaction(.readingBriefly, of: database, body) }
             }
         } catch is ReadTookLong {
             return nil
         }
+    }
+
+    /// A transaction that could not be ended ends with its connection; the next one opens another.
+    private func transaction<Value>(
+        _ kind: TransactionKind,
+        of database: Database,
+        _ body: (Database) throws -> Value
+    ) throws -> Value {
+        defer { if database.isInTransaction { self.database = nil } }
+        return try database.transaction(kind) { try body(database) }
     }
 
     private func reportingFailures<Value>(_ body: () throws -> Value) throws -> Value {

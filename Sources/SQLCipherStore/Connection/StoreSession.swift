@@ -17,7 +17,13 @@ final class StoreSession: Sendable {
         let reader = Reader(number: 0, files: opener.files) { throw StoreError.closed }
         let opened = try await reader.onQueue {
             let (database, opened) = try opener.open()
-            reader.use(database)
+            reader.use(database) {
+                try StoreOpener.openReader(
+                    opener.files,
+                    cipherConfiguration: opened.cipherConfiguration,
+                    options: opener.options
+                )
+            }
             return opened
         }
         return (StoreSession(opener.files, reader, opened, opener.options), opened)

@@ -84,6 +84,8 @@ final class Writer: @unchecked Sendable {
         try Task.checkCancellation()
         return try reportingFailures {
             let database = try openDatabase()
+            // A transaction that could not be ended ends with its connection; the next one opens another.
+            defer { if database.isInTransaction { self.database = nil } }
             let value = try database.transaction(.writing) { try body(database) }
             commits += 1
             if !isCheckpointScheduled { scheduleCheckpoint() }
