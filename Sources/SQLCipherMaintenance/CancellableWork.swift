@@ -19,6 +19,7 @@ final class CancellableWork: Sendable {
         _ body: @escaping @Sendable (CancellableWork) throws -> Value
     ) async throws -> Value {
         try Task.checkCancellation()
+        await DroppedStores.closing(of: path)
         let work = CancellableWork()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

@@ -157,23 +157,24 @@ public final class EncryptedStore: SyncContextDataSource {
     /// The rows of a query, without another thread when it is limited to few.
     @concurrent
     public func read(_ query: Query) async throws -> QueryResult {
-        guard query.isLimitedToFew else { return try await read { try $0.read(query) } }
-        return try await readInPlace { try $0.read(query) }
+        guard let limit = query.fewRows else { return try await read { try $0.read(query) } }
+        return try await readInPlace(rows: limit) { try $0.read(query) }
     }
 
     /// The record with an id, without another thread.
     @concurrent
     public func read(table: String, itemID: RecordID) async throws -> Record? {
-        try await readInPlace { try $0.record(itemID, in: table) }
+        try await readInPlace(rows: 1) { try $0.record(itemID, in: table) }
     }
 
     /// Reads on the thread that calls. For what is known to read few rows.
     @concurrent
     private func readInPlace<Value: Sendable>(
+        rows: Int,
         _ body: @Sendable (inout StoreReader) throws -> Value
     ) async throws -> Value {
         try await pass { session in
-            try await session.readers.readInPlace(admission: { try gate.refuseLate() }) {
+            try await session.readers.readInPlace(rows: rows, admission: { try gate.refuseLate() }) {
                 [catalog = session.catalog] database in
                 try ReadBackend(database, catalog).run(body)
             }
@@ -225,6 +226,9 @@ public final class EncryptedStore: SyncContextDataSource {
     ///
     /// Transactions that wait for their turn, and all that come later, fail with ``StoreError/Code/closed`` and have changed
     /// nothing: wait for a write before closing when it must be kept.
+    ///
+    /// A store that is dropped without being closed is closed in the background, which whoever opens it again in this
+    /// process waits for; other processes may find it in use for a moment.
     ///
     /// Closing a closed store does nothing; a second caller waits for the first. Cancelling the task changes nothing.
     public func close() async {
@@ -288,7 +292,7 @@ extension EncryptedStore {
 }
 
 extension Query {
-    /// Whether finding the rows is likely to take no longer than the way to another thread and back. Counting them all
-    /// may not.
-    fileprivate var isLimitedToFew: Bool { limit.map { $0 <= 100 } ?? false && !includesTotalCount }
+    /// How many rows are asked for, when finding them is likely to take no longer than the way to another thread and back.
+    /// Counting them all may not.
+    fileprivate var fewRows: Int? { limit.flatMap { $0 <= 100 && !includesTotalCount ? $0 : nil } }
 }

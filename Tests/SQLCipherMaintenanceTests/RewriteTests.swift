@@ -179,6 +179,21 @@ struct RewriteTests {
         #expect(phases.drop { $0 == .copying }.allSatisfy { $0 == .verifying })
     }
 
+    @Test("a store that was dropped without being closed is closed before its files are worked on")
+    func dropped() async throws {
+        let folder = try TestFolder()
+        for round in 0..<5 {
+            do {
+                let store = try await EncryptedStore.open(in: folder)
+                try await store.upsert([Record(id: .string("\(round)"))], table: "items")
+            }
+            try await Rewrite.compact.run(on: folder.database)
+        }
+        let store = try await EncryptedStore.open(in: folder)
+        #expect(try await store.read(Query("items")).records.count == 5)
+        await store.close()
+    }
+
     @Test("leftovers of a rewrite that was killed are removed by the next opening, and by the next rewrite")
     func leftovers() async throws {
         let folder = try TestFolder()

@@ -1,7 +1,9 @@
+import Dispatch
 import Foundation
 import SQLCipherStoreTestSupport
 import SecretMemory
 import SyncContract
+import Synchronization
 import Testing
 
 @testable import SQLCipherStore
@@ -117,6 +119,45 @@ struct OpeningTests {
         let again = try await EncryptedStore.open(in: folder)
         #expect(try await again.read(table: "items", itemID: "1") != nil)
         await again.close()
+    }
+
+    @Test("a store that is dropped is closed on its queue, not by the thread that drops it, and can be worked on then")
+    func droppedElsewhere() async throws {
+        let folder = try TestFolder()
+        let key = DispatchSpecificKey<Bool>()
+        let queue = DispatchQueue(label: "test")
+        queue.setSpecific(key: key, value: true)
+        let (closings, closing) = AsyncStream<Bool>.makeStream()
+        let dropped = Mutex<StoreSession?>(nil)
+        let opener = try StoreOpener(
+            files: StoreFiles(folder.database.path),
+            key: .testKey(),
+            schema: StoreSchema([.items]),
+            mode: .createNew,
+            options: EncryptedStoreOptions()
+        )
+        do {
+            let (session, _) = try await StoreSession.open(opener)
+            let probe: @Sendable (Database) -> Void = { database in
+                database.whenClosed { closing.yield(DispatchQueue.getSpecific(key: key) == true) }
+            }
+            try await session.readers.read(probe)
+            try await session.writer.transaction { database in
+                probe(database)
+                try database.run("INSERT INTO items (id) VALUES ('1')")
+            }
+            dropped.withLock { $0 = session }
+        }
+        await withCheckedContinuation { continuation in
+            queue.async {
+                dropped.withLock { $0 = nil }
+                continuation.resume()
+            }
+        }
+        await DroppedStores.closing(of: opener.files.database)
+        var iterator = closings.makeAsyncIterator()
+        for _ in 0..<2 { #expect(await iterator.next() == false) }
+        #expect(try Set(folder.contents().keys) == ["store.db", "store.db.lock"])
     }
 
     @Test("only the owner may read the files")

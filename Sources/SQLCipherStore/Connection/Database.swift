@@ -36,18 +36,32 @@ package final class Database {
     /// Makes this the connection that keeps the WAL short.
     func watchWAL() { handle.watchWAL(wal) }
 
-    /// Makes this a connection whose statements can be interrupted. See ``withInterruption(isBrief:_:)``.
+    /// Makes this a connection whose statements can be interrupted. See ``withInterruption(briefRows:_:)``.
     func allowInterruption() { handle.interruptStatements(through: interruption) }
 
     /// Runs a closure whose statements are interrupted when the task is cancelled, and when the closure was to be brief
     /// and is not. It has failed then, whatever it made of that.
     ///
+    /// - Parameters:
+    ///   - briefRows: How many rows the closure reads, if it is to be brief.
+    ///   - body: The closure.
+    /// - Returns: What the closure returns.
     /// - Throws: What the closure throws; `CancellationError`; ``ReadTookLong``.
-    func withInterruption<Value>(isBrief: Bool, _ body: () throws -> Value) throws -> Value {
-        interruption.begin(isBrief: isBrief)
+    func withInterruption<Value>(briefRows: Int?, _ body: () throws -> Value) throws -> Value {
+        interruption.begin(isBrief: briefRows != nil)
         defer { interruption.end() }
+        guard let briefRows else {
+            let result = Result { try body() }
+            if let reason = interruption.reason { throw reason }
+            return try result.get()
+        }
+        let largestValue = handle.setLargestValue(Interruption.largestValue(ofRows: briefRows))
         let result = Result { try body() }
+        _ = handle.setLargestValue(largestValue)
         if let reason = interruption.reason { throw reason }
+        if case .failure(let error) = result, SQLiteFailure(beneath: error)?.primaryCode == SQLITE_TOOBIG {
+            throw ReadTookLong()
+        }
         return try result.get()
     }
 
@@ -144,8 +158,8 @@ package final class Database {
 package enum TransactionKind {
     /// Sees the state of one instant, from its first read on.
     case reading
-    /// The same, but fails when it turns out to take long.
-    case readingBriefly
+    /// The same for few rows, but fails when it turns out to take long.
+    case readingBriefly(rows: Int)
     /// Takes the write lock at once.
     case writing
 }
@@ -158,6 +172,12 @@ struct TransactionStatements {
     fileprivate let commit = CachedStatement("COMMIT")
 }
 
+extension TransactionKind {
+    fileprivate func begin(_ statements: TransactionStatements) -> CachedStatement {
+        if case .writing = self { statements.beginWriting } else { statements.begin }
+    }
+}
+
 extension Database {
     /// Runs a closure as one transaction: committed when it returns, rolled back when it throws.
     ///
@@ -165,17 +185,15 @@ extension Database {
     /// first error wins: what goes wrong while rolling back after it is a consequence, and shows in ``isInTransaction``:
     /// the connection is of no more use then.
     ///
-    /// - Throws: What the closure throws, `SQLiteFailure`, and as ``withInterruption(isBrief:_:)``.
+    /// - Throws: What the closure throws, `SQLiteFailure`, and as ``withInterruption(briefRows:_:)``.
     package func transaction<Value>(_ kind: TransactionKind, _ body: () throws -> Value) throws -> Value {
-        try (kind == .writing ? statements.beginWriting : statements.begin).run(in: self)
+        try kind.begin(statements).run(in: self)
         do {
             let value: Value
-            if kind == .writing {
-                value = try body()
-            } else {
-                value = try withInterruption(isBrief: kind == .readingBriefly, body)
-                // The commit of a write makes sure of it by itself: it is refused after a page that failed the check.
-                try verifyPagesRead()
+            switch kind {
+            case .writing: value = try body()
+            case .reading: value = try reading(briefRows: nil, body)
+            case .readingBriefly(let rows): value = try reading(briefRows: rows, body)
             }
             try statements.commit.run(in: self)
             return value
@@ -183,6 +201,13 @@ extension Database {
             rollBack()
             throw error
         }
+    }
+
+    private func reading<Value>(briefRows: Int?, _ body: () throws -> Value) throws -> Value {
+        let value = try withInterruption(briefRows: briefRows, body)
+        // The commit of a write makes sure of it by itself: it is refused after a page that failed the check.
+        try verifyPagesRead()
+        return value
     }
 
     /// Throws when a page that this transaction read failed the cipher's check.

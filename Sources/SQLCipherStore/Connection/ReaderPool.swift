@@ -19,7 +19,7 @@ final class ReaderPool: Sendable {
         try await read(on: pool.acquire(), body)
     }
 
-    /// Runs a closure as one transaction on the calling task's thread, which is one of the cooperative pool and never the
+    /// Runs a closure that reads so many rows as one transaction on the calling task's thread, which is one of the cooperative pool and never the
     /// main actor's. For what reads few rows: going to a queue and back takes several times as long.
     ///
     /// What takes long all the same is given up, and the closure runs once more, on the queue; so does one that finds its
@@ -27,13 +27,14 @@ final class ReaderPool: Sendable {
     /// connection: what it lets in goes on to its end.
     @concurrent
     func readInPlace<Value: Sendable>(
+        rows: Int = 1,
         admission: @Sendable () throws -> Void = {},
         _ body: @Sendable (Database) throws -> Value
     ) async throws -> Value {
         let reader = try await pool.acquire()
         do {
             try admission()
-            if let value = try reader.briefTransaction(body) {
+            if let value = try reader.briefTransaction(rows: rows, body) {
                 pool.release(reader)
                 return value
             }
@@ -107,10 +108,10 @@ final class Reader: @unchecked Sendable {
     }
 
     /// The same, but nil when the connection is not open or the closure turns out to be long.
-    func briefTransaction<Value>(_ body: (Database) throws -> Value) throws -> Value? {
+    func briefTransaction<Value>(rows: Int, _ body: (Database) throws -> Value) throws -> Value? {
         do {
             return try reportingFailures {
-                try database.map { database in try transaction(.readingBriefly, of: database, body) }
+                try database.map { database in try transaction(.readingBriefly(rows: rows), of: database, body) }
             }
         } catch is ReadTookLong {
             return nil

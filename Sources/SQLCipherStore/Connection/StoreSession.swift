@@ -1,3 +1,4 @@
+import Synchronization
 import SyncContract
 
 /// What an open store works with. One that is locked or closed has none, and with it goes the key.
@@ -5,13 +6,15 @@ final class StoreSession: Sendable {
     let catalog: StoreCatalog
     let cipherConfiguration: CipherConfiguration
 
-    // The order matters for a store that is dropped without being closed: readers end before the writer, which makes a
-    // checkpoint and lifts the lock.
     let readers: ReaderPool
     let writer: Writer
 
+    private let database: String
+    private let isClosed = Atomic(false)
+
     /// Opens the store, and says what else the opening found out.
     static func open(_ opener: StoreOpener) async throws -> (StoreSession, StoreOpener.Opened) {
+        await DroppedStores.closing(of: opener.files.database)
         // The connection that opens the store reads from then on: an app begins by showing what it has. The others open
         // when they are wanted.
         let reader = Reader(number: 0, files: opener.files) { throw StoreError.closed }
@@ -36,6 +39,7 @@ final class StoreSession: Sendable {
         _ options: EncryptedStoreOptions
     ) {
         catalog = opened.catalog
+        database = files.database
         let cipherConfiguration = opened.cipherConfiguration
         self.cipherConfiguration = cipherConfiguration
         writer = Writer(files: files, lock: opened.lock, options: options) {
@@ -53,6 +57,20 @@ final class StoreSession: Sendable {
 
     /// Makes a checkpoint and closes the connections. Nobody may use or want one any more.
     func close() async {
+        isClosed.store(true, ordering: .relaxed)
+        await Self.close(readers, writer)
+    }
+
+    /// A store that is dropped without being closed is closed all the same, on its own queues: whoever drops it must not
+    /// wait for the disk.
+    deinit {
+        guard !isClosed.load(ordering: .relaxed) else { return }
+        let (readers, writer) = (readers, writer)
+        DroppedStores.close(database) { await Self.close(readers, writer) }
+    }
+
+    /// Readers end before the writer, which makes a checkpoint and lifts the lock.
+    private static func close(_ readers: ReaderPool, _ writer: Writer) async {
         await readers.close()
         await writer.close()
     }

@@ -21,7 +21,6 @@ final class Writer: @unchecked Sendable {
     private let commitsWaitForDisk: Bool
     private let checkpointDelay: Duration?
 
-    // The order matters for a store that is dropped without being closed: the lock on the store goes last.
     private var database: Database?
     private var lock: LockFile?
 

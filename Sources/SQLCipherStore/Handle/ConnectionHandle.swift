@@ -45,6 +45,12 @@ package struct ConnectionHandle: ~Copyable {
     /// Sets how many milliseconds a call waits for another connection's lock.
     func setBusyTimeout(_ milliseconds: Int32) { _ = unsafe sqlite3_busy_timeout(pointer, milliseconds) }
 
+    /// Sets how many bytes a value or a row may have before it is refused with `SQLITE_TOOBIG`, unread. Returns what was
+    /// set before.
+    func setLargestValue(_ count: Int) -> Int {
+        Int(unsafe sqlite3_limit(pointer, SQLITE_LIMIT_LENGTH, Int32(clamping: count)))
+    }
+
     /// Keeps commits on this connection from making checkpoints.
     func disableCheckpoints() { _ = unsafe sqlite3_wal_autocheckpoint(pointer, 0) }
 

@@ -10,6 +10,14 @@ package struct SQLiteFailure: Error, Sendable, CustomStringConvertible {
 
     package init(code: Int32) { self.code = code }
 
+    /// The failure that an error is, or reports as its cause.
+    init?(beneath error: any Error) {
+        guard let failure = error as? SQLiteFailure ?? (error as? StoreError)?.cause as? SQLiteFailure else {
+            return nil
+        }
+        self = failure
+    }
+
     /// The result code without its details.
     package var primaryCode: Int32 { code & 0xFF }
 
