@@ -8,12 +8,17 @@ import Testing
 
 @Suite("Transactions")
 struct TransactionTests {
+    typealias Durability = EncryptedStoreOptions.Durability
+
+    /// Under the one, writes run on the calling task's thread, under the other on a queue.
+    private static let durabilities: [Durability] = [.normal, .full]
+
     private struct Refusal: Error, Equatable {}
 
-    @Test("a closure that throws leaves nothing, and its error comes out as it is")
-    func rollback() async throws {
+    @Test("a closure that throws leaves nothing, and its error comes out as it is", arguments: durabilities)
+    func rollback(durability: Durability) async throws {
         let folder = try TestFolder()
-        let store = try await EncryptedStore.open(in: folder)
+        let store = try await EncryptedStore.open(in: folder, durability: durability)
         try await store.upsert([Record(id: "1", ["text": "before"])], table: "items")
         await #expect(throws: Refusal()) {
             try await store.write { transaction in
@@ -26,10 +31,10 @@ struct TransactionTests {
         await store.close()
     }
 
-    @Test("a call that failed half-way is not committed, even when the closure goes on")
-    func halfDone() async throws {
+    @Test("a call that failed half-way is not committed, even when the closure goes on", arguments: durabilities)
+    func halfDone(durability: Durability) async throws {
         let folder = try TestFolder()
-        let store = try await EncryptedStore.open(in: folder)
+        let store = try await EncryptedStore.open(in: folder, durability: durability)
         let found = try await code {
             try await store.write { transaction in
                 do {
@@ -47,9 +52,9 @@ struct TransactionTests {
 
     @Test(
         "what follows a failure by which SQLite itself undid the transaction is not written",
-        arguments: [EncryptedStoreOptions.Durability.normal, .full]
+        arguments: durabilities
     )
-    func undone(durability: EncryptedStoreOptions.Durability) async throws {
+    func undone(durability: Durability) async throws {
         try await StoreSession.with(durability: durability) { session in
             let catalog = session.catalog
             let pages = try await session.writer.transaction { try $0.int64("PRAGMA page_count") ?? 0 }
@@ -97,10 +102,10 @@ struct TransactionTests {
         await store.close()
     }
 
-    @Test("a write sees what it has written, and a read beside it the state before")
-    func isolation() async throws {
+    @Test("a write sees what it has written, and a read beside it the state before", arguments: durabilities)
+    func isolation(durability: Durability) async throws {
         let folder = try TestFolder()
-        let store = try await EncryptedStore.open(in: folder)
+        let store = try await EncryptedStore.open(in: folder, durability: durability)
         try await store.upsert([Record(id: "1")], table: "items")
         let (written, mayFinish) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         async let count = store.write { transaction in
@@ -120,10 +125,13 @@ struct TransactionTests {
         await store.close()
     }
 
-    @Test("a read that began keeps its state while writes go on, and the WAL is emptied once it ends")
-    func snapshot() async throws {
+    @Test(
+        "a read that began keeps its state while writes go on, and the WAL is emptied once it ends",
+        arguments: durabilities
+    )
+    func snapshot(durability: Durability) async throws {
         let folder = try TestFolder()
-        let store = try await EncryptedStore.open(in: folder)
+        let store = try await EncryptedStore.open(in: folder, durability: durability)
         let (began, mayFinish) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         async let counts = store.read { reader in
             let first = try reader.count(Query("items"))
@@ -143,10 +151,10 @@ struct TransactionTests {
         #expect(try folder.contents()["store.db-wal"] == nil)
     }
 
-    @Test("many readers and writers at once see whole transactions only")
-    func stress() async throws {
+    @Test("many readers and writers at once see whole transactions only", arguments: durabilities)
+    func stress(durability: Durability) async throws {
         let folder = try TestFolder()
-        let store = try await EncryptedStore.open(in: folder)
+        let store = try await EncryptedStore.open(in: folder, durability: durability)
         try await store.upsert((0..<10).map { Record(id: .string("\($0)"), ["int": 0]) }, table: "items")
         try await withThrowingTaskGroup { group in
             for _ in 0..<8 {
@@ -176,10 +184,10 @@ struct TransactionTests {
         await store.close()
     }
 
-    @Test("a task that was cancelled before changes nothing; a waiting read can be cancelled")
-    func cancellation() async throws {
+    @Test("a task that was cancelled before changes nothing; a waiting read can be cancelled", arguments: durabilities)
+    func cancellation(durability: Durability) async throws {
         let folder = try TestFolder()
-        let store = try await EncryptedStore.open(in: folder)
+        let store = try await EncryptedStore.open(in: folder, durability: durability)
         let (began, mayFinish) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let holders = (0..<2)
             .map { _ in
@@ -214,10 +222,10 @@ struct TransactionTests {
         await store.close()
     }
 
-    @Test("a transaction during which the task is cancelled is committed and reported so")
-    func cancelledInside() async throws {
+    @Test("a transaction during which the task is cancelled is committed and reported so", arguments: durabilities)
+    func cancelledInside(durability: Durability) async throws {
         let folder = try TestFolder()
-        let store = try await EncryptedStore.open(in: folder)
+        let store = try await EncryptedStore.open(in: folder, durability: durability)
         let writing = Task {
             try await store.write { transaction in
                 try transaction.upsert([Record(id: "1")], into: "items")
@@ -231,10 +239,13 @@ struct TransactionTests {
 
     @TaskLocal private static var label = "none"
 
-    @Test("a closure runs with the values, the priority and the cancellation of the calling task")
-    func callingTask() async throws {
+    @Test(
+        "a closure runs with the values, the priority and the cancellation of the calling task",
+        arguments: durabilities
+    )
+    func callingTask(durability: Durability) async throws {
         let folder = try TestFolder()
-        let store = try await EncryptedStore.open(in: folder)
+        let store = try await EncryptedStore.open(in: folder, durability: durability)
         let seen = try await Self.$label.withValue("caller") {
             try await Task(priority: .high) {
                 [try await store.write { _ in (Self.label, Task.currentPriority) }]
@@ -260,10 +271,13 @@ struct TransactionTests {
         await store.close()
     }
 
-    @Test("a transaction ends for its caller before the next one in the queue begins to wait for anything")
-    func endsInTurn() async throws {
+    @Test(
+        "a transaction ends for its caller before the next one in the queue begins to wait for anything",
+        arguments: durabilities
+    )
+    func endsInTurn(durability: Durability) async throws {
         let folder = try TestFolder()
-        let store = try await EncryptedStore.open(in: folder)
+        let store = try await EncryptedStore.open(in: folder, durability: durability)
         let (firstMayEnd, firstHasEnded) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let began = AsyncStream<Void>.makeStream()
         let first = Task {
@@ -285,10 +299,13 @@ struct TransactionTests {
         await store.close()
     }
 
-    @Test("changes name the tables of committed writes that touched a row, before write returns")
-    func changes() async throws {
+    @Test(
+        "changes name the tables of committed writes that touched a row, before write returns",
+        arguments: durabilities
+    )
+    func changes(durability: Durability) async throws {
         let folder = try TestFolder()
-        let store = try await EncryptedStore.open(in: folder, [.items, .folding])
+        let store = try await EncryptedStore.open(in: folder, [.items, .folding], durability: durability)
         var changes = store.changes().makeAsyncIterator()
         try await store.write { transaction in
             try transaction.upsert([Record(id: "1")], into: "items")
