@@ -157,18 +157,19 @@ struct RewriteFailureTests {
         try await rewrite.run(on: folder.database)
     }
 
+    /// Creates a store in a format; without one, the next opening does.
+    private static func createStore(on disk: SmallDisk, _ format: FileHeader.Format?) throws {
+        guard let format else { return }
+        let files = StoreFiles(disk.database.path)
+        try StoreCreator(files: files, engine: CipherConfiguration.engineVersion(), format: format)
+            .create(.testKey(), StoreSchema([.items]))
+    }
+
     @Test("on a full disk, and works when there is space again", arguments: Rewrite.possible)
     func fullDisk(rewrite: Rewrite) async throws {
         guard let disk = try SmallDisk(megabytes: 6) else { return }
         defer { disk.unmount() }
-        if let format = rewrite.format {
-            try StoreCreator(
-                files: StoreFiles(disk.database.path),
-                engine: CipherConfiguration.engineVersion(),
-                format: format
-            )
-            .create(.testKey(), StoreSchema([.items]))
-        }
+        try Self.createStore(on: disk, rewrite.format)
         let store = try await disk.open()
         let large = FieldValue.bytes(Array(repeating: 3, count: 100_000))
         let rows = (0..<20).map { Record(id: .string("\($0)"), ["bytes": large]) }
@@ -193,14 +194,7 @@ struct RewriteFailureTests {
     func readOnly(rewrite: Rewrite) async throws {
         guard let disk = try SmallDisk(megabytes: 6) else { return }
         defer { disk.unmount() }
-        if let format = rewrite.format {
-            try StoreCreator(
-                files: StoreFiles(disk.database.path),
-                engine: CipherConfiguration.engineVersion(),
-                format: format
-            )
-            .create(.testKey(), StoreSchema([.items]))
-        }
+        try Self.createStore(on: disk, rewrite.format)
         try await disk.open().close()
         let before = try Data(contentsOf: disk.database)
         let view = try disk.readOnlyView()

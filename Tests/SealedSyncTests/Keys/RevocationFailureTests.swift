@@ -27,9 +27,7 @@ struct RevocationFailureTests {
         let path = folder.parent.path
         for limit in sizes {
             await #expect(processExitsWith: .success) { [path = path as String, limit = limit as Int] in
-                var most = rlimit(rlim_cur: rlim_t(limit), rlim_max: rlim_t(limit))
-                try #require(unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &most) == 0)
-                signal(SIGXFSZ, SIG_IGN)
+                try UserFolder.limitFiles(to: limit)
                 let code = try await storeErrorCode {
                     try await UserFolder.store(in: path).rotateKeys(keeping: [UserFolder.unlocker(in: path)])
                 }

@@ -22,9 +22,7 @@ struct RotationFailureTests {
         let path = folder.parent.path
         for limit in sizes {
             await #expect(processExitsWith: .success) { [path = path as String, limit = limit as Int] in
-                var most = rlimit(rlim_cur: rlim_t(limit), rlim_max: rlim_t(limit))
-                try #require(unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &most) == 0)
-                signal(SIGXFSZ, SIG_IGN)
+                try UserFolder.limitFiles(to: limit)
                 do {
                     try await UserFolder.store(in: path).rotateDataKey(UserFolder.unlocker(in: path))
                     Issue.record("the rotation succeeded with files of at most \(limit) bytes")

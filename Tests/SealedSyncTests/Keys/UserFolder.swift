@@ -50,6 +50,15 @@ final class UserFolder: Sendable {
         #expect(texts == Dictionary(uniqueKeysWithValues: (0..<count).map(Self.note).map { ($0.id, $0["text"]) }))
     }
 
+    #if os(Linux)
+    /// Lets no file of this process get larger than that from now on, as if the disk were full.
+    static func limitFiles(to count: Int) throws {
+        var most = rlimit(rlim_cur: rlim_t(count), rlim_max: rlim_t(count))
+        try #require(unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &most) == 0)
+        signal(SIGXFSZ, SIG_IGN)
+    }
+    #endif
+
     /// The content of every file of the store by its name, but for the lock.
     func contents() throws -> [String: Data] {
         var contents: [String: Data] = [:]
