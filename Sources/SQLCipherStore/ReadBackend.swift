@@ -63,15 +63,7 @@ class ReadBackend: StoreReadBackend {
     }
 
     func forEach(_ query: Query, _ body: (Record) throws -> Void) throws {
-        try reportingFailures {
-            let access = try access(to: query.table)
-            let reader = query.selection.map { RowReader(access.layout, selection: $0) } ?? access.reader
-            let compiled = try QueryCompiler.select(query, access.layout, columns: reader.sqlColumns)
-            try database()
-                .withStatement(compiled) { statement in
-                    while try statement.step() { try body(reader.record(statement)) }
-                }
-        }
+        try reportingFailures { try access(to: query.table).plans.forEach(query, in: database(), body) }
     }
 
     func count(_ query: Query) throws -> Int {
@@ -111,38 +103,31 @@ extension Database {
 
 /// What one connection keeps ready for one table, so that the commonest calls neither write SQL nor look it up.
 final class TableAccess {
-    let layout: TableLayout
-    /// Reads whole rows.
-    let reader: RowReader
+    /// Reads the rows of queries.
+    let plans: QueryPlans
     /// Writes rows.
     let writer: RowWriter
 
-    private let rowByIDSQL: String
-    private var rowByID: Statement?
+    private let layout: TableLayout
+    private let reader: RowReader
+    private let rowByID: CachedStatement
     private var buffer = RowBuffer()
 
     init(_ layout: TableLayout) {
         self.layout = layout
+        plans = QueryPlans(layout)
         reader = RowReader(layout)
         writer = RowWriter(layout)
-        rowByIDSQL = "SELECT \(reader.sqlColumns) FROM \(layout.sqlName) WHERE \"id\" = ?1"
+        rowByID = CachedStatement("SELECT \(reader.sqlColumns) FROM \(layout.sqlName) WHERE \"id\" = ?1")
     }
 
     /// The record with an id, nil when there is none.
     func record(_ id: RecordID, in database: Database) throws -> Record? {
-        do {
-            try layout.check(id)
-            let statement = try rowByID ?? database.prepare(rowByIDSQL)
-            // Kept again when all went well: a statement that failed is not used again.
-            rowByID = nil
+        try layout.check(id)
+        return try rowByID.use(in: database) { statement in
             buffer.removeAll()
             try statement.bind(buffer.append(id), in: buffer, at: 1)
-            let record = try statement.step() ? reader.record(statement) : nil
-            statement.reset()
-            rowByID = statement
-            return record
-        } catch let failure as SQLiteFailure {
-            throw database.diagnosed(failure)
+            return try statement.step() ? reader.record(statement) : nil
         }
     }
 }

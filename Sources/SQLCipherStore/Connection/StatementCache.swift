@@ -38,24 +38,28 @@ struct StatementCache {
     mutating func removeAll() { entries = [:] }
 }
 
-/// A statement without parameters that a connection runs with every transaction: kept at hand, instead of looked up
-/// by its text.
+/// A statement that is kept at hand, instead of looked up by its text.
 final class CachedStatement {
     private let sql: String
     private var statement: Statement?
 
     init(_ sql: String) { self.sql = sql }
 
-    /// Runs the statement, and drops the rows it gives.
-    func run(in database: Database) throws {
-        do throws(SQLiteFailure) {
-            let current = if let statement { statement } else { try database.prepare(sql) }
-            // Kept again when all went well: a statement that failed is not used again.
+    /// Runs a closure with the statement, ready to bind. Who comes meanwhile gets another; one that failed is not used
+    /// again.
+    func use<Value>(in database: Database, _ body: (Statement) throws -> Value) throws -> Value {
+        do {
+            let current = try statement ?? database.prepare(sql)
             statement = nil
-            try current.run()
-            statement = current
-        } catch {
-            throw database.diagnosed(error)
+            defer { current.clear() }
+            let result = Result { try body(current) }
+            if case .failure(is SQLiteFailure) = result {} else { statement = current }
+            return try result.get()
+        } catch let failure as SQLiteFailure {
+            throw database.diagnosed(failure)
         }
     }
+
+    /// Runs the statement, and drops the rows it gives.
+    func run(in database: Database) throws { try use(in: database) { try $0.run() } }
 }

@@ -38,9 +38,6 @@ package final class Statement {
         guard code == SQLITE_DONE || code == SQLITE_ROW else { throw SQLiteFailure(code: code) }
     }
 
-    /// Makes the statement ready to run again, its bindings unchanged.
-    func reset() { _ = unsafe sqlite3_reset(pointer) }
-
     /// Lets go of locks and values. What `sqlite3_reset` reports is the failure of the last step, thrown already.
     func clear() {
         _ = unsafe sqlite3_reset(pointer)
