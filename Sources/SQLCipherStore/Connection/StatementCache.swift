@@ -37,29 +37,3 @@ struct StatementCache {
     /// Drops all.
     mutating func removeAll() { entries = [:] }
 }
-
-/// A statement that is kept at hand, instead of looked up by its text.
-final class CachedStatement {
-    private let sql: String
-    private var statement: Statement?
-
-    init(_ sql: String) { self.sql = sql }
-
-    /// Runs a closure with the statement, ready to bind. Who comes meanwhile gets another; one that failed is not used
-    /// again.
-    func use<Value>(in database: Database, _ body: (Statement) throws -> Value) throws -> Value {
-        do {
-            let current = try statement ?? database.prepare(sql)
-            statement = nil
-            defer { current.clear() }
-            let result = Result { try body(current) }
-            if case .failure(is SQLiteFailure) = result {} else { statement = current }
-            return try result.get()
-        } catch let failure as SQLiteFailure {
-            throw database.diagnosed(failure)
-        }
-    }
-
-    /// Runs the statement, and drops the rows it gives.
-    func run(in database: Database) throws { try use(in: database) { try $0.run() } }
-}

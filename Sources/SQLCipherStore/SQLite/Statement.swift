@@ -12,9 +12,9 @@ package final class Statement {
     /// Whether somebody is using the statement: nobody else may then.
     var isInUse = false
 
-    init(_ sql: String, in handle: borrowing ConnectionHandle) throws(SQLiteFailure) {
+    init(_ sql: String, in database: Database) throws(SQLiteFailure) {
         var pointer: OpaquePointer?
-        let code = unsafe sqlite3_prepare_v2(handle.pointer, sql, -1, &pointer, nil)
+        let code = unsafe sqlite3_prepare_v2(database.pointer, sql, -1, &pointer, nil)
         guard code == SQLITE_OK, let pointer = unsafe pointer else { throw SQLiteFailure(code: code) }
         unsafe self.pointer = pointer
     }
