@@ -10,9 +10,16 @@ public struct SyncTable: Sendable {
     /// The declaration.
     public let definition: TableDefinition
 
+    private let changes: LocalChanges
+
     init(context: SyncContext, definition: TableDefinition) {
         self.context = context
         self.definition = definition
+        changes = LocalChanges(
+            table: definition,
+            schema: context.store.schema,
+            writesItems: context.store.handlesSyncTableOperations
+        )
     }
 
     /// The name.
@@ -118,12 +125,4 @@ public struct SyncTable: Sendable {
     /// Removes all rows and all changes that wait. See ``SyncContext/forcePurge(_:)``.
     @discardableResult
     public func forcePurge() async throws -> Int { try await context.forcePurge(name) }
-
-    private var changes: LocalChanges {
-        LocalChanges(
-            table: definition,
-            schema: context.store.schema,
-            writesItems: context.store.handlesSyncTableOperations
-        )
-    }
 }

@@ -12,11 +12,10 @@ public struct QueryEvaluator: Sendable {
     /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidQuery``, as `Query.validate(for:)` does.
     public func evaluate(_ query: Query, over records: some Sequence<Record>) throws(StoreError) -> [Record] {
         let query = try query.validated(for: table)
-        var rows = records.filter { record in
+        let rows = records.filter { record in
             query.predicate.map { holds($0) { record[$0] ?? .null } } ?? true
         }
-        rows.sort { precedes($0, $1, in: query.order) }
-        let cut = rows.dropFirst(query.offset).prefix(query.limit ?? Int.max)
+        let cut = sorted(rows, by: query.order).dropFirst(query.offset).prefix(query.limit ?? Int.max)
         guard let selection = query.selection else { return Array(cut) }
         return cut.map { $0.selecting(selection) }
     }
@@ -32,9 +31,27 @@ public struct QueryEvaluator: Sendable {
 
     /// Whether one row comes before another in an order that ends with the id.
     public func precedes(_ left: Record, _ right: Record, in order: [QueryOrder]) -> Bool {
-        for entry in order + [QueryOrder(column: "id")] {
-            let a = value(of: entry, left)
-            let b = value(of: entry, right)
+        let entries = Self.complete(order)
+        return Self.precedes(keys(of: left, entries), keys(of: right, entries), entries)
+    }
+
+    /// Rows in an order. What they are compared by is computed once for each row, not once for each comparison: folding
+    /// a text costs more than comparing it.
+    private func sorted(_ rows: [Record], by order: [QueryOrder]) -> [Record] {
+        let entries = Self.complete(order)
+        return rows.map { (keys: keys(of: $0, entries), row: $0) }
+            .sorted { Self.precedes($0.keys, $1.keys, entries) }
+            .map(\.row)
+    }
+
+    private func keys(of row: Record, _ entries: [QueryOrder]) -> [FieldValue] {
+        entries.map { value(of: $0, row) }
+    }
+
+    private static func complete(_ order: [QueryOrder]) -> [QueryOrder] { order + [QueryOrder(column: "id")] }
+
+    private static func precedes(_ left: [FieldValue], _ right: [FieldValue], _ entries: [QueryOrder]) -> Bool {
+        for (entry, (a, b)) in zip(entries, zip(left, right)) {
             let sign = a.isNull || b.isNull ? (a.isNull ? 0 : 1) - (b.isNull ? 0 : 1) : a.compare(with: b) ?? 0
             if sign != 0 { return entry.direction == .ascending ? sign < 0 : sign > 0 }
         }

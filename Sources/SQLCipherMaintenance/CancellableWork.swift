@@ -53,7 +53,7 @@ final class CancellableWork: Sendable {
     }
 }
 
-extension ConnectionHandle {
+extension Database {
     /// Lets every statement of this connection end with `SQLITE_INTERRUPT` once the work is cancelled. The work must
     /// outlive the connection.
     func end(with work: CancellableWork) {

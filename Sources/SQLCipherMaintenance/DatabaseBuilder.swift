@@ -61,7 +61,7 @@ struct DatabaseBuilder {
         defer { meter.finish() }
         let database = try open(path)
         try database.configureSession(EncryptedStoreOptions())
-        database.configure { $0.end(with: work) }
+        database.end(with: work)
         let pageSize = try database.int64("PRAGMA page_size") ?? 0
         let pageCount = try database.int64("PRAGMA page_count") ?? 0
         guard

@@ -31,9 +31,9 @@ struct DatabaseCopy {
         // In their order, rows and index entries need no page again that is full.
         _ = try source.text("PRAGMA \(target).cache_size = -1024")
         let watch = CopyWatch(path, work, ProgressMeter(.copying, total: size, progress))
-        source.configure { $0.report(to: watch) }
+        source.report(to: watch)
         defer {
-            source.configure { $0.reportNothing() }
+            source.reportNothing()
             watch.meter.finish()
         }
         return try source.transaction(.reading) {
@@ -99,7 +99,7 @@ private final class CopyWatch {
     }
 }
 
-extension ConnectionHandle {
+extension Database {
     /// Lets an object look in on every statement now and then. It must outlive the connection, or be let go before.
     fileprivate func report(to watch: CopyWatch) {
         unsafe sqlite3_progress_handler(

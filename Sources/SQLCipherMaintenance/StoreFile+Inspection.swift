@@ -68,7 +68,7 @@ extension StoreFile {
             return try withExtendedLifetime(store) {
                 do {
                     let database = try store.openDatabase()
-                    database.configure { $0.end(with: work) }
+                    database.end(with: work)
                     return try database.transaction(.reading) { try body(database, store.engine) }
                 } catch let failure as SQLiteFailure where failure.isDamage {
                     guard !keyIsVerified else { throw StoreError.damaged(files.database, cause: failure) }

@@ -157,7 +157,7 @@ final class StoreVerifier {
 
     private func openDatabase() throws -> Database {
         let database = try store.openDatabase()
-        database.configure { $0.end(with: work) }
+        database.end(with: work)
         return database
     }
 

@@ -4,38 +4,34 @@ import SQLCipherStore
 extension Database {
     /// Calls a closure when the connection is closed, on the thread that closes it.
     package func whenClosed(_ action: @escaping @Sendable () -> Void) {
-        configure { handle in
-            let context = unsafe Unmanaged.passRetained(ClosingProbe(action)).toOpaque()
-            // SQLite gives up its functions at the end of the closing, after the checkpoint.
-            _ = unsafe sqlite3_create_function_v2(
-                handle.pointer,
-                "closing_probe",
-                0,
-                SQLITE_UTF8,
-                context,
-                { _, _, _ in },
-                nil,
-                nil,
-                { context in
-                    guard let context = unsafe context else { return }
-                    unsafe Unmanaged<ClosingProbe>.fromOpaque(context).takeRetainedValue().action()
-                }
-            )
-        }
+        let context = unsafe Unmanaged.passRetained(ClosingProbe(action)).toOpaque()
+        // SQLite gives up its functions at the end of the closing, after the checkpoint.
+        _ = unsafe sqlite3_create_function_v2(
+            pointer,
+            "closing_probe",
+            0,
+            SQLITE_UTF8,
+            context,
+            { _, _, _ in },
+            nil,
+            nil,
+            { context in
+                guard let context = unsafe context else { return }
+                unsafe Unmanaged<ClosingProbe>.fromOpaque(context).takeRetainedValue().action()
+            }
+        )
     }
 
     /// Lets every rolling back fail from now on, but for the one that comes with the closing.
     package func refuseRollback() {
-        configure { handle in
-            _ = unsafe sqlite3_set_authorizer(
-                handle.pointer,
-                { _, action, argument, _, _, _ in
-                    guard action == SQLITE_TRANSACTION, let argument = unsafe argument else { return SQLITE_OK }
-                    return unsafe String(cString: argument) == "ROLLBACK" ? SQLITE_DENY : SQLITE_OK
-                },
-                nil
-            )
-        }
+        _ = unsafe sqlite3_set_authorizer(
+            pointer,
+            { _, action, argument, _, _, _ in
+                guard action == SQLITE_TRANSACTION, let argument = unsafe argument else { return SQLITE_OK }
+                return unsafe String(cString: argument) == "ROLLBACK" ? SQLITE_DENY : SQLITE_OK
+            },
+            nil
+        )
     }
 }
 

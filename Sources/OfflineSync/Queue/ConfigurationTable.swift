@@ -1,6 +1,7 @@
 internal import SyncContract
 
-/// The rows of `MS_TableConfig`: the engine's delta tokens, which are ``DeltaTokenStorage``'s, and two notes of its own.
+/// The rows of `MS_TableConfig`: the engine's delta tokens, which are ``DeltaTokenStorage``'s, the highest number of an
+/// operation that was removed, which is ``OperationQueue``'s, and the items that have to be fetched.
 enum ConfigurationTable {
     /// What a row of the table means. 0 is the only value the original SDKs use.
     enum KeyType: Int64 {
@@ -23,21 +24,12 @@ enum ConfigurationTable {
     }
 
     static func removeRefetch(of itemID: String, in table: String, _ transaction: inout StoreTransaction) throws {
-        try transaction.delete(query(.refetch, table).filtered(by: Column("key") == .string(itemID)))
+        try transaction.delete(query(.refetch, table, itemID))
     }
 
     /// Forgets every item of a table that was to be fetched.
     static func removeRefetches(in table: String, _ transaction: inout StoreTransaction) throws {
         try transaction.delete(query(.refetch, table))
-    }
-
-    static func highestRemovedNumber(_ transaction: inout some StoreReading & ~Copyable) throws -> Int64 {
-        try row(.highestRemovedNumber, "", "", &transaction)?["value"]?.stringValue.flatMap { Int64($0) } ?? 0
-    }
-
-    static func setHighestRemovedNumber(_ number: Int64, _ transaction: inout StoreTransaction) throws {
-        guard try number > highestRemovedNumber(&transaction) else { return }
-        try set(.highestRemovedNumber, "", "", ["value": .string(String(number))], &transaction)
     }
 
     static func set(
@@ -61,7 +53,11 @@ enum ConfigurationTable {
         _ key: String,
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> Record? {
-        try transaction.first(query(keyType, table).filtered(by: Column("key") == .string(key)))
+        try transaction.first(query(keyType, table, key))
+    }
+
+    static func query(_ keyType: KeyType, _ table: String, _ key: String) -> Query {
+        query(keyType, table).filtered(by: Column("key") == .string(key))
     }
 
     static func query(_ keyType: KeyType, _ table: String) -> Query {

@@ -7,6 +7,10 @@ enum OperationQueue {
     private static let operations = SystemTables.operations.name
     private static let errors = SystemTables.operationErrors.name
 
+    // Every new operation asks for these two: they are made once.
+    private static let lastOperation = Query(operations).ordered(by: "id", .descending).selecting([])
+    private static let removedNumber = ConfigurationTable.query(.highestRemovedNumber, "", "")
+
     /// The operation that waits for an item, nil when there is none.
     static func operation(
         for itemID: String,
@@ -92,12 +96,17 @@ enum OperationQueue {
 
     /// The highest number in use, 0 when the queue is empty.
     static func highestNumber(_ transaction: inout some StoreReading & ~Copyable) throws -> Int64 {
-        try transaction.first(Query(operations).ordered(by: "id", .descending))?.id.int64Value ?? 0
+        try transaction.first(lastOperation)?.id.int64Value ?? 0
+    }
+
+    /// The highest number of an operation that was removed, 0 when none was.
+    private static func highestRemovedNumber(_ transaction: inout some StoreReading & ~Copyable) throws -> Int64 {
+        try transaction.first(removedNumber)?["value"]?.stringValue.flatMap { Int64($0) } ?? 0
     }
 
     /// A number that no operation ever had.
     static func newNumber(_ transaction: inout some StoreReading & ~Copyable) throws -> Int64 {
-        max(try highestNumber(&transaction), try ConfigurationTable.highestRemovedNumber(&transaction)) + 1
+        max(try highestNumber(&transaction), try highestRemovedNumber(&transaction)) + 1
     }
 
     /// Writes an operation, new or changed.
@@ -133,7 +142,9 @@ enum OperationQueue {
     /// Remembers the highest number before operations are removed. An answer that is still under way refers to a number:
     /// it must not meet another operation.
     private static func keepNumbersUnique(_ transaction: inout StoreTransaction) throws {
-        try ConfigurationTable.setHighestRemovedNumber(highestNumber(&transaction), &transaction)
+        let highest = try highestNumber(&transaction)
+        guard try highest > highestRemovedNumber(&transaction) else { return }
+        try ConfigurationTable.set(.highestRemovedNumber, "", "", ["value": .string(String(highest))], &transaction)
     }
 
     private static func isDeclared(_ schema: StoreSchema) -> QueryPredicate {

@@ -40,7 +40,7 @@ final class PlainDatabase {
             flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI
         )
         try database.configureSession(EncryptedStoreOptions())
-        database.configure { $0.end(with: work) }
+        database.end(with: work)
         try reportingDamage { try checkStructure() }
     }
 

@@ -1,12 +1,15 @@
 import CSQLCipher
 
 /// A connection with its statement cache: what transactions work on. One thread at a time uses it.
+@safe
 package final class Database {
     /// The file.
     let path: String
-    private let wal = WALLength()
+
+    /// For statements, and what sets the connection up.
+    package let pointer: OpaquePointer
+
     private let interruption = Interruption()
-    private let handle: ConnectionHandle
     private var cache = StatementCache(capacity: 64)
 
     /// What begins and ends transactions.
@@ -15,29 +18,48 @@ package final class Database {
     /// What is kept ready for the tables that were used, by their names.
     var tableAccess: [String: TableAccess] = [:]
 
+    /// How many pages the WAL had after the last commit here. Known once ``watchWAL()`` was called.
+    private(set) var walPages = 0
+
     /// Opens a file without a key.
     package init(path: String, flags: Int32) throws(SQLiteFailure) {
+        var pointer: OpaquePointer?
+        let code = unsafe sqlite3_open_v2(path, &pointer, flags | SQLITE_OPEN_NOMUTEX, nil)
+        guard code == SQLITE_OK, let pointer = unsafe pointer else {
+            // A handle comes back even from a failed open.
+            let extended = unsafe pointer == nil ? code : sqlite3_extended_errcode(pointer)
+            _ = unsafe sqlite3_close_v2(pointer)
+            throw SQLiteFailure(code: extended)
+        }
         self.path = path
-        handle = try ConnectionHandle(path: path, flags: flags)
+        unsafe self.pointer = pointer
+        _ = unsafe sqlite3_extended_result_codes(pointer, 1)
+        setBusyTimeout(5_000)
     }
 
-    /// Hands the handle to what sets a connection up.
-    package func configure<Failure: Error>(_ body: (borrowing ConnectionHandle) throws(Failure) -> Void) throws(Failure)
-    {
-        try body(handle)
+    /// `sqlite3_close_v2` waits for statements that are still about.
+    deinit { _ = unsafe sqlite3_close_v2(pointer) }
+
+    /// Hands the key of a database over, as the text `x'…'` of a raw key and a salt.
+    func setKey(_ text: UnsafeRawBufferPointer, of database: String = "main") throws(SQLiteFailure) {
+        let code = unsafe sqlite3_key_v2(pointer, database, text.baseAddress, Int32(text.count))
+        guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
+    }
+
+    /// Sets how many milliseconds a call waits for another connection's lock.
+    private func setBusyTimeout(_ milliseconds: Int32) { _ = unsafe sqlite3_busy_timeout(pointer, milliseconds) }
+
+    /// Sets how many bytes a value or a row may have before it is refused with `SQLITE_TOOBIG`, unread. Returns what was
+    /// set before.
+    private func setLargestValue(_ count: Int) -> Int {
+        Int(unsafe sqlite3_limit(pointer, SQLITE_LIMIT_LENGTH, Int32(clamping: count)))
     }
 
     /// The number of rows that the last statement inserted, updated or deleted.
-    var changes: Int { handle.changes }
-
-    /// How many pages the WAL had after the last commit here. Known once ``watchWAL()`` was called.
-    var walPages: Int { wal.pages }
-
-    /// Makes this the connection that keeps the WAL short.
-    func watchWAL() { handle.watchWAL(wal) }
+    var changes: Int { Int(unsafe sqlite3_changes(pointer)) }
 
     /// Makes this a connection whose statements can be interrupted. See ``withInterruption(briefRows:_:)``.
-    func allowInterruption() { handle.interruptStatements(through: interruption) }
+    func allowInterruption() { interruptStatements(through: interruption) }
 
     /// Runs a closure whose statements are interrupted when the task is cancelled, and when the closure was to be brief
     /// and is not. It has failed then, whatever it made of that.
@@ -55,9 +77,9 @@ package final class Database {
             if let reason = interruption.reason { throw reason }
             return try result.get()
         }
-        let largestValue = handle.setLargestValue(Interruption.largestValue(ofRows: briefRows))
+        let largestValue = setLargestValue(Interruption.largestValue(ofRows: briefRows))
         let result = Result { try body() }
-        _ = handle.setLargestValue(largestValue)
+        _ = setLargestValue(largestValue)
         if let reason = interruption.reason { throw reason }
         if case .failure(let error) = result, SQLiteFailure(beneath: error)?.primaryCode == SQLITE_TOOBIG {
             throw ReadTookLong()
@@ -65,8 +87,8 @@ package final class Database {
         return try result.get()
     }
 
-    /// Whether a transaction is open.
-    var isInTransaction: Bool { !handle.isInAutocommit }
+    /// Whether a transaction is open: one was begun, and SQLite itself has not rolled it back.
+    var isInTransaction: Bool { unsafe sqlite3_get_autocommit(pointer) == 0 }
 
     /// Runs a closure with a statement that is ready to bind. It is in use until the closure ends, and dropped when the
     /// closure throws: a statement that failed is not used again.
@@ -75,7 +97,7 @@ package final class Database {
         if let cached = cache.statement(for: sql) {
             statement = cached
         } else {
-            statement = try diagnosingFailure { () throws(SQLiteFailure) in try Statement(sql, in: handle) }
+            statement = try diagnosingFailure { () throws(SQLiteFailure) in try prepare(sql) }
             cache.insert(statement, for: sql)
         }
         statement.isInUse = true
@@ -93,7 +115,7 @@ package final class Database {
     }
 
     /// Prepares a statement for somebody who keeps it, and drops it when it fails. See ``diagnosed(_:)``.
-    func prepare(_ sql: String) throws(SQLiteFailure) -> Statement { try Statement(sql, in: handle) }
+    func prepare(_ sql: String) throws(SQLiteFailure) -> Statement { try Statement(sql, in: self) }
 
     /// Runs a statement that gives no rows, and returns how many rows it changed.
     @discardableResult
@@ -107,7 +129,10 @@ package final class Database {
 
     /// Runs SQL once, such as a setting, and drops the rows it gives.
     func execute(_ sql: String) throws {
-        try diagnosingFailure { () throws(SQLiteFailure) in try handle.execute(sql) }
+        try diagnosingFailure { () throws(SQLiteFailure) in
+            let code = unsafe sqlite3_exec(pointer, sql, nil, nil, nil)
+            guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
+        }
     }
 
     /// The first column of the first row, or nil when there is no row.
@@ -125,13 +150,6 @@ package final class Database {
         try run("ATTACH ?1 AS \(name) KEY ''", [.text(path)])
     }
 
-    /// Moves what the WAL holds into the database file, waiting for readers as long as given.
-    func checkpoint(_ mode: CheckpointMode, waiting milliseconds: Int32) throws(SQLiteFailure) {
-        handle.setBusyTimeout(milliseconds)
-        defer { handle.setBusyTimeout(5_000) }
-        try handle.checkpoint(mode)
-    }
-
     private func diagnosingFailure<Value>(_ body: () throws(SQLiteFailure) -> Value) throws -> Value {
         do throws(SQLiteFailure) {
             return try body()
@@ -145,11 +163,57 @@ package final class Database {
     func diagnosed(_ failure: SQLiteFailure) -> SQLiteFailure {
         guard failure.primaryCode == SQLITE_ERROR else { return failure }
         do throws(SQLiteFailure) {
-            let probe = try Statement("SELECT COUNT(*) FROM sqlite_master", in: handle)
+            let probe = try prepare("SELECT COUNT(*) FROM sqlite_master")
             _ = try probe.step()
             return failure
         } catch {
             return error.primaryCode == SQLITE_ERROR ? SQLiteFailure(code: SQLITE_CORRUPT) : error
+        }
+    }
+}
+
+extension Database {
+    /// Keeps count of the WAL's pages with every commit, and leaves checkpoints to the caller.
+    func watchWAL() {
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        _ = unsafe sqlite3_wal_hook(
+            pointer,
+            { context, _, _, pages in
+                if let context = unsafe context {
+                    unsafe Unmanaged<Database>.fromOpaque(context).takeUnretainedValue().walPages = Int(pages)
+                }
+                return SQLITE_OK
+            },
+            context
+        )
+    }
+
+    /// Keeps commits on this connection from making checkpoints.
+    func disableCheckpoints() { _ = unsafe sqlite3_wal_autocheckpoint(pointer, 0) }
+
+    /// Moves what the WAL holds into the database file, waiting for readers as long as given.
+    func checkpoint(_ mode: CheckpointMode, waiting milliseconds: Int32) throws(SQLiteFailure) {
+        setBusyTimeout(milliseconds)
+        defer { setBusyTimeout(5_000) }
+        let code = unsafe sqlite3_wal_checkpoint_v2(pointer, nil, mode.code, nil, nil)
+        guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
+    }
+}
+
+/// How far a checkpoint goes.
+enum CheckpointMode {
+    /// Writes back what no reader needs.
+    case passive
+    /// Waits for readers, so that the next write starts the WAL anew.
+    case restart
+    /// The same, and cuts its file to nothing.
+    case truncate
+
+    fileprivate var code: Int32 {
+        switch self {
+        case .passive: SQLITE_CHECKPOINT_PASSIVE
+        case .restart: SQLITE_CHECKPOINT_RESTART
+        case .truncate: SQLITE_CHECKPOINT_TRUNCATE
         }
     }
 }
@@ -176,6 +240,32 @@ extension TransactionKind {
     fileprivate func begin(_ statements: TransactionStatements) -> CachedStatement {
         if case .writing = self { statements.beginWriting } else { statements.begin }
     }
+}
+
+/// A statement that is kept at hand, instead of looked up by its text.
+final class CachedStatement {
+    private let sql: String
+    private var statement: Statement?
+
+    init(_ sql: String) { self.sql = sql }
+
+    /// Runs a closure with the statement, ready to bind. Who comes meanwhile gets another; one that failed is not used
+    /// again.
+    func use<Value>(in database: Database, _ body: (Statement) throws -> Value) throws -> Value {
+        do {
+            let current = try statement ?? database.prepare(sql)
+            statement = nil
+            defer { current.clear() }
+            let result = Result { try body(current) }
+            if case .failure(is SQLiteFailure) = result {} else { statement = current }
+            return try result.get()
+        } catch let failure as SQLiteFailure {
+            throw database.diagnosed(failure)
+        }
+    }
+
+    /// Runs the statement, and drops the rows it gives.
+    func run(in database: Database) throws { try use(in: database) { try $0.run() } }
 }
 
 extension Database {

@@ -23,9 +23,7 @@ package struct CipherConfiguration: Sendable {
         // That the library is SQLCipher is certain by now: its version is known.
         let database = try Database(path: path, flags: flags)
         if engine.majorCipherVersion >= 4 { try Self.silence(database) }
-        try database.configure { (handle) throws(SQLiteFailure) in
-            try unsafe text.withUnsafeBytes { (bytes) throws(SQLiteFailure) in try unsafe handle.setKey(bytes) }
-        }
+        try unsafe text.withUnsafeBytes { (bytes) throws(SQLiteFailure) in try unsafe database.setKey(bytes) }
         try applySettings(to: database, "main")
         return database
     }
@@ -33,10 +31,7 @@ package struct CipherConfiguration: Sendable {
     /// Attaches an empty file to a connection, to be written with the key.
     package func attach(_ path: String, as name: String, to database: Database) throws {
         try database.attach(path, as: name)
-        try database.configure { (handle) throws(SQLiteFailure) in
-            try unsafe text.withUnsafeBytes { (bytes) throws(SQLiteFailure) in try unsafe handle.setKey(bytes, of: name)
-            }
-        }
+        try unsafe text.withUnsafeBytes { (bytes) throws(SQLiteFailure) in try unsafe database.setKey(bytes, of: name) }
         try applySettings(to: database, name)
     }
 

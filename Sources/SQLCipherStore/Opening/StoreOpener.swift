@@ -101,7 +101,7 @@ struct StoreOpener: Sendable {
 extension Database {
     /// What every connection is set to, whether it reads or writes.
     package func configureSession(_ options: EncryptedStoreOptions) throws {
-        try configure { (handle) throws(SQLiteFailure) in try SQLFunctions.register(on: handle) }
+        try SQLFunctions.register(on: self)
         // Sorting and temporary tables would otherwise write to files, without the cipher.
         try execute("PRAGMA temp_store = MEMORY")
         try execute("PRAGMA cache_size = -\(max(options.cacheKibibytes, 64))")
@@ -113,7 +113,7 @@ extension Database {
     func refuseWrites() throws {
         try execute("PRAGMA query_only = ON")
         // Two connections that write the WAL back at one instant can corrupt it in every SQLite before 3.51.3.
-        configure { handle in handle.disableCheckpoints() }
+        disableCheckpoints()
     }
 }
 

@@ -172,28 +172,11 @@ extension PredicateCompiler {
 
     /// A declared column; nil for others, which the check of the query has refused.
     func column(_ name: String) -> QueryOperand.Column? {
-        let idKind: ColumnType = layout.definition.idKind == .int64 ? .int64 : .string
-        let kind = name == "id" ? idKind : layout.definition.type(of: name)
-        return kind.map { QueryOperand.Column(name: name, kind: $0) }
+        layout.kind(of: name).map { QueryOperand.Column(name: name, kind: $0) }
     }
 }
 
 extension FieldValue {
-    /// The kind of a value that compares with others; nil for null and NaN.
-    var comparableKind: ColumnType? {
-        switch self {
-        case .null: nil
-        case .bool: .bool
-        case .int64: .int64
-        case .double(let value): value.isNaN ? nil : .double
-        case .decimal: .decimal
-        case .string: .string
-        case .date: .date
-        case .bytes: .bytes
-        case .json: .json
-        }
-    }
-
     /// The value in the form of a column's own, if that form compares with every value of the column as this one does.
     func native(to kind: ColumnType) -> FieldValue? {
         switch (self, kind) {

@@ -201,33 +201,90 @@ struct EncodedRow: ~Copyable {
     }
 }
 
-extension EncodedRow.Shape {
-    /// The columns that are written, in order.
-    var slots: [Int] { writesSlot.indices.filter { writesSlot[$0] } }
+/// A value ready to be bound. Texts and bytes are places in a ``RowBuffer``.
+enum BoundValue {
+    case null
+    case int64(Int64)
+    case double(Double)
+    case text(offset: Int, count: Int)
+    case bytes(offset: Int, count: Int)
+}
 
-    /// Updates the row with the id; parameters: the id, the columns, the extra values and the patch for them.
-    func updateSQL(_ layout: TableLayout) -> String {
-        let extraColumn = TableLayout.extraColumn.sqlIdentifier
-        var assignments = slots.enumerated().map { "\(layout.columns[$1].name.sqlIdentifier) = ?\($0 + 2)" }
-        if extra != .none {
-            let first = slots.count + 2
-            assignments.append(
-                "\(extraColumn) = CASE WHEN \(extraColumn) IS NULL THEN ?\(first) ELSE"
-                    + " \(SQLFunctions.merge)(\(extraColumn), ?\(first + 1)) END"
-            )
-        }
-        // A record without values still has to find out whether its row exists.
-        if assignments.isEmpty { assignments = ["\(extraColumn) = \(extraColumn)"] }
-        let table = layout.conflictClause + layout.sqlName
-        return "UPDATE \(table) SET \(assignments.joined(separator: ", ")) WHERE \"id\" = ?1"
+/// The texts and bytes of one row, one after the other, in memory that is used again for the next row.
+@safe
+struct RowBuffer: ~Copyable {
+    private var storage: UnsafeMutableRawBufferPointer
+    private var count = 0
+
+    /// What is kept for the next row; the memory of a larger row is given back with it.
+    private static let keptCapacity = 1 << 16
+
+    init() { unsafe storage = .allocate(byteCount: 1 << 10, alignment: 1) }
+
+    deinit { unsafe storage.deallocate() }
+
+    /// The place of a value, until the next change.
+    func address(_ offset: Int) -> UnsafeRawPointer? {
+        unsafe storage.baseAddress.map { unsafe UnsafeRawPointer($0 + offset) }
     }
 
-    /// Inserts a row; parameters: the id, the columns, the extra values.
-    func insertSQL(_ layout: TableLayout) -> String {
-        var names = ["\"id\""] + slots.map { layout.columns[$0].name.sqlIdentifier }
-        if extra != .none { names.append(TableLayout.extraColumn.sqlIdentifier) }
-        let parameters = names.indices.map { "?\($0 + 1)" }
-        return "INSERT \(layout.conflictClause)INTO \(layout.sqlName) (\(names.joined(separator: ", ")))"
-            + " VALUES (\(parameters.joined(separator: ", ")))"
+    mutating func removeAll() {
+        count = 0
+        if unsafe storage.count > Self.keptCapacity { resize(to: Self.keptCapacity) }
+    }
+
+    mutating func append(_ id: borrowing RecordID) -> BoundValue {
+        switch id {
+        case .string(let value): append(text: value)
+        case .int64(let value): .int64(value)
+        }
+    }
+
+    mutating func append(text: borrowing String) -> BoundValue {
+        let offset = count
+        let length = text.utf8.count
+        // Before the text is lent: what happens meanwhile is a plain copy, around which no references are counted.
+        reserve(offset + length)
+        let target = unsafe storage.baseAddress.map { unsafe $0 + offset }
+        let isCopied: Void? = unsafe text.utf8.withContiguousStorageIfAvailable { bytes in
+            if let source = bytes.baseAddress, let target = unsafe target {
+                unsafe target.copyMemory(from: source, byteCount: length)
+            }
+        }
+        if isCopied == nil { copy(scattered: text, to: offset) }
+        count += length
+        return .text(offset: offset, count: length)
+    }
+
+    /// A text that is not stored as UTF-8 comes from Foundation.
+    @inline(never)
+    private func copy(scattered text: borrowing String, to offset: Int) {
+        for (index, byte) in text.utf8.enumerated() { unsafe storage[offset + index] = byte }
+    }
+
+    mutating func append(bytes: borrowing [UInt8]) -> BoundValue {
+        let offset = count
+        let length = bytes.count
+        reserve(offset + length)
+        let target = unsafe storage.baseAddress.map { unsafe $0 + offset }
+        unsafe bytes.withUnsafeBytes { bytes in
+            if let source = bytes.baseAddress, let target = unsafe target {
+                unsafe target.copyMemory(from: source, byteCount: length)
+            }
+        }
+        count += length
+        return .bytes(offset: offset, count: length)
+    }
+
+    private mutating func reserve(_ needed: Int) {
+        let capacity = unsafe storage.count
+        if capacity < needed { resize(to: max(needed, 2 * capacity)) }
+    }
+
+    private mutating func resize(to capacity: Int) {
+        let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 1)
+        if count > 0 { unsafe larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: storage[..<count])) }
+        unsafe storage.deallocate()
+        unsafe storage = larger
     }
 }

@@ -162,6 +162,37 @@ package final class RowWriter {
     }
 }
 
+extension EncodedRow.Shape {
+    /// The columns that are written, in order.
+    var slots: [Int] { writesSlot.indices.filter { writesSlot[$0] } }
+
+    /// Updates the row with the id; parameters: the id, the columns, the extra values and the patch for them.
+    func updateSQL(_ layout: TableLayout) -> String {
+        let extraColumn = TableLayout.extraColumn.sqlIdentifier
+        var assignments = slots.enumerated().map { "\(layout.columns[$1].name.sqlIdentifier) = ?\($0 + 2)" }
+        if extra != .none {
+            let first = slots.count + 2
+            assignments.append(
+                "\(extraColumn) = CASE WHEN \(extraColumn) IS NULL THEN ?\(first) ELSE"
+                    + " \(SQLFunctions.merge)(\(extraColumn), ?\(first + 1)) END"
+            )
+        }
+        // A record without values still has to find out whether its row exists.
+        if assignments.isEmpty { assignments = ["\(extraColumn) = \(extraColumn)"] }
+        let table = layout.conflictClause + layout.sqlName
+        return "UPDATE \(table) SET \(assignments.joined(separator: ", ")) WHERE \"id\" = ?1"
+    }
+
+    /// Inserts a row; parameters: the id, the columns, the extra values.
+    func insertSQL(_ layout: TableLayout) -> String {
+        var names = ["\"id\""] + slots.map { layout.columns[$0].name.sqlIdentifier }
+        if extra != .none { names.append(TableLayout.extraColumn.sqlIdentifier) }
+        let parameters = names.indices.map { "?\($0 + 1)" }
+        return "INSERT \(layout.conflictClause)INTO \(layout.sqlName) (\(names.joined(separator: ", ")))"
+            + " VALUES (\(parameters.joined(separator: ", ")))"
+    }
+}
+
 /// A value as it lies in an array.
 ///
 /// Not copyable, so that what reads it counts no references. Counting writes to memory that the thread which made the row

@@ -50,6 +50,12 @@ package struct TableLayout: Sendable {
     /// several times slower under SQLite 3.15. None has to: a transaction in which one fails is rolled back as a whole.
     var conflictClause: String { searchIndexes.isEmpty ? "" : "OR FAIL " }
 
+    /// The kind of a column's values that are not null; nil for a column that is not declared.
+    func kind(of column: String) -> ColumnType? {
+        guard column == "id" else { return definition.type(of: column) }
+        return definition.idKind == .int64 ? .int64 : .string
+    }
+
     /// Refuses an id of the wrong kind.
     ///
     /// - Throws: ``StoreError/Code/invalidRecord``.
@@ -82,6 +88,23 @@ extension ColumnType {
         case .double: ""
         case .decimal, .string, .json: "TEXT"
         case .bytes: "BLOB"
+        }
+    }
+}
+
+extension FieldValue {
+    /// The kind of a value that compares with others; nil for null and NaN.
+    var comparableKind: ColumnType? {
+        switch self {
+        case .null: nil
+        case .bool: .bool
+        case .int64: .int64
+        case .double(let value): value.isNaN ? nil : .double
+        case .decimal: .decimal
+        case .string: .string
+        case .date: .date
+        case .bytes: .bytes
+        case .json: .json
         }
     }
 }

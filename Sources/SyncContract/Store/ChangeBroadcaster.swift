@@ -1,5 +1,14 @@
 internal import Synchronization
 
+/// What committed transactions touched since a subscriber last looked.
+public struct StoreChange: Sendable, Hashable {
+    /// The tables in which a row was written or deleted, system tables included. Never empty.
+    public var tables: Set<String>
+
+    /// Creates a change.
+    public init(tables: Set<String>) { self.tables = tables }
+}
+
 /// Hands changes to any number of subscribers; what a subscriber has not read yet is merged into one change.
 ///
 /// Stores use one to implement ``SyncContextDataSource/changes()``: they call ``send(_:)`` after a commit and before

@@ -1,3 +1,86 @@
+/// What can be read inside a transaction.
+///
+/// The methods are mutating so that the compiler refuses to write, or to read again, inside the closure of
+/// ``forEach(_:_:)``.
+public protocol StoreReading: ~Copyable {
+    /// The declaration of a table or system table.
+    ///
+    /// - Throws: ``StoreError/Code/tableNotFound`` for an undeclared table.
+    func definition(of table: String) throws -> TableDefinition
+
+    /// The record with an id; nil when there is none, which is no error.
+    mutating func record(_ id: RecordID, in table: String) throws -> Record?
+
+    /// Hands every row of a query to a closure, in order.
+    mutating func forEach(_ query: Query, _ body: (Record) throws -> Void) throws
+
+    /// The number of rows that satisfy the query's predicate, whatever its limit and offset.
+    mutating func count(_ query: Query) throws -> Int
+}
+
+extension StoreReading where Self: ~Copyable {
+    /// The rows of a query, in order.
+    public mutating func records(_ query: Query) throws -> [Record] {
+        var records: [Record] = []
+        try forEach(query) { records.append($0) }
+        return records
+    }
+
+    /// The first row of a query, nil when there is none.
+    public mutating func first(_ query: Query) throws -> Record? {
+        try records(query.limited(to: min(query.limit ?? 1, 1))).first
+    }
+
+    /// The rows of a query and, when it asks for it, the total count.
+    public mutating func read(_ query: Query) throws -> QueryResult {
+        QueryResult(
+            records: try records(query),
+            totalCount: query.includesTotalCount ? try count(query) : nil
+        )
+    }
+}
+
+/// The rows of a query.
+public struct QueryResult: Sendable, Hashable {
+    /// The rows, in the query's order.
+    public var records: [Record]
+
+    /// How many rows satisfy the predicate, whatever limit and offset; nil when the query did not ask.
+    public var totalCount: Int?
+
+    /// Creates a result.
+    public init(records: [Record], totalCount: Int? = nil) {
+        self.records = records
+        self.totalCount = totalCount
+    }
+}
+
+/// A read transaction, lent to the closure of ``SyncContextDataSource/read(_:)``.
+///
+/// It cannot be copied, stored or returned, and no `await` can stand beside it: the compiler refuses all of these.
+public struct StoreReader: ~Copyable, StoreReading {
+    private let backend: any StoreReadBackend
+
+    /// Wraps the backend of one transaction. For authors of stores.
+    public init(_ backend: any StoreReadBackend) { self.backend = backend }
+
+    /// The declaration of a table or system table.
+    public func definition(of table: String) throws -> TableDefinition { try backend.definition(of: table) }
+
+    /// The record with an id; nil when there is none, which is no error.
+    public mutating func record(_ id: RecordID, in table: String) throws -> Record? {
+        try backend.record(id, in: table)
+    }
+
+    /// Hands every row of a query to a closure, in order.
+    public mutating func forEach(_ query: Query, _ body: (Record) throws -> Void) throws {
+        try backend.forEach(query, body)
+    }
+
+    /// The number of rows that satisfy the query's predicate, whatever its limit and offset.
+    public mutating func count(_ query: Query) throws -> Int { try backend.count(query) }
+}
+
 /// A write transaction, lent to the closure of ``SyncContextDataSource/write(_:)``.
 ///
 /// It reads what it has written. It cannot be copied, stored or returned, and no `await` can stand beside it.

@@ -12,9 +12,9 @@ package final class Statement {
     /// Whether somebody is using the statement: nobody else may then.
     var isInUse = false
 
-    init(_ sql: String, in handle: borrowing ConnectionHandle) throws(SQLiteFailure) {
+    init(_ sql: String, in database: Database) throws(SQLiteFailure) {
         var pointer: OpaquePointer?
-        let code = unsafe sqlite3_prepare_v2(handle.pointer, sql, -1, &pointer, nil)
+        let code = unsafe sqlite3_prepare_v2(database.pointer, sql, -1, &pointer, nil)
         guard code == SQLITE_OK, let pointer = unsafe pointer else { throw SQLiteFailure(code: code) }
         unsafe self.pointer = pointer
     }
@@ -37,9 +37,6 @@ package final class Statement {
         _ = unsafe sqlite3_reset(pointer)
         guard code == SQLITE_DONE || code == SQLITE_ROW else { throw SQLiteFailure(code: code) }
     }
-
-    /// Makes the statement ready to run again, its bindings unchanged.
-    func reset() { _ = unsafe sqlite3_reset(pointer) }
 
     /// Lets go of locks and values. What `sqlite3_reset` reports is the failure of the last step, thrown already.
     func clear() {

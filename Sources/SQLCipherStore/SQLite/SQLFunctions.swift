@@ -30,18 +30,18 @@ enum SQLFunctions {
     static let decimalCollation = "sealed_decimal"
 
     /// Makes the functions and collations known to a connection.
-    static func register(on handle: borrowing ConnectionHandle) throws(SQLiteFailure) {
-        unsafe try register(holds, anyCount, holdsFunction, on: handle)
-        unsafe try register(pack, anyCount, packFunction, on: handle)
-        unsafe try register(match, 3, matchFunction, on: handle)
-        unsafe try register(compare, 2, compareFunction, on: handle)
-        unsafe try register(item, 2, itemFunction, on: handle)
-        unsafe try register(merge, 2, mergeFunction, on: handle)
-        unsafe try register(fold, 1, foldFunction, on: handle)
-        unsafe try register(words, 1, wordsFunction, on: handle)
-        unsafe try register(word, 2, wordFunction, on: handle)
-        unsafe try registerCollation(decimalCollation, compareDecimals, on: handle)
-        unsafe try registerCollation("NOCASE", compareIgnoringCase, on: handle)
+    static func register(on database: Database) throws(SQLiteFailure) {
+        unsafe try register(holds, anyCount, holdsFunction, on: database)
+        unsafe try register(pack, anyCount, packFunction, on: database)
+        unsafe try register(match, 3, matchFunction, on: database)
+        unsafe try register(compare, 2, compareFunction, on: database)
+        unsafe try register(item, 2, itemFunction, on: database)
+        unsafe try register(merge, 2, mergeFunction, on: database)
+        unsafe try register(fold, 1, foldFunction, on: database)
+        unsafe try register(words, 1, wordsFunction, on: database)
+        unsafe try register(word, 2, wordFunction, on: database)
+        unsafe try registerCollation(decimalCollation, compareDecimals, on: database)
+        unsafe try registerCollation("NOCASE", compareIgnoringCase, on: database)
     }
 
     private static let anyCount: Int32 = -1
@@ -53,11 +53,11 @@ enum SQLFunctions {
         _ name: String,
         _ argumentCount: Int32,
         _ function: Function,
-        on handle: borrowing ConnectionHandle
+        on database: Database
     ) throws(SQLiteFailure) {
         let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC
         let code = unsafe sqlite3_create_function_v2(
-            handle.pointer,
+            database.pointer,
             name,
             argumentCount,
             flags,
@@ -74,9 +74,9 @@ enum SQLFunctions {
         _ name: String,
         _ compare:
             @convention(c) (UnsafeMutableRawPointer?, Int32, UnsafeRawPointer?, Int32, UnsafeRawPointer?) -> Int32,
-        on handle: borrowing ConnectionHandle
+        on database: Database
     ) throws(SQLiteFailure) {
-        let code = unsafe sqlite3_create_collation_v2(handle.pointer, name, SQLITE_UTF8, nil, compare, nil)
+        let code = unsafe sqlite3_create_collation_v2(database.pointer, name, SQLITE_UTF8, nil, compare, nil)
         guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
     }
 }

@@ -46,7 +46,7 @@ final class Interruption {
 /// A read that was to be brief has taken so many steps, or found so large a value, that it belongs on another thread.
 struct ReadTookLong: Error {}
 
-extension ConnectionHandle {
+extension Database {
     /// Lets every statement of this connection ask whether to go on.
     ///
     /// - Parameter interruption: Must live as long as the connection.
