@@ -47,9 +47,18 @@ struct DatasyncEndpoint: Sendable {
         }
     }
 
+    /// The address of a request's table, for messages.
+    func address(of request: WireRequest) -> String {
+        "\(scheme)://\(authority)" + path(of: request.table)
+    }
+
+    private func path(of table: String) -> String {
+        tablesPath + (tableNames[table] ?? "/" + PercentEncoding.value(table))
+    }
+
     /// The HTTP request for a protocol's request, without authentication.
     func httpRequest(_ request: WireRequest, version: String) throws(RemoteError) -> HTTPRequest {
-        var path = tablesPath + (tableNames[request.table] ?? "/" + PercentEncoding.value(request.table))
+        var path = path(of: request.table)
         if let id = request.id {
             // Percent-encoding does not help here: %2E counts as a dot, and is removed on the way.
             guard !["", ".", ".."].contains(id) else {

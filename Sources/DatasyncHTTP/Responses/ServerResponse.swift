@@ -35,6 +35,18 @@ struct ServerResponse: Sendable {
         }
     }
 
+    /// Whether this is a page of rows.
+    var isPage: Bool {
+        guard mapping == .success else { return false }
+        do throws(RemoteError) {
+            let body = try json()
+            return (body.elements ?? body["items"]?.elements ?? body["results"]?.elements) != nil
+        } catch {
+            // No JSON is no page, whatever it is.
+            return false
+        }
+    }
+
     /// An error that says what is wrong with this answer.
     func invalid(_ problem: String, cause: (any Error)? = nil) -> RemoteError {
         RemoteError(.invalidResponse, Self.sentence("The answer of \(server) \(problem)"), status: status, cause: cause)

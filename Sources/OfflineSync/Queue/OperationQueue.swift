@@ -31,7 +31,7 @@ enum OperationQueue {
         try transaction.record(.int64(number), in: operations).map { try OperationCoding.operation($0, schema) }
     }
 
-    /// The first operation after a number, at most another, that is not waiting for a resolution.
+    /// The first operation after a number, at most another, that waits to be sent.
     ///
     /// Operations of tables that are not declared any more are left where they are: their rows have no types.
     static func next(
@@ -43,7 +43,7 @@ enum OperationQueue {
         let query = Query(operations)
             .filtered(
                 by: Column("id") > .int64(number) && Column("id") <= .int64(last)
-                    && Column("state") != .int64(TableOperation.State.conflicted.rawValue) && isDeclared(schema)
+                    && Column("state") == .int64(TableOperation.State.pending.rawValue) && isDeclared(schema)
             )
             .ordered(by: "id")
         return try transaction.first(query).map { try OperationCoding.operation($0, schema) }
