@@ -50,7 +50,8 @@ public struct SyncError: Error, Sendable {
     /// The error underneath, when there is one.
     public let cause: (any Error)?
 
-    /// What the push before a pull did, when the pull failed after it; otherwise nil.
+    /// What a push did before it stopped, or before the pull that failed after it: how many changes were taken, and how
+    /// many requests were sent. Nil when nothing was pushed.
     public internal(set) var push: PushReport?
 
     init(_ code: Code, _ message: String, cause: (any Error)? = nil) {

@@ -40,7 +40,8 @@ struct ServerResponse: Sendable {
         guard mapping == .success else { return false }
         do throws(RemoteError) {
             let body = try json()
-            return (body.elements ?? body["items"]?.elements ?? body["results"]?.elements) != nil
+            let rows = body.elements ?? body["items"]?.elements ?? body["results"]?.elements
+            return rows?.allSatisfy { if case .object = $0 { true } else { false } } ?? false
         } catch {
             // No JSON is no page, whatever it is.
             return false

@@ -20,13 +20,19 @@ struct PushRunner {
     /// Sends what is queued now. Operations queued meanwhile wait for the next push.
     func run() async throws -> PushReport {
         let requests = RequestCounter()
-        var report = try await requests.counting { try await sendAll() }
+        var report = PushReport()
+        do {
+            try await requests.counting { try await sendAll(&report) }
+        } catch var error as SyncError {
+            report.requests = requests.count
+            error.push = report
+            throw error
+        }
         report.requests = requests.count
         return report
     }
 
-    private func sendAll() async throws -> PushReport {
-        var report = PushReport()
+    private func sendAll(_ report: inout PushReport) async throws {
         let schema = store.schema
         let last = try await store.read { try OperationQueue.highestNumber(&$0) }
         var forbidden = ForbiddenOperations()
@@ -42,7 +48,6 @@ struct PushRunner {
         let errors = try await store.read { try OperationErrorCoding.all(&$0, schema) }
         report.conflicts = errors.filter(\.isConflict)
         report.failures = errors.filter { !$0.isConflict }
-        return report
     }
 
     /// Marks the next operation as attempted and reads what it sends.
