@@ -68,6 +68,10 @@ public final class SyncContext: Sendable {
     /// When changes of the table wait, everything that waits is pushed first. Rows with a local change that still waits
     /// are left alone. Rows that the server deleted are removed. Rows that no longer satisfy the predicate stay.
     ///
+    /// A row of the server takes the place of the local one, also when only its content differs and not its version. A
+    /// column that rows of the table have shown and that is absent becomes null; a declared one that was never shown
+    /// keeps its value, and ``status()`` names it; columns declared `isLocal` are never touched.
+    ///
     /// - Parameters:
     ///   - query: The table and a predicate. A predicate other than the last one under this id starts from the
     ///     beginning.
@@ -213,7 +217,7 @@ public final class SyncContext: Sendable {
     ) async throws -> PullReport {
         try await gate.withTurn {
             let waiting = try await store.read {
-                try OperationQueue.count(of: table.name, state: .pending, &$0)
+                try OperationQueue.countToSend(of: table.name, &$0)
             }
             let push = waiting > 0 ? try await PushRunner(store: store, remote: remote).run() : nil
             do {

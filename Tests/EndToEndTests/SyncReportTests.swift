@@ -90,7 +90,7 @@ struct SyncReportTests {
     func plainPort() async throws {
         try await with { emulator, device in
             let plain = try await device.run(["status"]).output
-            let address = try #require(plain.firstMatch(of: /http:..127\.0\.0\.1:\d+/)?.output)
+            let address = try #require(plain.firstMatch(of: /http:..127\.0\.0\.1:\d+/).map { String($0.output) })
             let result = try await device.run(["push", "--server", address.replacing("http:", with: "https:")])
             #expect(result.status == 1 && result.message.contains("does not speak TLS"), "\(result.message)")
         }

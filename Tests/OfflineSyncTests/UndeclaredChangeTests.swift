@@ -108,6 +108,18 @@ struct UndeclaredChangeTests {
         }
     }
 
+    @Test("after a lost answer to a deletion, a row that looks as before is a conflict: somebody has brought it back")
+    func broughtBack() async throws {
+        try await shared(.datasync) { world, laptop in
+            try await laptop.table.delete("a")
+            laptop.server.intercept(.answerLost)
+            _ = try await syncErrorCode { try await laptop.context.push() }
+            try Self.write(world, text: "milk", extra: "new")
+            #expect(try await laptop.context.push().conflicts.count == 1)
+            #expect(world.onServer() == ["a": "milk"])
+        }
+    }
+
     @Test("a server that always shows another version does not keep the push for ever")
     func endless() async throws {
         try await SyncWorld.with(

@@ -14,6 +14,8 @@ struct ServerRowMerge: Sendable {
 
     private let storesUndeclaredColumns: Bool
     private let declaredNames: Set<String>
+    /// What is not taken from a server's row: system properties that the table does not keep, and local columns.
+    private let excluded: [String]
     /// The columns that were not shown yet.
     private var unshown: [String]
     private var shown: [String]
@@ -22,6 +24,9 @@ struct ServerRowMerge: Sendable {
         self.table = table
         self.shownColumns = shownColumns
         self.storesUndeclaredColumns = storesUndeclaredColumns
+        let kept = table.systemProperties.columns.map(\.name)
+        excluded =
+            SystemProperties.names.filter { !kept.contains($0) } + table.columns.filter(\.isLocal).map(\.name)
         declaredNames = SystemProperties.names.union(table.columns.map(\.name))
         let names = table.columns.filter { !$0.isLocal }.map(\.name)
         shown = names.filter(shownColumns.contains)
@@ -50,42 +55,43 @@ struct ServerRowMerge: Sendable {
     /// What is to be written when the server's row, which was seen and is no tombstone, takes the place of the local
     /// one; nil when that says it all already.
     func replacement(of local: Record?, by serverRow: Record) -> Change? {
-        var row = table.storable(serverRow)
-        if !storesUndeclaredColumns { for name in undeclaredNames(of: row) { row[name] = nil } }
+        var row = storable(serverRow)
         guard let local else { return Change(row: row) }
         for name in shown where row[name] == nil { row[name] = .null }
-        if let change = dropped(from: local, besides: row) { return change }
+        if let whole = withoutAbsentColumns(local, besides: row) { return whole }
         let isSame = zip(row.slotNames, row.slotValues)
-            .allSatisfy { name, value in
-                value == nil || value == local[name] ?? .null
-            }
+            .allSatisfy { name, value in value == nil || value == local[name] ?? .null }
         return isSame ? nil : Change(row: row)
     }
 
     /// What is to be written when a local change is to go over the server's row: everything of it that the app does not
     /// declare. Taken over without the rest, it lets the change be sent without undoing what others wrote.
     func beyondDeclaredColumns(of serverRow: Record, over local: Record) -> Change {
-        var row = table.storable(serverRow)
+        var row = storable(serverRow)
         for column in table.columns { row[column.name] = nil }
         row["deleted"] = nil
-        return dropped(from: local, besides: row) ?? Change(row: row)
+        return withoutAbsentColumns(local, besides: row) ?? Change(row: row)
     }
 
-    /// The whole row, when undeclared columns of the local one are absent from the other.
-    private func dropped(from local: Record, besides row: Record) -> Change? {
-        guard undeclaredNames(of: local).contains(where: { row[$0] == nil && !(local[$0]?.isNull ?? true) }) else {
-            return nil
-        }
+    /// A server's row in the form the store keeps.
+    private func storable(_ serverRow: Record) -> Record {
+        var row = serverRow
+        for name in excluded { row[name] = nil }
+        guard !storesUndeclaredColumns else { return row }
+        for name in serverRow.slotNames where !declaredNames.contains(name) { row[name] = nil }
+        return row
+    }
+
+    /// The whole row, when undeclared columns of the local one are absent from the other: they disappear.
+    private func withoutAbsentColumns(_ local: Record, besides row: Record) -> Change? {
+        let isAbsent = zip(local.slotNames, local.slotValues)
+            .contains { name, value in
+                !(value?.isNull ?? true) && !declaredNames.contains(name) && row[name] == nil
+            }
+        guard isAbsent else { return nil }
         var whole = row
         for name in declaredNames where whole[name] == nil { whole[name] = local[name] }
         return Change(row: whole, replacesRow: true)
-    }
-
-    private func undeclaredNames(of row: Record) -> [String] {
-        zip(row.slotNames, row.slotValues)
-            .compactMap { name, value in
-                value == nil || declaredNames.contains(name) ? nil : name
-            }
     }
 }
 

@@ -17,12 +17,14 @@ struct InFlightOperation: Sendable {
     /// Whether the change may go over the server's row without asking: the row is of this device, or nobody has
     /// changed anything in it that the app knows of.
     ///
-    /// After a lost answer the latter proves nothing: somebody may have undone what was sent. A server that shows one
-    /// and the same row again and again must not keep the push for ever.
+    /// After a lost answer the latter proves nothing: somebody may have undone what was sent. A server that shows
+    /// other rows again and again must not keep the push for ever.
     func mayGoOver(_ serverItem: Record) -> Bool {
         guard repetitions < 4 else { return false }
         if wasSentBefore(serverItem) { return true }
-        return before.sentItems.isEmpty && before.base?.isDeleted == false && hasBaseContent(serverItem)
+        // What a deletion sends is not among the items.
+        let wasSent = !before.sentItems.isEmpty || (operation.kind == .delete && before.isAttempted)
+        return !wasSent && before.base?.isDeleted == false && hasBaseContent(serverItem)
     }
 
     /// Whether the server's row is what an earlier attempt sent.

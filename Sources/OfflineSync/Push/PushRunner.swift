@@ -95,6 +95,8 @@ struct PushRunner {
             let number = inFlight.operation.id
             guard var again = try await next(after: number - 1, through: number, schema) else { return false }
             again.repetitions = inFlight.repetitions + 1
+            // The answer is known, and nothing else was sent since.
+            again.before.isAttempted = false
             return try await process(try await sender.send(again), of: again, schema)
         }
     }

@@ -54,7 +54,7 @@ struct ResponseRecorder: Sendable {
         case .refused(let error):
             guard !wasEdited else { return }
             if error.provesNothingWasDone { withdraw(&current) }
-            current.state = .failed
+            current.park()
             try store(refusal(error), &transaction)
             try OperationQueue.save(current, table, &transaction)
         case .unknown(let error):
@@ -62,7 +62,8 @@ struct ResponseRecorder: Sendable {
             if wasEdited {
                 current.unknownOutcome?.pushes = 0
             } else {
-                if current.unknownOutcome?.isFinal == true { current.state = .failed }
+                current.state = .pending
+                if current.unknownOutcome?.isFinal == true { current.park() }
                 try store(refusal(error), &transaction)
             }
             try OperationQueue.save(current, table, &transaction)
@@ -88,6 +89,7 @@ struct ResponseRecorder: Sendable {
         if operation.kind == .insert { operation.kind = .update }
         operation.rebase(onto: serverItem.map(table.storable))
         operation.restores = false
+        operation.state = .pending
         try OperationQueue.removeErrors(of: operation, &transaction)
         if let serverItem {
             var merge = try ServerRowMerge(table, storesUndeclaredColumns: storesUndeclaredColumns, &transaction)

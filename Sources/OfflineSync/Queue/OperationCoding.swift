@@ -17,7 +17,7 @@ enum OperationCoding {
                 "properties": .bytes(Array(try properties(of: operation, table).utf8)),
                 "baseVersion": operation.baseVersion.map(FieldValue.string) ?? .null,
                 "editCounter": .int64(operation.editCounter),
-                "state": .int64(operation.state.rawValue),
+                "state": .int64(operation.storedState),
                 "attempted": .bool(operation.isAttempted),
                 "serverItem": try operation.serverItem
                     .map { .bytes(Array(try RecordCoding(table).object($0).utf8)) } ?? .null,
@@ -77,7 +77,8 @@ enum OperationCoding {
             }
         operation.baseVersion = record["baseVersion"]?.stringValue
         operation.editCounter = record["editCounter"]?.int64Value ?? 0
-        operation.state = record["state"]?.int64Value.flatMap(TableOperation.State.init) ?? .pending
+        // One that is not known waits: what it says is found by verification.
+        _ = operation.restoreState(record["state"]?.int64Value)
         operation.isAttempted = record["attempted"]?.boolValue ?? false
         operation.serverItem = try record["serverItem"]?.bytesValue
             .map {

@@ -63,6 +63,33 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
     /// that an older version of this library has queued.
     var base: Record?
 
+    /// Whether an older version of this library has queued the refused change to be sent again by the next push.
+    var isRetried = false
+
+    /// How a refused change is stored that waits to be edited or resolved. With the number of ``State/failed`` older
+    /// versions have stored those that the next push sends again.
+    static let parkedState: Int64 = 3
+
+    /// The states that a push sends, as they are stored.
+    static let sentStates: [FieldValue] = [.int64(State.pending.rawValue), .int64(State.failed.rawValue)]
+
+    /// The state as it is stored.
+    var storedState: Int64 { state == .failed && !isRetried ? Self.parkedState : state.rawValue }
+
+    /// Takes over a stored state; false for one that there is not.
+    mutating func restoreState(_ stored: Int64?) -> Bool {
+        guard let known = stored == Self.parkedState ? .failed : stored.flatMap(State.init) else { return false }
+        state = known
+        isRetried = stored == State.failed.rawValue
+        return true
+    }
+
+    /// Lays the change aside until it is edited or resolved.
+    mutating func park() {
+        state = .failed
+        isRetried = false
+    }
+
     /// That the server failed on the change: it may have been carried out all the same.
     var unknownOutcome: UnknownOutcome?
 
