@@ -78,9 +78,9 @@ public final class SyncContext: Sendable {
     ///   - queryID: A name for the query, 1 to 128 characters.
     /// - Returns: What changed locally.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidParameter`` for an order, limit, offset, selection or
-    ///   total count in the query; ``SyncError/Code/pullAborted`` when the server cannot be reached or answers
-    ///   something else than rows, with what the push before did in ``SyncError/push``; what ``push()`` throws;
-    ///   `StoreError`; `CancellationError`.
+    ///   total count in the query, and for a predicate that names a local column; ``SyncError/Code/pullAborted`` when
+    ///   the server cannot be reached or answers something else than rows, with what the push before did in
+    ///   ``SyncError/push``; what ``push()`` throws; `StoreError`; `CancellationError`.
     @discardableResult
     public func pull(_ query: Query, queryID: String) async throws -> PullReport {
         let table = try checked(query)
@@ -242,7 +242,14 @@ public final class SyncContext: Sendable {
                 "A pull takes a query with a predicate only: no order, offset, selection or total count."
             )
         }
-        try query.validate(for: table)
+        var columns: [String] = []
+        try query.validated(for: table).predicate?.collectColumns(into: &columns)
+        if let local = table.columns.first(where: { $0.isLocal && columns.contains($0.name) }) {
+            throw SyncError(
+                .invalidParameter,
+                "Column '\(local.name)' stays on this device; the server cannot be asked by it."
+            )
+        }
         return table
     }
 }

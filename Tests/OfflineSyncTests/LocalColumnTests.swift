@@ -30,6 +30,17 @@ struct LocalColumnTests {
         }
     }
 
+    @Test("a pull cannot ask by them")
+    func notAskedFor() async throws {
+        try await world(.datasync) { world, laptop in
+            let before = world.emulator.requests.count
+            let code = try await syncErrorCode {
+                try await laptop.table.pull(queryID: "q", where: !(Column("pinned") == true))
+            }
+            #expect(code == .invalidParameter && world.emulator.requests.count == before)
+        }
+    }
+
     @Test("they are never sent", arguments: DatasyncDialect.allCases)
     func notSent(_ dialect: DatasyncDialect) async throws {
         try await world(dialect) { world, laptop in
