@@ -95,4 +95,15 @@ struct SyncReportTests {
             #expect(result.status == 1 && result.message.contains("does not speak TLS"), "\(result.message)")
         }
     }
+
+    @Test("TLS to a port that closes the connection at once says what may be the matter")
+    func closingPort() async throws {
+        let proxy = LossyProxy(upstream: 9)
+        let address = try proxy.start().absoluteString
+        try await with { _, device in
+            let result = try await device.run(["push", "--server", address.replacing("http:", with: "https:")])
+            #expect(result.status == 1 && result.message.contains("does not speak TLS"), "\(result.message)")
+        }
+        proxy.stop()
+    }
 }
