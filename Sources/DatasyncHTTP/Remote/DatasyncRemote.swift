@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// A Datasync or Azure Mobile Apps service as the sync engine sees it.
 ///
-/// Every call is one request; three need more: bringing a row back in protocol 2, a conflict whose answer lacks the
-/// server's row, and a row found deleted. Nothing is cached. Redirects are not followed.
+/// Every call is one request; some need more: bringing a row back, a conflict whose answer lacks the server's row, a row
+/// found deleted, and in protocol 2 one that is missing. Nothing is cached. Redirects are not followed.
 ///
 /// When the connection breaks, a request that only reads, or that is known not to have been sent, is sent once more at
 /// once. Nothing else is sent twice: whether a change is to be repeated is for the engine to decide.

@@ -8,7 +8,13 @@ struct PullRunner {
     let table: TableDefinition
     let pageSize: Int?
 
-    private var application: PageApplication { PageApplication(table: table, schema: store.schema) }
+    private var application: PageApplication {
+        PageApplication(
+            table: table,
+            schema: store.schema,
+            storesUndeclaredColumns: store.capabilities.contains(.unknownColumns)
+        )
+    }
 
     func runIncrementally(_ query: Query, queryID: String) async throws -> PullReport {
         try await countingRequests { try await fetchChanges(query, queryID: queryID) }
@@ -62,19 +68,27 @@ struct PullRunner {
     }
 
     /// Asks for the items by id whose local state was given up. One that the server does not hand over is asked for
-    /// again by the next pull, and holds nothing up.
+    /// again by the next pull, and holds nothing up. That there is none is believed of a table that is there.
     private func refetch(_ report: inout PullReport) async throws {
         let name = table.name
+        let confirmed = ConfirmedTables()
         for itemID in try await store.read({ try ConfigurationTable.refetches(in: name, &$0) }) {
             let record: Record
             do {
-                record = try await remote.record(itemID, in: table) ?? Record(id: .string(itemID), ["deleted": true])
+                if let found = try await remote.record(itemID, in: table) {
+                    record = found
+                } else {
+                    try await confirmed.confirm(table, at: remote)
+                    record = Record(id: .string(itemID), ["deleted": true])
+                }
             } catch let error as RemoteError {
-                guard ![.unreachable, .throttled, .unauthorized].contains(error.code) else { throw Self.aborted(error) }
+                guard ![.unreachable, .throttled, .unauthorized, .notFound].contains(error.code) else {
+                    throw Self.aborted(error)
+                }
                 report.notFetched += 1
                 continue
             }
-            try await apply([record], replacesWholeRows: true, &report) { transaction in
+            try await apply([record], &report) { transaction in
                 try ConfigurationTable.removeRefetch(of: itemID, in: name, &transaction)
             }
         }
@@ -99,13 +113,12 @@ struct PullRunner {
 
     private func apply(
         _ records: [Record],
-        replacesWholeRows: Bool = false,
         _ report: inout PullReport,
         _ alongside: @escaping @Sendable (inout StoreTransaction) throws -> Void
     ) async throws {
         let application = application
         let counts = try await store.write { transaction in
-            let counts = try application.apply(records, replacesWholeRows: replacesWholeRows, &transaction)
+            let counts = try application.apply(records, &transaction)
             try alongside(&transaction)
             return counts
         }
