@@ -184,7 +184,7 @@ struct ODataPrinterTests {
         for query in queries {
             for dialect in DatasyncDialect.allCases {
                 let error = #expect(throws: RemoteError.self) {
-                    try dialect.wireProtocol.page(query, of: TableDefinition("t", columns: []))
+                    try dialect.wireProtocol().page(query, of: TableDefinition("t", columns: []))
                 }
                 #expect(error?.code == .invalidRequest)
             }
@@ -202,7 +202,7 @@ struct ODataPrinterTests {
         ]
         for query in queries {
             let error = #expect(throws: RemoteError.self) {
-                try dialect.wireProtocol.page(query, of: TableDefinition("t", columns: []))
+                try dialect.wireProtocol().page(query, of: TableDefinition("t", columns: []))
             }
             #expect(error?.code == .invalidRequest)
             #expect(error?.message.contains("local store only") == true)
@@ -213,7 +213,7 @@ struct ODataPrinterTests {
     func negative(_ dialect: DatasyncDialect) {
         let table = TableDefinition("t", columns: [])
         for query in [Query("t").limited(to: -1), Query("t").skipping(-1)] {
-            #expect(throws: RemoteError.self) { try dialect.wireProtocol.page(query, of: table) }
+            #expect(throws: RemoteError.self) { try dialect.wireProtocol().page(query, of: table) }
         }
     }
 }

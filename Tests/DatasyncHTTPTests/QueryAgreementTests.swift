@@ -53,7 +53,7 @@ struct QueryAgreementTests {
         }
         random.rows = rows
         let evaluator = QueryEvaluator(Self.table)
-        var found = 0
+        var (found, tooLarge) = (0, 0)
         let rounds = SeededGenerator.rounds(300, all: 1_000)
         for index in 0..<rounds {
             let query = random.query(depth: 3)
@@ -61,7 +61,13 @@ struct QueryAgreementTests {
             var all = Query(query.table)
             all.predicate = query.predicate
             let total = try evaluator.evaluate(all, over: rows).count
-            let page = try await remote.page(query.countingAll(), of: Self.table)
+            let page: RemotePage
+            do {
+                page = try await remote.page(query.countingAll(), of: Self.table)
+            } catch let error as RemoteError where error.message.contains("100 are the most") {
+                tooLarge += 1
+                continue
+            }
             found += page.records.count
             guard page.records.map(\.id) == expected.map(\.id), page.totalCount == total else {
                 Issue.record(
@@ -73,6 +79,7 @@ struct QueryAgreementTests {
                 return
             }
         }
+        #expect(tooLarge < rounds / 10, "seed \(seed): most queries are beyond what servers take")
         #expect(found > rounds, "seed \(seed): the queries found next to nothing, so they compared nothing")
     }
 }
