@@ -104,8 +104,9 @@ public final class Emulator: Sendable {
     private func respond(to request: EmulatorRequest) -> EmulatorResponse {
         switch configuration.dialect {
         case .datasync:
+            guard request.lineLength <= RequestLimits.requestLine else { return EmulatorResponse(414) }
             guard configuration.accepts(request) else { return EmulatorResponse(413) }
-            guard let segments = request.segments else { return EmulatorResponse(400) }
+            guard let segments = request.kestrelSegments else { return EmulatorResponse(400) }
             return state.withLock { state in
                 guard let (index, id) = route(segments, in: &state) else { return EmulatorResponse(404) }
                 let handler = Protocol3Handler(configuration: configuration, request: request)
