@@ -21,13 +21,14 @@ struct ODataEvaluator {
         case .arithmetic(let symbol, let left, let right): symbol.value(value(left), value(right))
         case .member(let element, let list): .bool(isMember(value(element), of: list))
         case .call(let function, let arguments): function.value(arguments.map(value))
+        case .cast(let inner, let type): type.value(value(inner))
         }
     }
 
     private func column(_ name: String) -> ODataValue {
         switch name {
         case "id": .string(row.id.text)
-        case "updatedAt": .instant(row.updatedAt * Timestamp.ticksPerMillisecond)
+        case "updatedAt": .instant(row.stamp)
         case "createdAt": .instant(row.createdAt * Timestamp.ticksPerMillisecond)
         case "version": .string(row.version)
         case "deleted": .bool(row.deleted)
