@@ -180,6 +180,12 @@ struct ODataPrinterTests {
         )
     }
 
+    @Test("a column that an order names twice is sent once")
+    func repeatedOrder() throws {
+        let query = Query("t").ordered(by: "a").ordered(by: "b", .descending).ordered(by: "a", .descending)
+        for dialect in DatasyncDialect.allCases { #expect(try ODataPrinter(dialect).order(query) == "a,b desc") }
+    }
+
     @Test("harmless lists stay lists in protocol 3")
     func lists() throws {
         let ids = Column("id").isAny(of: ["a-1", "b_2:x.y"])
