@@ -39,7 +39,8 @@ struct Protocol3Handler {
         if configuration.isGenuine, !canBeSent { return EmulatorResponse(500) }
         var response = entity(201, row, in: table)
         guard response.status == 201 else { return response }
-        response.headers["Location"] = request.displayedURL + "/" + (canBeSent ? id.text : PercentEncoding.encode(id.text))
+        response.headers["Location"] =
+            request.displayedURL + "/" + (canBeSent ? id.text : PercentEncoding.encode(id.text))
         return response
     }
 
