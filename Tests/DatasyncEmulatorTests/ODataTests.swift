@@ -14,7 +14,7 @@ struct ODataTests {
             "text": "e\u{301} é 日本 😀",
         ],
         createdAt: 1_471_000_000_000,
-        updatedAt: 1_724_444_574_291,
+        stamp: 17_244_445_742_910_000,
         version: "AQ==",
         deleted: false
     )
@@ -204,7 +204,7 @@ struct ODataTests {
             guard let expression = try? ODataParser.filter(text, dialect, resolve: Self.resolve) else { continue }
             _ = ODataEvaluator(row: Self.row).matches(expression)
             try? ODataChecker(columns: [:], areDeclared: false).check(filter: expression, casts: 0)
-            _ = expression.earliestUpdatedAt
+            _ = IndexRange(expression)
             parsed += 1
         }
         #expect(parsed > 0, "seed \(seed): the soup never made sense, so it tested nothing")

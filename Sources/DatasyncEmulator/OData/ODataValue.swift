@@ -139,9 +139,10 @@ enum ODataValue: Equatable, Sendable {
         return (first, second)
     }
 
-    /// The order of a sort: nulls first, then by value; values that do not compare go by kind.
-    func sortOrder(to other: ODataValue) -> Order {
-        order(to: other) ?? Order(rank, other.rank)
+    /// The order of a sort: nulls at one end, then by value; values that do not compare go by kind.
+    func sortOrder(to other: ODataValue, nullsLast: Bool = false) -> Order {
+        if nullsLast, isNull != other.isNull { return isNull ? .descending : .ascending }
+        return order(to: other) ?? Order(rank, other.rank)
     }
 
     private var rank: Int {

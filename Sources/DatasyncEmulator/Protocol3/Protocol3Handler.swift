@@ -6,6 +6,11 @@ struct Protocol3Handler {
     let request: EmulatorRequest
 
     func response(id: String?, table: inout EmulatedTable) -> EmulatorResponse {
+        if configuration.edition == .predecessor { return predecessorResponse(id: id, table: &table) }
+        return usualResponse(id: id, table: &table)
+    }
+
+    func usualResponse(id: String?, table: inout EmulatedTable) -> EmulatorResponse {
         switch (request.method, id) {
         case ("GET", nil): query(table)
         case ("POST", nil): create(in: &table)
@@ -25,7 +30,8 @@ struct Protocol3Handler {
         } catch {
             return refusal(error)
         }
-        let id = RowID(item.id.flatMap { $0.isEmpty ? nil : $0 } ?? configuration.makeID())
+        let sentID = configuration.store.assignsIDs ? nil : item.id
+        let id = RowID(sentID.flatMap { $0.isEmpty ? nil : $0 } ?? configuration.makeID())
         if let stored = table[id] { return entity(409, stored, in: table) }
         let row = stored(item, as: id, in: &table)
         let canBeSent = id.text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
@@ -65,7 +71,7 @@ struct Protocol3Handler {
         if let refusal = unmetCondition(for: row, in: table) { return refusal }
         if table.definition.softDelete {
             row.deleted = true
-            row.updatedAt = table.nextStamp(now: configuration.clock())
+            row.stamp = table.nextStamp(now: configuration.clock())
             row.version = configuration.makeVersion(after: row.version)
             table.store(row)
         } else {
@@ -86,8 +92,8 @@ struct Protocol3Handler {
         let row = EmulatedRow(
             id: id,
             values: item.values,
-            createdAt: stamp,
-            updatedAt: stamp,
+            createdAt: stamp / Timestamp.ticksPerMillisecond,
+            stamp: stamp,
             version: configuration.makeVersion(after: nil),
             deleted: item.deleted
         )

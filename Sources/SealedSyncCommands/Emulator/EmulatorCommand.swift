@@ -45,6 +45,9 @@ struct EmulatorCommand: ToolCommand {
     @Option(help: ArgumentHelp("A file with the certificate's private key in PEM.", valueName: "file"))
     var tlsKey: String?
 
+    @OptionGroup
+    var store: EmulatorStoreOptions
+
     @Flag(help: "Print one JSON object instead of the line.")
     var json = false
 
@@ -68,6 +71,7 @@ struct EmulatorCommand: ToolCommand {
     func perform() async throws {
         var configuration = Self.configuration(protocolNumber, tables: try tableOptions.definitions, pageSize: pageSize)
         configuration.isGenuine = genuine
+        configuration.store = store.behaviour
         let server = EmulatorServer(configuration, certificate: certificate)
         let signals = await TerminationSignals.takenOver()
         let url = try await server.start(port: port)
