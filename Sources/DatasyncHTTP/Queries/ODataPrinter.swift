@@ -21,12 +21,15 @@ struct ODataPrinter: Sendable {
         }
     }
 
-    /// The value of `$orderby`; nil without an order. Ascending is not written: it is what a bare name means.
+    /// The value of `$orderby`; nil without an order. Ascending is not written: it is what a bare name means. A column that
+    /// was named before decides nothing any more, and servers fail over it.
     func order(_ query: Query) throws(RemoteError) -> String? {
-        let entries = try query.order.map { (entry) throws(RemoteError) in
-            guard !entry.isFolded else { throw Self.localOnly("an order by folded text") }
-            return try name(entry.column) + (entry.direction == .descending ? " desc" : "")
-        }
+        var seen: Set<String> = []
+        let entries = try query.order.filter { seen.insert($0.column.lowercased()).inserted }
+            .map { (entry) throws(RemoteError) in
+                guard !entry.isFolded else { throw Self.localOnly("an order by folded text") }
+                return try name(entry.column) + (entry.direction == .descending ? " desc" : "")
+            }
         return entries.isEmpty ? nil : entries.joined(separator: ",")
     }
 
