@@ -1,15 +1,16 @@
 internal import Foundation
 
-/// The rules for ids of items, those of the original SDKs.
+/// The rules for ids of new items: those of the original SDKs, and what every server can be told.
 public enum ItemID {
     /// A new id: a random UUID in upper case.
     public static func make() -> String { UUID().uuidString }
 
-    /// Checks an id.
+    /// Checks an id of a new item. Rows that came from a server may have other ids.
     ///
     /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidItemID`` for an id that is empty or white space, longer
-    ///   than 255 characters in UTF-16, as other clients count them, `.` or `..`, or that contains one of `+ ? " / \` and the backtick, or a control character
-    ///   (U+0000 to U+001F, U+007F to U+009F).
+    ///   than 255 characters in UTF-16, as other clients count them, `.` or `..`, or that contains one of `+ ? " / \` and
+    ///   the backtick, a control character (U+0000 to U+001F, U+007F to U+009F), or anything beyond ASCII, on which servers
+    ///   fail after they have stored the row.
     public static func validate(_ id: String) throws(SyncError) {
         let reason: String? =
             if id.allSatisfy(\.isWhitespace) {
@@ -20,6 +21,8 @@ public enum ItemID {
                 "it is a path of its own"
             } else if id.unicodeScalars.contains(where: isForbidden) {
                 "it contains one of + ? \" / \\ ` or a control character"
+            } else if !id.utf8.allSatisfy({ $0 < 0x80 }) {
+                "it contains characters beyond ASCII, on which servers fail"
             } else {
                 nil
             }

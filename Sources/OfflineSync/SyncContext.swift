@@ -49,11 +49,15 @@ public final class SyncContext: Sendable {
     /// Sends the changes that wait, over all tables, in the order they were made.
     ///
     /// A change that the server refuses, or that meets another version there, is recorded and the next one is sent:
-    /// these are in the report and are not errors. Changes made while the push runs wait for the next one.
+    /// these are in the report and are not errors. They are not sent again until they are edited or resolved. A change
+    /// on which the server fails may have been carried out: the next push looks at the row before it sends the change
+    /// again, and after five pushes that fail in the same way it counts as refused. Changes made while the push runs
+    /// wait for the next one.
     ///
-    /// - Throws: ``SyncError`` with code ``SyncError/Code/pushAbortedNetwork`` or
-    ///   ``SyncError/Code/pushAbortedAuthentication``, `StoreError` when the store fails, `CancellationError`. What the
-    ///   server accepted before is recorded; everything else is still queued.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/pushAbortedNetwork``,
+    ///   ``SyncError/Code/pushAbortedAuthentication`` (also when every change was forbidden) or
+    ///   ``SyncError/Code/pushAbortedAddress``, `StoreError` when the store fails, `CancellationError`. What the server
+    ///   accepted before is recorded; everything else is still queued.
     @discardableResult
     public func push() async throws -> PushReport {
         try await gate.withTurn { try await PushRunner(store: store, remote: remote).run() }
@@ -69,6 +73,10 @@ public final class SyncContext: Sendable {
     /// How late a change may become visible on the server for this to find it is a setting of the remote
     /// (`DatasyncOptions.settlingTime`); ``pullAll(_:)`` finds what was later.
     ///
+    /// A row of the server takes the place of the local one, also when only its content differs and not its version. A
+    /// column that rows of the table have shown and that is absent becomes null; a declared one that was never shown
+    /// keeps its value, and ``status()`` names it; columns declared `isLocal` are never touched.
+    ///
     /// - Parameters:
     ///   - query: The table and a predicate. A predicate other than the last one under this id starts from the
     ///     beginning.
@@ -76,7 +84,8 @@ public final class SyncContext: Sendable {
     /// - Returns: What changed locally.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidParameter`` for an order, limit, offset, selection or
     ///   total count in the query; ``SyncError/Code/pullAborted`` when the server cannot be reached or answers
-    ///   something else than rows; what ``push()`` throws; `StoreError`; `CancellationError`.
+    ///   something else than rows, with what the push before did in ``SyncError/push``; what ``push()`` throws;
+    ///   `StoreError`; `CancellationError`.
     @discardableResult
     public func pull(_ query: Query, queryID: String) async throws -> PullReport {
         let table = try checked(query)
@@ -145,6 +154,7 @@ public final class SyncContext: Sendable {
                 let givenUp = try OperationQueue.removeAll(of: table, &transaction)
                 try PullCursorStorage.removeAll(of: table, &transaction)
                 try ConfigurationTable.removeRefetches(in: table, &transaction)
+                try ConfigurationTable.removeShownColumns(of: table, &transaction)
                 if isDeclared { try transaction.delete(Query(table)) }
                 return givenUp
             }
@@ -153,7 +163,7 @@ public final class SyncContext: Sendable {
 
     // MARK: Queue and conflicts
 
-    /// How many local changes wait, over all tables.
+    /// How many local changes wait, over all tables, and what the server does not have.
     public func status() async throws -> SyncStatus {
         let schema = store.schema
         return try await store.read { transaction in
@@ -161,7 +171,8 @@ public final class SyncContext: Sendable {
                 pending: try OperationQueue.count(of: nil, state: .pending, &transaction),
                 conflicts: try OperationQueue.count(of: nil, state: .conflicted, &transaction),
                 failed: try OperationQueue.count(of: nil, state: .failed, &transaction),
-                undeclared: try OperationQueue.countUndeclared(&transaction, schema)
+                undeclared: try OperationQueue.countUndeclared(&transaction, schema),
+                unshownColumns: try ConfigurationTable.unshownColumns(schema, &transaction)
             )
         }
     }
@@ -185,7 +196,7 @@ public final class SyncContext: Sendable {
     /// - Throws: ``SyncError`` with code ``SyncError/Code/operationChanged`` when the item was edited or the error
     ///   resolved since it was read.
     public func resolve(_ error: TableOperationError, with resolution: ConflictResolution) async throws {
-        let resolver = ConflictResolver(table: try table(error.table).definition, schema: store.schema)
+        let resolver = resolver(try table(error.table).definition)
         try await store.write { try resolver.resolve(error, resolution, &$0) }
     }
 
@@ -195,8 +206,16 @@ public final class SyncContext: Sendable {
     /// - Throws: ``SyncError`` with code ``SyncError/Code/operationChanged`` when the item was edited, or the operation
     ///   answered, since it was read.
     public func discard(_ operation: TableOperation) async throws {
-        let resolver = ConflictResolver(table: try table(operation.table).definition, schema: store.schema)
+        let resolver = resolver(try table(operation.table).definition)
         try await store.write { try resolver.discard(operation, &$0) }
+    }
+
+    private func resolver(_ table: TableDefinition) -> ConflictResolver {
+        ConflictResolver(
+            table: table,
+            schema: store.schema,
+            storesUndeclaredColumns: store.capabilities.contains(.unknownColumns)
+        )
     }
 
     private func pull(
@@ -205,13 +224,20 @@ public final class SyncContext: Sendable {
     ) async throws -> PullReport {
         try await gate.withTurn {
             let waiting = try await store.read {
-                try OperationQueue.count(of: table.name, &$0)
-                    - OperationQueue.count(of: table.name, state: .conflicted, &$0)
+                try OperationQueue.countToSend(of: table.name, &$0)
             }
             let push = waiting > 0 ? try await PushRunner(store: store, remote: remote).run() : nil
-            var report = try await body(PullRunner(store: store, remote: remote, table: table, pageSize: pageSize))
-            report.push = push
-            return report
+            do {
+                var report = try await body(
+                    PullRunner(store: store, remote: remote, table: table, pageSize: pageSize)
+                )
+                report.push = push
+                return report
+            } catch var error as SyncError {
+                // What was sent has arrived, whatever became of the rest.
+                error.push = push
+                throw error
+            }
         }
     }
 

@@ -29,6 +29,8 @@ public struct SyncError: Error, Sendable {
         public static let pushAbortedNetwork = Code("pushAbortedNetwork")
         /// The server asks for authentication. The queue is as it was.
         public static let pushAbortedAuthentication = Code("pushAbortedAuthentication")
+        /// The address has no such table, whatever it says of rows. The queue is as it was.
+        public static let pushAbortedAddress = Code("pushAbortedAddress")
         /// The pull stopped. Pages that were applied before stay, and the next pull goes on from there.
         public static let pullAborted = Code("pullAborted")
         /// The table has changes that were not pushed. Nothing was purged.
@@ -47,6 +49,10 @@ public struct SyncError: Error, Sendable {
 
     /// The error underneath, when there is one.
     public let cause: (any Error)?
+
+    /// What a push did before it stopped, or before the pull that failed after it: how many changes were taken, and how
+    /// many requests were sent. Nil when nothing was pushed.
+    public internal(set) var push: PushReport?
 
     init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code

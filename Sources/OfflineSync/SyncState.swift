@@ -6,7 +6,7 @@ public enum SyncState: String, Sendable, Hashable {
     case pending
     /// The server has another version; the change waits for a resolution.
     case conflicted
-    /// The server refused the change; the next push tries again.
+    /// The server refused the change, or has failed on it too often; the change waits to be edited or resolved.
     case failed
 
     init(_ state: TableOperation.State) {
@@ -27,10 +27,14 @@ public struct SyncStatus: Sendable, Hashable {
     /// Changes that wait for a resolution.
     public internal(set) var conflicts = 0
 
-    /// Changes that the server refused and the next push tries again.
+    /// Changes that the server refused, or has failed on too often; they wait to be edited or resolved.
     public internal(set) var failed = 0
 
     /// How many of all these belong to tables that are not declared any more. They are kept and not sent: declare the
     /// table again, or give them up with ``SyncContext/forcePurge(_:)``.
     public internal(set) var undeclared = 0
+
+    /// The declared columns, by table, that no row of the server has shown although rows came: the app's own, or newer
+    /// than the server. They keep their local values; a column that is to stay on the device is declared `isLocal`.
+    public internal(set) var unshownColumns: [String: [String]] = [:]
 }

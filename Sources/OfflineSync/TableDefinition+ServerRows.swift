@@ -1,29 +1,33 @@
 internal import SyncContract
 
 extension TableDefinition {
-    /// A server's row in the form the store keeps: without system properties that the table does not keep.
+    /// A server's row in the form the store keeps: without system properties that the table does not keep, and without
+    /// columns that belong to this device.
     func storable(_ serverRow: Record) -> Record {
         let kept = Set(systemProperties.columns.map(\.name))
-        var row = serverRow
+        var row = withoutLocalColumns(serverRow)
         for name in SystemProperties.names where !kept.contains(name) { row[name] = nil }
         return row
     }
 
-    /// What of a server's row the app does not change: its version and other system properties, and the columns that
-    /// are not declared here. Taken over without the rest, they let a local change be sent over that row.
-    func beyondDeclaredColumns(of serverRow: Record) -> Record {
-        var row = storable(serverRow)
-        for column in columns { row[column.name] = nil }
-        row["deleted"] = nil
-        return row
-    }
-
-    /// Whether the server's row says in the declared columns what the local row says. With `defaultsCountAsNull` a local
-    /// null also equals what servers may make of a column that is left out: false or 0.
-    func hasSameContent(_ local: Record, _ server: Record, defaultsCountAsNull: Bool) -> Bool {
+    /// Whether the server's row says in the declared columns what the local row says.
+    ///
+    /// With `defaultsCountAsNull` a local null also equals what servers may make of a column that is left out: false or
+    /// 0. With `shownColumns`, those that rows of the server have shown, another one that is absent from the server's
+    /// row says nothing; otherwise every absent column counts as null.
+    func hasSameContent(
+        _ local: Record,
+        _ server: Record,
+        defaultsCountAsNull: Bool,
+        shownColumns: Set<String>? = nil
+    ) -> Bool {
         columns.allSatisfy { column in
-            let mine = local[column.name] ?? .null
-            let theirs = server[column.name] ?? .null
+            guard !column.isLocal else { return true }
+            let name = column.name
+            guard let theirs = server[name] else {
+                return local[name]?.isNull ?? true || shownColumns.map { !$0.contains(name) } ?? false
+            }
+            let mine = local[name] ?? .null
             if mine.isNull, !theirs.isNull {
                 return defaultsCountAsNull && (theirs == false || theirs.compare(with: 0) == 0)
             }

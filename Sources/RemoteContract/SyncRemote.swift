@@ -36,12 +36,25 @@ public protocol SyncRemote: Sendable {
 
     /// Deletes a row. A row that is deleted already, or does not exist, is no error.
     ///
+    /// - Returns: What the server said. ``RemoteDeletion/unconfirmed(status:)`` is also what an address says that has no
+    ///   such table: see ``confirm(_:)``.
     /// - Throws: ``RemoteError`` with code ``RemoteError/Code/conflict`` when `version` is given and the server's is
     ///   another one.
-    func delete(_ id: String, from table: TableDefinition, version: String?) async throws
+    @discardableResult
+    func delete(_ id: String, from table: TableDefinition, version: String?) async throws -> RemoteDeletion
 
-    /// One row, tombstones included; nil when the server has none.
+    /// One row, tombstones included; nil when the server answers that it has none. So does an address that has no such
+    /// table: see ``confirm(_:)``.
     func record(_ id: String, in table: TableDefinition) async throws -> Record?
+
+    /// Makes sure that the address has the table: asks for a page without rows.
+    ///
+    /// The answer to an unknown row is also that of an unknown table and of a wrong path. The engine believes it only
+    /// after this has succeeded in the same push or pull.
+    ///
+    /// - Throws: ``RemoteError`` with code ``RemoteError/Code/notFound``, which names the address, when it answers with
+    ///   anything else than a page.
+    func confirm(_ table: TableDefinition) async throws
 
     /// One page of a pull, tombstones included.
     ///
@@ -65,4 +78,12 @@ public protocol SyncRemote: Sendable {
         at position: PullPosition,
         pageSize: Int?
     ) async throws -> PullPage
+}
+
+/// What a server said to a deletion that it did not refuse.
+public enum RemoteDeletion: Sendable, Hashable {
+    /// The row is deleted; nothing but a table answers like this.
+    case confirmed
+    /// The server has no such row (404, 410), or said nothing at all.
+    case unconfirmed(status: Int)
 }

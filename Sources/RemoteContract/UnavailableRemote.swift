@@ -14,8 +14,11 @@ package struct UnavailableRemote: SyncRemote {
         version: String?,
         restoring: Bool
     ) async throws -> Record { throw failure }
-    package func delete(_ id: String, from table: TableDefinition, version: String?) async throws { throw failure }
+    package func delete(_ id: String, from table: TableDefinition, version: String?) async throws -> RemoteDeletion {
+        throw failure
+    }
     package func record(_ id: String, in table: TableDefinition) async throws -> Record? { throw failure }
+    package func confirm(_ table: TableDefinition) async throws { throw failure }
     package func page(
         _ query: Query,
         of table: TableDefinition,

@@ -130,7 +130,8 @@ struct ConflictTests {
         #expect(gone?.serverRecord?.isDeleted == true)
         #expect(methods == ["PUT", "GET"])
         for dialect in DatasyncDialect.allCases {
-            let (missing, _) = try await outcome(dialect, .update, write: response("404 Not Found"))
+            let none = dialect == .datasync ? response("404 Not Found") : response("200 OK", "[]")
+            let (missing, _) = try await outcome(dialect, .update, write: response("404 Not Found"), lookup: none)
             #expect(missing?.code == .notFound)
         }
     }
@@ -190,9 +191,13 @@ struct ConflictTests {
         }
         #expect(try await record(found(dialect, Self.live))?.isDeleted == false)
         #expect(try await record(found(dialect, Self.tombstone))?.isDeleted == true)
-        #expect(try await record(response("404 Not Found")) == nil)
-        #expect(try await record(response("410 Gone")) == nil)
-        if dialect == .azureMobileApps {
+        if dialect == .datasync {
+            #expect(try await record(response("404 Not Found")) == nil)
+            #expect(try await record(response("410 Gone")) == nil)
+        } else {
+            await #expect(throws: RemoteError.self, "a list is there, or the table is not") {
+                try await record(response("404 Not Found"))
+            }
             #expect(try await record(response("200 OK", "[]")) == nil)
             #expect(try await record(response("200 OK", #"[{"id":"other"}]"#)) == nil)
         }

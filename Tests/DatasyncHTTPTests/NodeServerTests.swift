@@ -127,8 +127,7 @@ struct NodeServerTests {
     @Test(
         "failures have their code and the server's words",
         arguments: [
-            ("update-missing", RemoteError.Code.notFound, "The item does not exist"),
-            ("update-empty", .serverFailure, "SQLITE_ERROR"),
+            ("update-empty", RemoteError.Code.serverFailure, "SQLITE_ERROR"),
             ("version-missing", .refused, "ZUMO-API-VERSION of 2.0.0"),
             ("insert-reserved", .refused, "'deleted' as it is reserved"),
             ("insert-unsupported-type", .serverFailure, "Unsupported type: Object"),
@@ -142,6 +141,20 @@ struct NodeServerTests {
         #expect(error?.code == code)
         #expect(error?.message.contains(words) == true)
         #expect(error?.message.contains("<pre>") == false)
+    }
+
+    @Test("a row that is missing is looked up, tombstones included, before it counts as missing")
+    func missing() async throws {
+        let (none, _) = try await run("update-missing", "list-empty") { try await update($0) }
+        let error = #expect(throws: RemoteError.self) { try none.get() }
+        #expect(error?.code == .notFound)
+        #expect(error?.message.contains("The item does not exist") == true)
+        let (found, _) = try await run("update-missing", "list") {
+            try await $0.update(Record(id: "q010", ["text": "x"]), in: Self.table, version: nil, restoring: false)
+        }
+        let conflict = #expect(throws: RemoteError.self) { try found.get() }
+        #expect(conflict?.code == .conflict)
+        #expect(conflict?.serverRecord?.id == "q010")
     }
 
     @Test("a row is brought back, then changed from the version that gave")

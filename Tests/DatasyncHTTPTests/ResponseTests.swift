@@ -48,7 +48,11 @@ struct ResponseTests {
             (#"{"error":{"code":"x","message":"no"}}"#, ": no"), (#"{"error":7,"message":"no"}"#, ": no"),
             (
                 #"[{"memberNames":["a"],"errorMessage":"too long"},{"errorMessage":"too short"}]"#,
-                ": too long too short"
+                ": a: too long; too short"
+            ),
+            (
+                #"{"title":"One or more","status":400,"errors":{"name":["The name is too long."],"b":["x","y"]}}"#,
+                ": b: x; b: y; name: The name is too long."
             ),
             (#""a\r\nb\u0000c""#, ": a  b c"), ("", ""), ("<html>", ""), ("plain", ""), ("{}", ""), ("[]", ""),
             ("7", ""),

@@ -43,13 +43,15 @@ final class InterceptedServer: SyncRemote {
         try await intercepted { try await server.update(record, in: table, version: version, restoring: restoring) }
     }
 
-    func delete(_ id: String, from table: TableDefinition, version: String?) async throws {
+    func delete(_ id: String, from table: TableDefinition, version: String?) async throws -> RemoteDeletion {
         try await intercepted { try await server.delete(id, from: table, version: version) }
     }
 
     func record(_ id: String, in table: TableDefinition) async throws -> Record? {
         try await server.record(id, in: table)
     }
+
+    func confirm(_ table: TableDefinition) async throws { try await server.confirm(table) }
 
     func page(
         _ query: Query,

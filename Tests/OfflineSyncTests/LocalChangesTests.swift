@@ -48,7 +48,7 @@ struct LocalChangesTests {
         #expect(try await table.read(table.query).records.isEmpty)
     }
 
-    @Test("unusual ids that keep the rules are taken", arguments: ["...", "a b", "it's", "#%&", "日本", "ä"])
+    @Test("unusual ids that keep the rules are taken", arguments: ["...", "a b", "it's", "#%&"])
     func validIDs(_ id: String) async throws {
         #expect(try await table.insert([:], id: id).id == .string(id))
     }

@@ -7,6 +7,9 @@ import Testing
 
 private let refuse = Fault.respond(EmulatorResponse(400)) { $0.method == "PUT" || $0.method == "PATCH" }
 
+/// The next push sends the change again.
+private func fail(_ method: String) -> Fault { .respond(EmulatorResponse(500)) { $0.method == method } }
+
 @Suite("Changes that the server refused")
 struct RefusedChangeTests {
     @Test("a refused change, theirs taken: the local row becomes the server's", arguments: DatasyncDialect.allCases)
@@ -48,7 +51,7 @@ struct RefusedChangeTests {
             try await world.shareItem()
             let laptop = world.laptop
             try await laptop.table.update(Record(id: "a", ["text": "mine"]))
-            world.emulator.inject(refuse)
+            world.emulator.inject(fail("PUT"))
             try await laptop.context.push()
             let error = try await laptop.onlyError()
             laptop.server.intercept(
@@ -70,7 +73,7 @@ struct RefusedChangeTests {
             try await world.shareItem()
             let laptop = world.laptop
             try await laptop.table.update(Record(id: "a", ["text": "mine"]))
-            world.emulator.inject(refuse)
+            world.emulator.inject(fail("PUT"))
             try await laptop.context.push()
             let error = try await laptop.onlyError()
             laptop.server.intercept(
@@ -97,7 +100,7 @@ struct RefusedChangeTests {
             try await world.shareItem()
             let laptop = world.laptop
             try await laptop.table.update(Record(id: "a", ["text": "mine"]))
-            world.emulator.inject(.respond(EmulatorResponse(403), times: 1) { $0.method == "PUT" })
+            world.emulator.inject(.respond(EmulatorResponse(400), times: 1) { $0.method == "PUT" })
             try await laptop.context.push()
             try await laptop.context.resolve(try await laptop.onlyError(), with: resolution)
             try await world.phone.table.insert(["text": "bread"], id: "b")
@@ -116,7 +119,7 @@ struct RefusedChangeTests {
             try await world.shareItem()
             let laptop = world.laptop
             try await laptop.table.delete("a")
-            world.emulator.inject(.respond(EmulatorResponse(400)) { $0.method == "DELETE" })
+            world.emulator.inject(fail("DELETE"))
             try await laptop.context.push()
             let error = try await laptop.onlyError()
             laptop.server.intercept(

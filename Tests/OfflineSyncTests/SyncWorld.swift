@@ -39,11 +39,25 @@ struct SyncWorld {
     let phone: Device
     let laptop: Device
 
-    /// Makes a world and lends it. Rows are stamped as if they had been written some milliseconds earlier.
+    /// What answers a device in the emulator's place.
+    struct StandIn: Sendable {
+        typealias Answer = @Sendable (EmulatorRequest, Emulator) async throws -> EmulatorResponse
+
+        let answer: Answer
+
+        init(_ answer: @escaping Answer) { self.answer = answer }
+
+        static let none = StandIn { try await $1.handle($0) }
+    }
+
+    /// Makes a world and lends it. The laptop may be answered by something else than the emulator, and may declare more
+    /// than the phone does. Rows are stamped as if they had been written some milliseconds earlier.
     static func with(
         _ dialect: DatasyncDialect,
         pageSize: Int? = nil,
         age: Int64 = 0,
+        laptopColumns: [ColumnDefinition] = [],
+        answeringLaptop: StandIn = .none,
         _ body: (SyncWorld) async throws -> Void
     ) async throws {
         var configuration = EmulatorConfiguration(
@@ -58,7 +72,7 @@ struct SyncWorld {
             emulator: emulator,
             dialect: dialect,
             phone: try device(emulator, dialect),
-            laptop: try device(emulator, dialect)
+            laptop: try device(emulator, dialect, laptopColumns, answeringLaptop)
         )
         try await body(world)
         for device in [world.phone, world.laptop] {
@@ -67,17 +81,22 @@ struct SyncWorld {
         }
     }
 
-    private static func device(_ emulator: Emulator, _ dialect: DatasyncDialect) throws -> Device {
+    private static func device(
+        _ emulator: Emulator,
+        _ dialect: DatasyncDialect,
+        _ columns: [ColumnDefinition] = [],
+        _ standIn: StandIn = .none
+    ) throws -> Device {
         let definition = TableDefinition(
             "TodoItem",
-            columns: todoTable.columns,
+            columns: todoTable.columns + columns,
             idComparison: dialect == .datasync ? .exact : .asciiCaseInsensitive
         )
         let store = try makeStore(definition)
         let remote = try DatasyncRemote(
             baseURL: EmulatorTransport.url,
             dialect: dialect,
-            transport: EmulatorTransport(emulator)
+            transport: EmulatorTransport(emulator, answering: standIn.answer)
         )
         let server = InterceptedServer(remote)
         let context = SyncContext(store: store, remote: server)

@@ -6,8 +6,7 @@ internal import SyncContract
 struct Protocol2: WireProtocol {
     var version: String { "2.0.0" }
     var replacesWholeRows: Bool { false }
-    /// The row by its id hides tombstones, so a row is looked up by a query.
-    var lookupRespondsWithList: Bool { true }
+    var hidesDeletedRows: Bool { true }
 
     func restore(_ id: String, in table: TableDefinition, version: String?) -> WireRequest? {
         WireRequest(method: .post, table: table.name, id: id, ifMatch: version)
@@ -19,14 +18,32 @@ struct Protocol2: WireProtocol {
         version: String?,
         restoring: Bool
     ) throws(RemoteError) -> WireRequest {
-        guard !table.columns.isEmpty else {
+        try change(record, in: table, version: version, [:])
+    }
+
+    func restoringChange(
+        _ record: Record,
+        in table: TableDefinition,
+        version: String?
+    ) throws(RemoteError) -> WireRequest {
+        try change(record, in: table, version: version, ["deleted": false])
+    }
+
+    private func change(
+        _ record: Record,
+        in table: TableDefinition,
+        version: String?,
+        _ added: [String: FieldValue]
+    ) throws(RemoteError) -> WireRequest {
+        guard table.columns.contains(where: { !$0.isLocal }) else {
             // The server fails on a change of no column, and dropping the change without a word would be worse.
             throw .invalidRequest("Table '\(table.name)' declares no columns to write; declare those that change.")
         }
-        let names = table.columns.map(\.name)
+        let names = table.columns.filter { !$0.isLocal }.map(\.name)
         var row = record.selecting(names)
         // The record is the whole row, so one without any value is a row of nulls.
         if row.fields.isEmpty { for name in names { row[name] = .null } }
+        for (name, value) in added { row[name] = value }
         return WireRequest(
             method: .patch,
             table: table.name,
@@ -36,8 +53,9 @@ struct Protocol2: WireProtocol {
         )
     }
 
+    /// The row by its id hides tombstones, so a row is looked up by a query.
     func lookup(_ id: String, in table: TableDefinition) throws(RemoteError) -> WireRequest {
-        try page(Query(table.name).filtered(by: Column("id") == .string(id)), of: table)
+        try lookupInList(id, in: table)
     }
 
     func page(_ query: Query, of table: TableDefinition) throws(RemoteError) -> WireRequest {

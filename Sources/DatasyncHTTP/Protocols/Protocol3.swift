@@ -8,7 +8,7 @@ struct Protocol3: WireProtocol {
 
     var version: String { "3.0.0" }
     var replacesWholeRows: Bool { true }
-    var lookupRespondsWithList: Bool { false }
+    var hidesDeletedRows: Bool { false }
 
     func restore(_ id: String, in table: TableDefinition, version: String?) -> WireRequest? { nil }
 
@@ -20,13 +20,30 @@ struct Protocol3: WireProtocol {
     ) throws(RemoteError) -> WireRequest {
         var request = WireRequest(method: .put, table: table.name, id: try record.serverID(in: table))
         // The row is replaced: undeclared columns go along, or they would be blanked. What is left out becomes null.
-        request.body = try Self.json(record.withoutSystemProperties(), of: table, includingNulls: false)
+        request.body = try Self.json(table.sent(record), of: table, includingNulls: false)
         request.ifMatch = version
         if restoring { request.query.add("__includedeleted", "true") }
         return request
     }
 
-    func lookup(_ id: String, in table: TableDefinition) -> WireRequest {
+    func restoringChange(
+        _ record: Record,
+        in table: TableDefinition,
+        version: String?
+    ) throws(RemoteError) -> WireRequest {
+        var row = table.sent(record)
+        row["deleted"] = false
+        return WireRequest(
+            method: .patch,
+            table: table.name,
+            id: try record.serverID(in: table),
+            ifMatch: version,
+            body: try Self.json(row, of: table, includingNulls: true)
+        )
+    }
+
+    func lookup(_ id: String, in table: TableDefinition) throws(RemoteError) -> WireRequest {
+        guard RowAddress.problem(of: id) == nil else { return try lookupInList(id, in: table) }
         var request = WireRequest(method: .get, table: table.name, id: id)
         request.query.add("__includedeleted", "true")
         return request

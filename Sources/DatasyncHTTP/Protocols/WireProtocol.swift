@@ -10,6 +10,8 @@ protocol WireProtocol: Sendable {
     var version: String { get }
     /// Whether a change replaces the whole row.
     var replacesWholeRows: Bool { get }
+    /// Whether a row that was deleted may be answered as if it had never been.
+    var hidesDeletedRows: Bool { get }
 
     func insert(_ record: Record, into table: TableDefinition) throws(RemoteError) -> WireRequest
     /// The request that has to bring a deleted row back before the update; nil when the update does it.
@@ -20,22 +22,31 @@ protocol WireProtocol: Sendable {
         version: String?,
         restoring: Bool
     ) throws(RemoteError) -> WireRequest
-    /// The request that reads one row, tombstones included.
+    /// The change as a PATCH that brings the row back as well.
+    func restoringChange(
+        _ record: Record,
+        in table: TableDefinition,
+        version: String?
+    ) throws(RemoteError) -> WireRequest
+    /// The request that reads one row, tombstones included. One without an id is answered by a list.
     func lookup(_ id: String, in table: TableDefinition) throws(RemoteError) -> WireRequest
-    /// Whether the answer to ``lookup(_:in:)`` is a list of rows instead of a row.
-    var lookupRespondsWithList: Bool { get }
     func page(_ query: Query, of table: TableDefinition) throws(RemoteError) -> WireRequest
 }
 
 extension WireProtocol {
     func insert(_ record: Record, into table: TableDefinition) throws(RemoteError) -> WireRequest {
         // Nulls are left out: an absent column gets its default, and a null would be refused where none is allowed.
-        let body = try Self.json(record.withoutSystemProperties(), of: table, includingNulls: false)
+        let body = try Self.json(table.sent(record), of: table, includingNulls: false)
         return WireRequest(method: .post, table: table.name, body: body)
     }
 
     func delete(_ id: String, from table: TableDefinition, version: String?) -> WireRequest {
         WireRequest(method: .delete, table: table.name, id: id, ifMatch: version)
+    }
+
+    /// The request that finds one row by a condition.
+    func lookupInList(_ id: String, in table: TableDefinition) throws(RemoteError) -> WireRequest {
+        try page(Query(table.name).filtered(by: Column("id") == .string(id)), of: table)
     }
 
     static func json(
@@ -63,4 +74,9 @@ extension Record {
         }
         return id
     }
+}
+
+extension TableDefinition {
+    /// What of a row is sent: neither what the server sets nor what stays on the device.
+    func sent(_ record: Record) -> Record { withoutLocalColumns(record.withoutSystemProperties()) }
 }

@@ -20,11 +20,15 @@ struct DatasyncEndpoint: Sendable {
         guard parts.port.map({ (1...65_535).contains($0) }) ?? true else {
             throw .invalidAddress("The port in the address of the service is none; ports are 1 to 65535.")
         }
-        guard parts.user == nil, parts.password == nil, parts.query == nil, parts.fragment == nil else {
+        guard parts.user == nil, parts.password == nil else {
             throw .invalidAddress(
-                "The address of the service has a user name, a query or a fragment; give only scheme, host and path,"
-                    + " and pass credentials as authentication."
+                "The address of the service has a user name or a password in front of the host; leave them out, and"
+                    + " pass credentials as authentication."
             )
+        }
+        for (part, mark) in [(parts.query, "a query, which begins with '?'"), (parts.fragment, "a fragment, '#'")]
+        where part != nil {
+            throw .invalidAddress("The address of the service has \(mark); give only scheme, host and path.")
         }
         guard scheme == "https" || Self.isLoopback(host) || options.allowsInsecureHTTP else {
             throw .invalidAddress(
@@ -49,9 +53,18 @@ struct DatasyncEndpoint: Sendable {
         }
     }
 
+    /// The address of a request's table, for messages.
+    func address(of request: WireRequest) -> String {
+        "\(scheme)://\(authority)" + path(of: request.table)
+    }
+
+    private func path(of table: String) -> String {
+        tablesPath + (tableNames[table] ?? "/" + PercentEncoding.value(table))
+    }
+
     /// The HTTP request for a protocol's request, without authentication.
     func httpRequest(_ request: WireRequest, version: String) throws(RemoteError) -> HTTPRequest {
-        var path = tablesPath + (tableNames[request.table] ?? "/" + PercentEncoding.value(request.table))
+        var path = path(of: request.table)
         if let id = request.id {
             // Percent-encoding does not help here: %2E counts as a dot, and is removed on the way.
             guard !["", ".", ".."].contains(id) else {

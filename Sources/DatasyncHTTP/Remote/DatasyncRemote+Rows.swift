@@ -1,5 +1,5 @@
 internal import HTTPTransport
-internal import RemoteContract
+public import RemoteContract
 public import SyncContract
 
 extension DatasyncRemote {
@@ -10,33 +10,40 @@ extension DatasyncRemote {
 
     /// Writes a row; see ``RemoteContract/SyncRemote/update(_:in:version:restoring:)``.
     ///
-    /// Protocol 2 brings a row back by a request of its own before the change. When the change then fails, the row stays
-    /// brought back, with the content it was deleted with.
+    /// Bringing a row back may take several requests. When a later one of them fails, the row stays brought back, with
+    /// the content it was deleted with.
     public func update(
         _ record: Record,
         in table: TableDefinition,
         version: String?,
         restoring: Bool
     ) async throws -> Record {
-        var request = try wire.update(record, in: table, version: version, restoring: restoring)
-        if restoring, let id = request.id, let restore = wire.restore(id, in: table, version: version) {
-            let restored = try await write(restore, of: record, in: table)
-            if version != nil { request.ifMatch = restored.version }
-        }
-        let row = try await write(request, of: record, in: table)
+        let row =
+            restoring
+            ? try await restore(record, in: table, version: version)
+            : try await write(
+                try wire.update(record, in: table, version: version, restoring: false),
+                of: record,
+                in: table
+            )
         // Protocol 2 changes deleted rows, which then stay deleted.
         guard !row.isDeleted else { throw conflict(with: row, in: table, status: 200) }
         return row
     }
 
     /// Deletes a row; see ``RemoteContract/SyncRemote/delete(_:from:version:)``.
-    public func delete(_ id: String, from table: TableDefinition, version: String?) async throws {
+    @discardableResult
+    public func delete(_ id: String, from table: TableDefinition, version: String?) async throws -> RemoteDeletion {
         let response = try await exchange(wire.delete(id, from: table, version: version))
+        let unconfirmed = RemoteDeletion.unconfirmed(status: response.status)
         switch response.mapping {
+        case .success where response.status == 204: return .confirmed
         case .success:
-            // Nothing, or the deleted row. A login page must not pass for a deletion.
-            if !response.body.isEmpty { _ = try response.json() }
-        case .gone, .failure(.notFound): return
+            guard !response.body.isEmpty else { return unconfirmed }
+            // The deleted row. A login page must not pass for a deletion, nor whatever else says yes to everything.
+            _ = try response.json()
+            return RowReader(table: table).conflictingRow(id, in: response) == nil ? unconfirmed : .confirmed
+        case .gone, .failure(.notFound): return unconfirmed
         case .conflict:
             let row: Record?
             if let told = RowReader(table: table).conflictingRow(id, in: response) {
@@ -44,28 +51,53 @@ extension DatasyncRemote {
             } else {
                 row = try await self.record(id, in: table)
             }
-            if let row, !row.isDeleted { throw conflict(with: row, in: table, status: response.status) }
+            guard let row else { return unconfirmed }
+            guard row.isDeleted else { throw conflict(with: row, in: table, status: response.status) }
+            return .confirmed
         case .failure: throw response.failure(table: table.name)
         }
     }
 
     /// One row, tombstones included; see ``RemoteContract/SyncRemote/record(_:in:)``.
     public func record(_ id: String, in table: TableDefinition) async throws -> Record? {
-        let response = try await exchange(try wire.lookup(id, in: table))
+        let request = try wire.lookup(id, in: table)
+        let response = try await exchange(request)
         let reader = RowReader(table: table)
         switch response.mapping {
         case .success:
-            return wire.lookupRespondsWithList
-                ? try reader.row(id, inListOf: response) : try reader.row(id, in: response)
-        case .failure(.notFound), .gone: return nil
-        case .conflict, .failure: throw response.failure(table: table.name)
+            return request.id == nil ? try reader.row(id, inListOf: response) : try reader.row(id, in: response)
+        // A list that is not found is a table that is not there.
+        case .failure(.notFound) where request.id != nil, .gone where request.id != nil: return nil
+        case .gone, .conflict, .failure: throw response.failure(table: table.name)
+        }
+    }
+
+    /// Asks the table for a page without rows; see ``RemoteContract/SyncRemote/confirm(_:)``.
+    public func confirm(_ table: TableDefinition) async throws {
+        let request = try wire.page(Query(table.name).limited(to: 0), of: table)
+        let response = try await exchange(request)
+        guard !response.isPage else { return }
+        switch response.mapping {
+        case .failure(.unauthorized), .failure(.throttled), .failure(.serverFailure):
+            throw response.failure(table: table.name)
+        default:
+            throw RemoteError(
+                .notFound,
+                "\(endpoint.address(of: request)) has no table of a Datasync service; check the address and the"
+                    + " table's name.",
+                status: response.status
+            )
         }
     }
 
     /// Sends a request that is answered by the row it wrote.
-    private func write(_ request: WireRequest, of record: Record, in table: TableDefinition) async throws -> Record {
+    func write(_ request: WireRequest, of record: Record, in table: TableDefinition) async throws -> Record {
+        try await written(record, in: table, by: try await exchange(request))
+    }
+
+    /// The row that was written, read out of the answer.
+    func written(_ record: Record, in table: TableDefinition, by response: ServerResponse) async throws -> Record {
         let id = try record.serverID(in: table)
-        let response = try await exchange(request)
         let reader = RowReader(table: table)
         switch response.mapping {
         case .success:
@@ -78,6 +110,10 @@ extension DatasyncRemote {
             }
             throw try await conflictByLookup(id, in: table, status: response.status)
         case .gone: throw try await conflictByLookup(id, in: table, status: response.status)
+        case .failure(.notFound) where wire.hidesDeletedRows:
+            // It may be deleted: then the app decides about the deletion, and once.
+            guard let row = try await self.record(id, in: table) else { throw response.failure(table: table.name) }
+            throw conflict(with: row, in: table, status: response.status)
         case .failure: throw response.failure(table: table.name)
         }
     }
@@ -86,7 +122,7 @@ extension DatasyncRemote {
     ///
     /// - Throws: What the look-up failed with, when trying again later can help. Otherwise the conflict goes without a
     ///   row: repeating the write would only bring up the same conflict.
-    private func conflictByLookup(
+    func conflictByLookup(
         _ id: String,
         in table: TableDefinition,
         status: Int

@@ -5,10 +5,10 @@ internal import Synchronization
 
 /// A Datasync or Azure Mobile Apps service as the sync engine sees it.
 ///
-/// Every call is one request. These need more: bringing a row back in protocol 2, a conflict whose answer lacks the
-/// server's row, a row found deleted, the first page of a pull from a server that does not say what time it is, a page
-/// larger than the server allows, and one that the server cannot hand over because of one of its rows. No rows are cached.
-/// Redirects are not followed.
+/// Every call is one request; some need more: bringing a row back, a conflict whose answer lacks the server's row, a row
+/// found deleted, in protocol 2 one that is missing, the first page of a pull from a server that does not say what time it
+/// is, a page larger than the server allows, and one that the server cannot hand over because of one of its rows. No rows
+/// are cached. Redirects are not followed.
 ///
 /// When the connection breaks, a request that only reads, or that is known not to have been sent, is sent once more at
 /// once. Nothing else is sent twice: whether a change is to be repeated is for the engine to decide.

@@ -34,7 +34,7 @@ extension ServerResponse {
             // A failure without JSON has nothing to add to its status.
             return nil
         }
-        let text = Self.text(node) ?? validationTexts(node)
+        let text = Self.validationTexts(node) ?? Self.text(node)
         return text.flatMap { $0.isEmpty ? nil : $0 }
     }
 
@@ -44,8 +44,20 @@ extension ServerResponse {
             ?? node["description"]?.stringValue ?? node["message"]?.stringValue ?? node["title"]?.stringValue
     }
 
-    /// The texts of a list of failed validations.
-    private func validationTexts(_ node: JSONNode) -> String? {
-        node.elements.map { $0.compactMap { $0["errorMessage"]?.stringValue }.joined(separator: " ") }
+    /// The texts of failed validations, with the members they are about: a list, or an object by member. Nil when there
+    /// are none.
+    private static func validationTexts(_ node: JSONNode) -> String? {
+        var texts: [String] = []
+        for element in node.elements ?? [] {
+            guard let text = element["errorMessage"]?.stringValue else { continue }
+            let names = element["memberNames"]?.elements?.compactMap(\.stringValue) ?? []
+            texts.append((names.isEmpty ? "" : names.joined(separator: ", ") + ": ") + text)
+        }
+        if case .object(let members, _)? = node["errors"] {
+            for (name, value) in members.sorted(by: { $0.name < $1.name }) {
+                texts += (value.elements ?? []).compactMap(\.stringValue).map { "\(name): \($0)" }
+            }
+        }
+        return texts.isEmpty ? nil : texts.joined(separator: "; ")
     }
 }

@@ -37,6 +37,19 @@ struct ServerResponse: Sendable {
         }
     }
 
+    /// Whether this is a page of rows.
+    var isPage: Bool {
+        guard mapping == .success else { return false }
+        do throws(RemoteError) {
+            let body = try json()
+            let rows = body.elements ?? body["items"]?.elements ?? body["results"]?.elements
+            return rows?.allSatisfy { if case .object = $0 { true } else { false } } ?? false
+        } catch {
+            // No JSON is no page, whatever it is.
+            return false
+        }
+    }
+
     /// An error that says what is wrong with this answer.
     func invalid(_ problem: String, cause: (any Error)? = nil) -> RemoteError {
         RemoteError(.invalidResponse, Self.sentence("The answer of \(server) \(problem)"), status: status, cause: cause)

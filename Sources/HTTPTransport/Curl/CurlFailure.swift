@@ -157,9 +157,12 @@ struct CurlFailure {
         return error(.connectionLost, "\(server) closed the connection \(part); try again" + otherSchemeHint)
     }
 
-    /// Plain HTTP to a TLS port ends in many ways, which all look like something else.
+    /// The wrong scheme for a port ends in many ways, which all look like something else.
     private var otherSchemeHint: String {
-        order.address.isSecure || hasHead ? "" : ", or use 'https' if its port speaks TLS"
+        if order.address.isSecure {
+            return code == CURLE_SSL_CONNECT_ERROR ? ", or use 'http' if its port does not speak TLS" : ""
+        }
+        return hasHead ? "" : ", or use 'https' if its port speaks TLS"
     }
 }
 #endif

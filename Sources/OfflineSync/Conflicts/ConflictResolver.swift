@@ -4,6 +4,7 @@ internal import SyncContract
 struct ConflictResolver: Sendable {
     let table: TableDefinition
     let schema: StoreSchema
+    let storesUndeclaredColumns: Bool
 
     func resolve(
         _ error: TableOperationError,
@@ -55,14 +56,17 @@ struct ConflictResolver: Sendable {
         }
         if error.isConflict {
             rebase(&operation, error)
-            if let serverItem = error.serverItem, operation.kind != .delete {
-                try transaction.upsert([table.beyondDeclaredColumns(of: serverItem)], into: table.name)
+            if let serverItem = error.serverItem, operation.kind != .delete,
+                let local = try transaction.record(serverItem.id, in: table.name)
+            {
+                let merge = try merge(&transaction)
+                try merge.write(merge.beyondDeclaredColumns(of: serverItem, over: local), &transaction)
             }
         }
         operation.state = .pending
         operation.editCounter += 1
         operation.serverItem = nil
-        operation.sentItems = []
+        operation.unknownOutcome?.pushes = 0
         try OperationQueue.removeErrors(of: operation, &transaction)
         try OperationQueue.save(operation, table, &transaction)
     }
@@ -70,7 +74,7 @@ struct ConflictResolver: Sendable {
     /// Bases the change on the server's row, as the user has seen it. One that the server does not show is overwritten
     /// whatever it is: that is what was decided.
     private func rebase(_ operation: inout TableOperation, _ error: TableOperationError) {
-        operation.baseVersion = error.serverItem?.version
+        operation.rebase(onto: error.serverItem.map(table.withoutLocalColumns))
         operation.restores = error.serverItem?.isDeleted ?? false
         guard operation.kind != .delete else { return }
         operation.kind = error.isMissingOnServer ? .insert : .update
@@ -81,16 +85,25 @@ struct ConflictResolver: Sendable {
         _ error: TableOperationError,
         _ transaction: inout StoreTransaction
     ) throws {
-        try drop(operation, &transaction)
         // A pull may have brought a newer row than the one of the error.
-        if let serverItem = operation.serverItem ?? error.serverItem {
-            if !serverItem.isDeleted { try transaction.upsert([table.storable(serverItem)], into: table.name) }
-        } else if !error.isMissingOnServer {
-            // What the server has is not at hand: the next pull asks. Until then the row stays visible.
-            let local = operation.kind == .delete ? operation.deletedItem : error.item
-            if let local { try transaction.upsert([local], into: table.name) }
-            try ConfigurationTable.requestRefetch(of: operation.itemID, in: table.name, &transaction)
+        if let serverItem = operation.serverItem ?? error.serverItem, !serverItem.isDeleted {
+            try OperationQueue.remove(operation, &transaction)
+            // What is not the server's outlives the local change, also when that was a deletion.
+            if let local = operation.deletedItem { try transaction.upsert([local], into: table.name) }
+            var merge = try merge(&transaction)
+            return try merge.replace(by: serverItem, &transaction)
         }
+        if error.isMissingOnServer || operation.serverItem ?? error.serverItem != nil {
+            return try drop(operation, &transaction)
+        }
+        // What the server has is not at hand: the next pull asks. Until then the row stays visible.
+        try OperationQueue.remove(operation, &transaction)
+        if let local = operation.deletedItem { try transaction.upsert([local], into: table.name) }
+        try ConfigurationTable.requestRefetch(of: operation.itemID, in: table.name, &transaction)
+    }
+
+    private func merge(_ transaction: inout StoreTransaction) throws -> ServerRowMerge {
+        try ServerRowMerge(table, storesUndeclaredColumns: storesUndeclaredColumns, &transaction)
     }
 
     private func drop(_ operation: TableOperation, _ transaction: inout StoreTransaction) throws {

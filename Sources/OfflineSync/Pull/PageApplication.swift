@@ -1,7 +1,7 @@
 internal import SyncContract
 
 /// Applies rows of the server inside a transaction of the store. Rows with a waiting local change are left alone; the
-/// server's copy is kept beside the change.
+/// server's copy is kept beside the change. Rows that are here with this version and this content are passed over.
 struct PageApplication: Sendable {
     struct Counts: Sendable {
         var received = 0
@@ -12,17 +12,16 @@ struct PageApplication: Sendable {
 
     let table: TableDefinition
     let schema: StoreSchema
+    let storesUndeclaredColumns: Bool
 
-    /// Applies rows in their order. With `replacesWholeRows` a row takes the place of the local one even under the same
-    /// version, because the local content is not the server's.
-    func apply(
-        _ records: [Record],
-        replacesWholeRows: Bool = false,
-        _ transaction: inout StoreTransaction
-    ) throws -> Counts {
+    /// Applies rows in their order.
+    func apply(_ records: [Record], _ transaction: inout StoreTransaction) throws -> Counts {
         var counts = Counts()
         var upserts: [Record] = []
         var deletions: [RecordID] = []
+        var merge = try ServerRowMerge(table, storesUndeclaredColumns: storesUndeclaredColumns, &transaction)
+        // What one row of the page shows is known for all of them.
+        for record in records where !record.isDeleted { merge.see(record) }
         let hasOperations = try OperationQueue.count(of: table.name, &transaction) > 0
         for record in records {
             if hasOperations, let id = record.id.stringValue,
@@ -32,19 +31,18 @@ struct PageApplication: Sendable {
                 try keepBeside(operation, record, &transaction)
                 continue
             }
-            let stored = try transaction.record(record.id, in: table.name)
+            let local = try transaction.record(record.id, in: table.name)
             if record.isDeleted {
-                if stored != nil { deletions.append(record.id) }
-            } else if replacesWholeRows {
-                try transaction.delete([record.id], from: table.name)
-                upserts.append(table.storable(record))
-            } else if stored == nil || record.version == nil || stored?.version != record.version {
-                upserts.append(table.storable(record))
+                if local != nil { deletions.append(record.id) }
+            } else if let change = merge.replacement(of: local, by: record) {
+                if change.replacesRow { try transaction.delete([record.id], from: table.name) }
+                upserts.append(change.row)
             }
         }
         try transaction.upsert(upserts, into: table.name)
         counts.received = upserts.count
         counts.deleted = try transaction.delete(deletions, from: table.name)
+        try merge.remember(&transaction)
         return counts
     }
 

@@ -8,7 +8,13 @@ struct PullRunner {
     let table: TableDefinition
     let pageSize: Int?
 
-    private var application: PageApplication { PageApplication(table: table, schema: store.schema) }
+    private var application: PageApplication {
+        PageApplication(
+            table: table,
+            schema: store.schema,
+            storesUndeclaredColumns: store.capabilities.contains(.unknownColumns)
+        )
+    }
 
     func runIncrementally(_ query: Query, queryID: String) async throws -> PullReport {
         try await countingRequests { try await fetchChanges(query, queryID: queryID) }
@@ -61,20 +67,28 @@ struct PullRunner {
     }
 
     /// Asks for the items by id whose local state was given up. One that the server does not hand over is asked for
-    /// again by the next pull, and holds nothing up.
+    /// again by the next pull, and holds nothing up. That there is none is believed of a table that is there.
     private func refetch(_ report: inout PullReport) async throws {
         let name = table.name
+        let confirmed = ConfirmedTables()
         for itemID in try await store.read({ try ConfigurationTable.refetches(in: name, &$0) }) {
             let record: Record
             do {
-                record = try await remote.record(itemID, in: table) ?? Record(id: .string(itemID), ["deleted": true])
+                if let found = try await remote.record(itemID, in: table) {
+                    record = found
+                } else {
+                    try await confirmed.confirm(table, at: remote)
+                    record = Record(id: .string(itemID), ["deleted": true])
+                }
             } catch let error as RemoteError {
-                guard ![.unreachable, .throttled, .unauthorized].contains(error.code) else { throw Self.aborted(error) }
+                guard ![.unreachable, .throttled, .unauthorized, .notFound].contains(error.code) else {
+                    throw Self.aborted(error)
+                }
                 report.notFetched += 1
                 report.setAside([SetAsideRow(id: itemID, reason: error.message)])
                 continue
             }
-            try await apply(PullPage(records: [record]), replacesWholeRows: true, &report) { transaction in
+            try await apply(PullPage(records: [record]), &report) { transaction in
                 try ConfigurationTable.removeRefetch(of: itemID, in: name, &transaction)
             }
         }
@@ -99,14 +113,13 @@ struct PullRunner {
 
     private func apply(
         _ page: PullPage,
-        replacesWholeRows: Bool = false,
         _ report: inout PullReport,
         _ alongside: @escaping @Sendable (inout StoreTransaction) throws -> Void
     ) async throws {
         let application = application
         let name = table.name
         let counts = try await store.write { transaction in
-            let counts = try application.apply(page.records, replacesWholeRows: replacesWholeRows, &transaction)
+            let counts = try application.apply(page.records, &transaction)
             try ConfigurationTable.requestRefetches(of: page.setAside.map(\.id), in: name, &transaction)
             try alongside(&transaction)
             return counts

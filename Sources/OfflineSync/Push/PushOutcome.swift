@@ -11,6 +11,8 @@ enum PushOutcome {
     case sendAgain(over: Record)
     /// The server refused this change; others may go on.
     case refused(RemoteError)
+    /// The server failed, or answered what cannot be read: it may have carried the change out. Others may go on.
+    case unknown(RemoteError)
     /// Nothing more can be sent now.
     case aborted(SyncError)
 
@@ -27,43 +29,69 @@ enum PushOutcome {
     /// Judges an error of the remote.
     ///
     /// - Parameters:
-    ///   - error: What the remote threw.
+    ///   - error: What the remote threw. When it ``RemoteError/isPerhapsAboutTheAddress``, the table has been confirmed.
     ///   - inFlight: The operation as it was sent.
     init(_ error: RemoteError, _ inFlight: InFlightOperation) {
         switch error.code {
-        case .conflict: self = Self.judgeConflict(error, inFlight)
+        case .conflict: self = Self.judge(error.serverRecord, status: error.status, inFlight)
         case .notFound where inFlight.operation.kind == .update:
             self = .conflict(.nothing, status: error.status)
-        case .unauthorized:
-            self = .aborted(
-                SyncError(
-                    .pushAbortedAuthentication,
-                    "The server asks for authentication; sign in again and push: nothing was lost.",
-                    cause: error
-                )
-            )
-        case .unreachable, .throttled:
-            self = .aborted(
-                SyncError(
-                    .pushAbortedNetwork,
-                    "The server cannot take changes now; they stay queued and the next push sends them.",
-                    cause: error
-                )
-            )
+        case .unauthorized, .unreachable, .throttled: self = .aborted(SyncError(aborting: error))
+        // A gateway's answers: the server was not reached.
+        case .serverFailure where error.status == 502 || error.status == 504:
+            self = .aborted(SyncError(aborting: error))
+        case .serverFailure, .invalidResponse: self = .unknown(error)
         default: self = .refused(error)
         }
     }
 
-    private static func judgeConflict(_ error: RemoteError, _ inFlight: InFlightOperation) -> PushOutcome {
-        guard let serverItem = error.serverRecord else { return .conflict(.unknown, status: error.status) }
-        guard !serverItem.isDeleted else { return .conflict(.row(serverItem), status: error.status) }
-        // Only a row that this device may have written itself can have a server's default in place of a null.
-        if let row = inFlight.row,
-            inFlight.table.hasSameContent(row, serverItem, defaultsCountAsNull: !inFlight.previouslySent.isEmpty)
-        {
-            return .accepted(serverItem)
+    /// Judges the row that the server has instead of the one that the change is based on.
+    static func judge(_ serverItem: Record?, status: Int?, _ inFlight: InFlightOperation) -> PushOutcome {
+        guard let serverItem else {
+            // 410 says what is the matter even when the tombstone is not shown.
+            return .conflict(status == 410 ? .nothing : .unknown, status: status)
         }
-        return inFlight.wasSentBefore(serverItem)
-            ? .sendAgain(over: serverItem) : .conflict(.row(serverItem), status: error.status)
+        guard !serverItem.isDeleted else { return .conflict(.row(serverItem), status: status) }
+        if inFlight.hasLocalContent(serverItem) { return .accepted(serverItem) }
+        return inFlight.mayGoOver(serverItem)
+            ? .sendAgain(over: serverItem) : .conflict(.row(serverItem), status: status)
+    }
+}
+
+extension RemoteError {
+    /// Whether an address without the table would have answered the same.
+    var isPerhapsAboutTheAddress: Bool {
+        switch code {
+        case .notFound, .invalidResponse: true
+        case .conflict: status == 410 && serverRecord == nil
+        case .refused: status == 405 || status == 410
+        default: false
+        }
+    }
+}
+
+extension SyncError {
+    /// Ends a push.
+    init(aborting error: RemoteError) {
+        switch error.code {
+        case .unauthorized:
+            self.init(
+                .pushAbortedAuthentication,
+                "The server asks for authentication; sign in again and push: nothing was lost.",
+                cause: error
+            )
+        case .notFound:
+            self.init(
+                .pushAbortedAddress,
+                "What the address says of rows is not believed; the changes stay queued.",
+                cause: error
+            )
+        default:
+            self.init(
+                .pushAbortedNetwork,
+                "The server cannot take changes now; they stay queued and the next push sends them.",
+                cause: error
+            )
+        }
     }
 }

@@ -6,7 +6,8 @@ public struct PushReport: Sendable {
     /// Every change that is in conflict after the push, those of earlier pushes included.
     public internal(set) var conflicts: [TableOperationError] = []
 
-    /// Every change that the server refused. The next push tries them again.
+    /// Every change that the server refused, or on which it failed. The latter are sent again by the next push, five
+    /// times at most; the others wait to be edited or resolved.
     public internal(set) var failures: [TableOperationError] = []
 
     /// How many requests were sent.

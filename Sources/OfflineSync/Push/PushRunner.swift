@@ -7,29 +7,47 @@ internal import SyncContract
 /// Between them the item may be edited; the edit counter tells.
 struct PushRunner {
     let store: any SyncContextDataSource
-    let remote: any SyncRemote
+    private let sender: OperationSender
+
+    init(store: any SyncContextDataSource, remote: any SyncRemote) {
+        self.store = store
+        sender = OperationSender(
+            remote: remote,
+            storesUndeclaredColumns: store.capabilities.contains(.unknownColumns)
+        )
+    }
 
     /// Sends what is queued now. Operations queued meanwhile wait for the next push.
     func run() async throws -> PushReport {
         let requests = RequestCounter()
-        var report = try await requests.counting { try await sendAll() }
+        var report = PushReport()
+        do {
+            try await requests.counting { try await sendAll(&report) }
+        } catch var error as SyncError {
+            report.requests = requests.count
+            error.push = report
+            throw error
+        }
         report.requests = requests.count
         return report
     }
 
-    private func sendAll() async throws -> PushReport {
-        var report = PushReport()
+    private func sendAll(_ report: inout PushReport) async throws {
         let schema = store.schema
         let last = try await store.read { try OperationQueue.highestNumber(&$0) }
+        var forbidden = ForbiddenOperations()
         var number: Int64 = 0
         while let inFlight = try await next(after: number, through: last, schema) {
             number = inFlight.operation.id
-            if try await process(inFlight, schema) { report.pushed += 1 }
+            let outcome = try await sender.send(inFlight)
+            for (earlier, outcome) in forbidden.release(inFlight, outcome) {
+                if try await process(outcome, of: earlier, schema) { report.pushed += 1 }
+            }
         }
+        if let error = forbidden.onlyAnswer { throw error }
         let errors = try await store.read { try OperationErrorCoding.all(&$0, schema) }
         report.conflicts = errors.filter(\.isConflict)
         report.failures = errors.filter { !$0.isConflict }
-        return report
     }
 
     /// Marks the next operation as attempted and reads what it sends.
@@ -47,104 +65,83 @@ struct PushRunner {
             // A delete keeps what an insert or update before it has sent: it says whether that one arrived.
             if operation.kind != .delete {
                 row = try transaction.record(.string(operation.itemID), in: table.name)
+                    .map(table.withoutLocalColumns)
                 if let row { operation.willSend(row.withoutSystemProperties()) }
             }
             operation.isAttempted = true
             if operation != before { try OperationQueue.save(operation, table, &transaction) }
-            let previouslySent = before.sentItems
-            return InFlightOperation(operation: operation, table: table, row: row, previouslySent: previouslySent)
+            return InFlightOperation(
+                operation: operation,
+                table: table,
+                row: row,
+                before: before,
+                shownColumns: try ConfigurationTable.shownColumns(of: table.name, &transaction)
+            )
         }
     }
 
-    /// Sends an operation and records the answer. Returns whether the server has the change.
-    private func process(_ inFlight: InFlightOperation, _ schema: StoreSchema) async throws -> Bool {
-        let outcome = try await send(inFlight)
+    /// Records an outcome, and sends again what is to be sent again. Returns whether the server has the change.
+    private func process(
+        _ outcome: PushOutcome,
+        of inFlight: InFlightOperation,
+        _ schema: StoreSchema
+    ) async throws -> Bool {
+        try await record(outcome, of: inFlight, schema)
         switch outcome {
-        case .aborted(let error):
-            throw error
-        case .accepted:
-            try await record(outcome, of: inFlight, schema)
-            return true
-        case .conflict, .refused:
-            try await record(outcome, of: inFlight, schema)
-            return false
+        case .aborted(let error): throw error
+        case .accepted: return true
+        case .conflict, .refused, .unknown: return false
         case .sendAgain:
-            try await record(outcome, of: inFlight, schema)
             let number = inFlight.operation.id
             guard var again = try await next(after: number - 1, through: number, schema) else { return false }
-            // This time every row but the one just seen is a conflict.
-            again.previouslySent = []
-            return try await process(again, schema)
+            again.repetitions = inFlight.repetitions + 1
+            // The answer is known, and nothing else was sent since.
+            again.before.isAttempted = false
+            return try await process(try await sender.send(again), of: again, schema)
         }
     }
 
     private func record(_ outcome: PushOutcome, of inFlight: InFlightOperation, _ schema: StoreSchema) async throws {
+        let recorder = ResponseRecorder(
+            inFlight,
+            storesUndeclaredColumns: store.capabilities.contains(.unknownColumns)
+        )
         // What the server did must be recorded even when the task is being cancelled.
-        try await uncancelled {
-            try await store.write { try ResponseRecorder(inFlight).record(outcome, &$0, schema) }
-        }
+        try await uncancelled { try await store.write { try recorder.record(outcome, &$0, schema) } }
     }
 }
 
-/// One request, by the kind of operation.
-extension PushRunner {
-    private func send(_ inFlight: InFlightOperation) async throws -> PushOutcome {
-        do {
-            switch inFlight.operation.kind {
-            case .insert: return try await insert(inFlight)
-            case .update: return try await update(inFlight)
-            case .delete: return try await delete(inFlight)
-            }
-        } catch let error as RemoteError {
-            return PushOutcome(error, inFlight)
+/// The operations at the beginning of a push that the server has forbidden (403), as long as it has not answered
+/// anything else: then it is the user who may not write, and no fault of the changes.
+private struct ForbiddenOperations {
+    private var held: [(InFlightOperation, RemoteError)] = []
+    private var hasOtherAnswers = false
+
+    /// Takes an outcome in.
+    ///
+    /// - Returns: The outcomes that are to be recorded now.
+    mutating func release(_ inFlight: InFlightOperation, _ outcome: PushOutcome) -> [(InFlightOperation, PushOutcome)] {
+        switch outcome {
+        case .refused(let error) where error.status == 403 && !hasOtherAnswers:
+            held.append((inFlight, error))
+            return []
+        // Not sent, or not answered by the service.
+        case .refused(let error) where error.status == nil: return [(inFlight, outcome)]
+        case .aborted: return [(inFlight, outcome)]
+        case .accepted, .conflict, .sendAgain, .refused, .unknown:
+            hasOtherAnswers = true
+            defer { held = [] }
+            return held.map { ($0.0, .refused($0.1)) } + [(inFlight, outcome)]
         }
     }
 
-    private func insert(_ inFlight: InFlightOperation) async throws -> PushOutcome {
-        guard let row = inFlight.row else { return Self.missingRow }
-        return .accepted(try await remote.insert(row, into: inFlight.table))
-    }
-
-    private func update(_ inFlight: InFlightOperation) async throws -> PushOutcome {
-        guard let row = inFlight.row else { return Self.missingRow }
-        guard !remote.replacesWholeRows || store.capabilities.contains(.unknownColumns) else {
-            return .refused(
-                RemoteError(
-                    .invalidRequest,
-                    "This server replaces whole rows, and the store drops columns that it does not know; use a store"
-                        + " with the capability unknownColumns."
-                )
-            )
-        }
-        let operation = inFlight.operation
-        return .accepted(
-            try await remote.update(
-                row,
-                in: inFlight.table,
-                version: operation.baseVersion,
-                restoring: operation.restores
-            )
-        )
-    }
-
-    private func delete(_ inFlight: InFlightOperation) async throws -> PushOutcome {
-        let operation = inFlight.operation
-        var version = operation.baseVersion
-        if version == nil, !operation.sentItems.isEmpty {
-            // The insert may have arrived, its answer was lost: without a version, only the content tells whose row it
-            // is that would be deleted.
-            let serverItem = try await remote.record(operation.itemID, in: inFlight.table)
-            guard let serverItem, !serverItem.isDeleted else { return .accepted(nil) }
-            guard inFlight.wasSentBefore(serverItem) else { return .conflict(.row(serverItem), status: nil) }
-            version = serverItem.version
-        }
-        try await remote.delete(operation.itemID, from: inFlight.table, version: version)
-        return .accepted(nil)
-    }
-
-    private static var missingRow: PushOutcome {
-        .refused(
-            RemoteError(.invalidRequest, "The item is no longer in the store; write it again or discard the change.")
+    /// The end of a push that got no other answer.
+    var onlyAnswer: SyncError? {
+        guard let error = held.first?.1 else { return nil }
+        return SyncError(
+            .pushAbortedAuthentication,
+            "The server forbids every change; sign in as somebody who may write and push: nothing was lost.",
+            cause: error
         )
     }
 }

@@ -8,11 +8,16 @@ struct ResponseRecorder: Sendable {
     private let sent: TableOperation
     /// The row that was sent.
     private let row: Record?
+    /// The operation as it was before it was sent.
+    private let before: TableOperation
+    private let storesUndeclaredColumns: Bool
 
-    init(_ inFlight: InFlightOperation) {
+    init(_ inFlight: InFlightOperation, storesUndeclaredColumns: Bool) {
         table = inFlight.table
         sent = inFlight.operation
         row = inFlight.row
+        before = inFlight.before
+        self.storesUndeclaredColumns = storesUndeclaredColumns
     }
 
     func record(_ outcome: PushOutcome, _ transaction: inout StoreTransaction, _ schema: StoreSchema) throws {
@@ -21,14 +26,17 @@ struct ResponseRecorder: Sendable {
         guard var current = try OperationQueue.operation(sent.id, &transaction, schema) else { return }
         let wasEdited = current.editCounter != sent.editCounter
         switch outcome {
-        case .aborted: break
+        case .aborted(let error):
+            guard !wasEdited, let refusal = error.cause as? RemoteError, refusal.provesNothingWasDone else { return }
+            withdraw(&current)
+            try OperationQueue.save(current, table, &transaction)
         case .accepted(let serverItem):
             if wasEdited, !(sent.kind == .delete && current.kind == .delete) {
                 // The server has an older state of the item: the newer one will be sent as a change of that.
                 try rebase(&current, onto: serverItem, &transaction)
             } else {
                 try OperationQueue.remove(current, &transaction)
-                if let serverItem { try transaction.upsert([table.storable(serverItem)], into: table.name) }
+                if let serverItem { try replaceRow(by: serverItem, &transaction) }
             }
         case .sendAgain(let serverItem):
             try rebase(&current, onto: serverItem, &transaction)
@@ -37,15 +45,40 @@ struct ResponseRecorder: Sendable {
             // An operation that was edited is sent again by the next push, which asks the server anew.
             if !wasEdited {
                 current.state = .conflicted
+                // There is another version, so nothing that was sent before can succeed any more.
+                current.sentItems = []
+                current.unknownOutcome = nil
                 try store(conflict(side, status), &transaction)
             }
             try OperationQueue.save(current, table, &transaction)
         case .refused(let error):
-            guard !wasEdited else { break }
-            current.state = .failed
+            guard !wasEdited else { return }
+            if error.provesNothingWasDone { withdraw(&current) }
+            current.park()
             try store(refusal(error), &transaction)
             try OperationQueue.save(current, table, &transaction)
+        case .unknown(let error):
+            current.failed(status: error.status, error.message)
+            if wasEdited {
+                current.unknownOutcome?.pushes = 0
+            } else {
+                current.state = .pending
+                if current.unknownOutcome?.isFinal == true { current.park() }
+                try store(refusal(error), &transaction)
+            }
+            try OperationQueue.save(current, table, &transaction)
         }
+    }
+
+    /// Forgets this attempt: it was not carried out.
+    private func withdraw(_ operation: inout TableOperation) {
+        if operation.sentItems == sent.sentItems { operation.sentItems = before.sentItems }
+        if operation.isAttempted { operation.isAttempted = before.isAttempted }
+    }
+
+    private func replaceRow(by serverItem: Record, _ transaction: inout StoreTransaction) throws {
+        var merge = try ServerRowMerge(table, storesUndeclaredColumns: storesUndeclaredColumns, &transaction)
+        try merge.replace(by: serverItem, &transaction)
     }
 
     private func rebase(
@@ -54,12 +87,17 @@ struct ResponseRecorder: Sendable {
         _ transaction: inout StoreTransaction
     ) throws {
         if operation.kind == .insert { operation.kind = .update }
-        operation.baseVersion = serverItem?.version
-        operation.serverItem = nil
-        operation.sentItems = []
+        operation.rebase(onto: serverItem.map(table.storable))
         operation.restores = false
-        if let serverItem, operation.kind != .delete {
-            try transaction.upsert([table.beyondDeclaredColumns(of: serverItem)], into: table.name)
+        operation.state = .pending
+        try OperationQueue.removeErrors(of: operation, &transaction)
+        if let serverItem {
+            var merge = try ServerRowMerge(table, storesUndeclaredColumns: storesUndeclaredColumns, &transaction)
+            merge.see(serverItem)
+            if operation.kind != .delete, let local = try transaction.record(serverItem.id, in: table.name) {
+                try merge.write(merge.beyondDeclaredColumns(of: serverItem, over: local), &transaction)
+            }
+            try merge.remember(&transaction)
         }
         try OperationQueue.save(operation, table, &transaction)
     }
@@ -110,5 +148,17 @@ struct ResponseRecorder: Sendable {
             [OperationErrorCoding.record(error, table)],
             into: SystemTables.operationErrors.name
         )
+    }
+}
+
+extension RemoteError {
+    /// Whether the request did nothing and never will. Who forbids a request, or finds it too large, may stand in front
+    /// of the server and have let an earlier copy of it pass.
+    fileprivate var provesNothingWasDone: Bool {
+        switch status {
+        case nil: code == .invalidRequest
+        case 403, 408, 413, 429: false
+        case .some(let status): (400...499).contains(status)
+        }
     }
 }

@@ -1,7 +1,6 @@
 internal import SyncContract
 
-/// The rows of `MS_TableConfig`: the cursors of pulls, which are ``PullCursorStorage``'s, and two notes of
-/// the engine.
+/// The rows of `MS_TableConfig`: the cursors of pulls, which are ``PullCursorStorage``'s, and three notes of the engine.
 enum ConfigurationTable {
     /// What a row of the table means. 0 is the only value the original SDKs use.
     enum KeyType: Int64 {
@@ -10,6 +9,8 @@ enum ConfigurationTable {
         case refetch = 1_000
         /// The highest number of an operation that was removed.
         case highestRemovedNumber = 1_001
+        /// The declared columns that rows of the server have shown, separated by spaces.
+        case shownColumns = 1_002
     }
 
     private static let name = SystemTables.configuration.name
@@ -48,6 +49,41 @@ enum ConfigurationTable {
     static func setHighestRemovedNumber(_ number: Int64, _ transaction: inout StoreTransaction) throws {
         guard try number > highestRemovedNumber(&transaction) else { return }
         try set(.highestRemovedNumber, "", "", ["value": .string(String(number))], &transaction)
+    }
+
+    static func shownColumns(
+        of table: String,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> Set<String> {
+        let names = try row(.shownColumns, table, "", &transaction)?["value"]?.stringValue ?? ""
+        return Set(names.split(separator: " ").map(String.init))
+    }
+
+    /// The declared columns, by table, that no row of the server has shown although rows came.
+    static func unshownColumns(
+        _ schema: StoreSchema,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> [String: [String]] {
+        var unshown: [String: [String]] = [:]
+        for table in schema.tables {
+            let shown = try shownColumns(of: table.name, &transaction)
+            let names = table.columns.filter { !$0.isLocal && !shown.contains($0.name) }.map(\.name)
+            if !shown.isEmpty, !names.isEmpty { unshown[table.name] = names }
+        }
+        return unshown
+    }
+
+    static func setShownColumns(
+        _ names: Set<String>,
+        of table: String,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        try set(.shownColumns, table, "", ["value": .string(names.sorted().joined(separator: " "))], &transaction)
+    }
+
+    /// Forgets what rows of a table have shown.
+    static func removeShownColumns(of table: String, _ transaction: inout StoreTransaction) throws {
+        try transaction.delete(query(.shownColumns, table))
     }
 
     static func set(

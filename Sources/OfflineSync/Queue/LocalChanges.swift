@@ -19,7 +19,7 @@ struct LocalChanges: Sendable {
             }
             try transaction.upsert([row], into: table.name)
         }
-        try add(.insert, id, baseVersion: nil, deletedItem: nil, &transaction)
+        try add(.insert, id, baseVersion: nil, base: nil, deletedItem: nil, &transaction)
         return try transaction.record(item.id, in: table.name) ?? row
     }
 
@@ -37,6 +37,7 @@ struct LocalChanges: Sendable {
         var row = try writable(item, over: stored)
         row.id = stored.id
         if writesItems { try transaction.upsert([row], into: table.name) }
+        guard !changesLocalColumnsOnly(row, stored) else { return }
         if let waiting {
             try edit(waiting, &transaction) { $0.rebase(onto: item.version, seenInsteadOf: stored.version) }
         } else {
@@ -45,6 +46,8 @@ struct LocalChanges: Sendable {
                 .update,
                 itemID(stored.id),
                 baseVersion: item.version ?? stored.version,
+                // What the app has written itself is not what the server has.
+                base: writesItems ? stored : nil,
                 deletedItem: nil,
                 &transaction
             )
@@ -70,6 +73,7 @@ struct LocalChanges: Sendable {
                 .delete,
                 itemID(stored?.id ?? id),
                 baseVersion: version ?? stored?.version,
+                base: stored,
                 deletedItem: stored ?? Record(id: id),
                 &transaction
             )
@@ -111,6 +115,12 @@ struct LocalChanges: Sendable {
         return row
     }
 
+    /// Whether the change stays on this device.
+    private func changesLocalColumnsOnly(_ row: Record, _ stored: Record) -> Bool {
+        guard table.columns.contains(where: { $0.isLocal && row[$0.name] != nil }) else { return false }
+        return table.withoutLocalColumns(row).fields.allSatisfy { name, value in stored[name] ?? .null == value }
+    }
+
     @discardableResult
     private func refuse(_ kind: TableOperation.Kind, over waiting: TableOperation?) throws -> CollapsedChange {
         let change = CollapsedChange(waiting: waiting?.kind, isAttempted: waiting?.isAttempted ?? false, new: kind)
@@ -136,6 +146,7 @@ struct LocalChanges: Sendable {
         change(&operation)
         operation.editCounter += 1
         operation.state = .pending
+        operation.unknownOutcome?.pushes = 0
         try OperationQueue.removeErrors(of: operation, &transaction)
         try OperationQueue.save(operation, table, &transaction)
     }
@@ -144,12 +155,17 @@ struct LocalChanges: Sendable {
         _ kind: TableOperation.Kind,
         _ itemID: String,
         baseVersion: String?,
+        base: Record?,
         deletedItem: Record?,
         _ transaction: inout StoreTransaction
     ) throws {
         let number = try OperationQueue.newNumber(&transaction)
         var operation = TableOperation(id: number, table: table.name, itemID: itemID, kind: kind)
         operation.baseVersion = baseVersion
+        // A row that was seen in another version than the stored one is not at hand.
+        if let base, let baseVersion, base.version == baseVersion {
+            operation.base = table.withoutLocalColumns(base)
+        }
         operation.deletedItem = deletedItem
         try OperationQueue.save(operation, table, &transaction)
     }
@@ -159,6 +175,8 @@ extension TableOperation {
     /// Bases a waiting change on the version the app saw, when that is not the stored one: what was changed in between
     /// must be found out as a conflict.
     fileprivate mutating func rebase(onto seen: String?, seenInsteadOf stored: String?) {
-        if let seen, seen != stored { baseVersion = seen }
+        guard let seen, seen != stored else { return }
+        baseVersion = seen
+        base = nil
     }
 }

@@ -4,7 +4,7 @@ internal import SyncContract
 /// Operations as rows of `MS_TableOperations` and back.
 ///
 /// The column `properties` holds UTF-8 JSON: `{"type":N}`, and for deletes `{"type":2,"item":{…}}`, as in the original
-/// SDKs. `"sent":[…]` and `"restores":true` were added here.
+/// SDKs. `"sent":[…]`, `"restores":true`, `"base":{…}` and `"unknown":{…}` were added here.
 enum OperationCoding {
     static func record(_ operation: TableOperation, _ table: TableDefinition) throws -> Record {
         Record(
@@ -17,7 +17,7 @@ enum OperationCoding {
                 "properties": .bytes(Array(try properties(of: operation, table).utf8)),
                 "baseVersion": operation.baseVersion.map(FieldValue.string) ?? .null,
                 "editCounter": .int64(operation.editCounter),
-                "state": .int64(operation.state.rawValue),
+                "state": .int64(operation.storedState),
                 "attempted": .bool(operation.isAttempted),
                 "serverItem": try operation.serverItem
                     .map { .bytes(Array(try RecordCoding(table).object($0).utf8)) } ?? .null,
@@ -26,8 +26,10 @@ enum OperationCoding {
     }
 
     private static func properties(of operation: TableOperation, _ table: TableDefinition) throws -> String {
-        // So it is with every change that was not sent yet, but for deletions.
-        if operation.deletedItem == nil, operation.sentItems.isEmpty, !operation.restores {
+        // So it is with every insert that was not sent yet.
+        if operation.deletedItem == nil, operation.sentItems.isEmpty, !operation.restores, operation.base == nil,
+            operation.unknownOutcome == nil
+        {
             return #"{"type":\#(operation.kind.rawValue)}"#
         }
         var properties = JSONWriter()
@@ -39,6 +41,14 @@ enum OperationCoding {
             properties.add("sent", json: "[" + items.joined(separator: ",") + "]")
         }
         if operation.restores { properties.add("restores", true) }
+        if let base = operation.base { properties.add("base", json: try coding.object(base)) }
+        if let failure = operation.unknownOutcome {
+            var unknown = JSONWriter()
+            if let status = failure.status { unknown.add("status", Int64(status)) }
+            unknown.add("message", failure.message)
+            unknown.add("pushes", Int64(failure.pushes))
+            properties.add("unknown", json: unknown.object)
+        }
         return properties.object
     }
 
@@ -56,9 +66,19 @@ enum OperationCoding {
         operation.deletedItem = try node["item"].map { try coding.record($0) }
         operation.sentItems = try node["sent"]?.elements?.map { try coding.record($0) } ?? []
         operation.restores = node["restores"]?.isTrue ?? false
+        operation.base = try node["base"].map { try coding.record($0) }
+        operation.unknownOutcome = node["unknown"]
+            .map { node in
+                TableOperation.UnknownOutcome(
+                    status: node["status"]?.int64Value.map(Int.init),
+                    message: node["message"]?.stringValue ?? "",
+                    pushes: Int(node["pushes"]?.int64Value ?? 0)
+                )
+            }
         operation.baseVersion = record["baseVersion"]?.stringValue
         operation.editCounter = record["editCounter"]?.int64Value ?? 0
-        operation.state = record["state"]?.int64Value.flatMap(TableOperation.State.init) ?? .pending
+        // One that is not known waits: what it says is found by verification.
+        _ = operation.restoreState(record["state"]?.int64Value)
         operation.isAttempted = record["attempted"]?.boolValue ?? false
         operation.serverItem = try record["serverItem"]?.bytesValue
             .map {

@@ -31,7 +31,7 @@ enum OperationQueue {
         try transaction.record(.int64(number), in: operations).map { try OperationCoding.operation($0, schema) }
     }
 
-    /// The first operation after a number, at most another, that is not waiting for a resolution.
+    /// The first operation after a number, at most another, that waits to be sent.
     ///
     /// Operations of tables that are not declared any more are left where they are: their rows have no types.
     static func next(
@@ -43,7 +43,7 @@ enum OperationQueue {
         let query = Query(operations)
             .filtered(
                 by: Column("id") > .int64(number) && Column("id") <= .int64(last)
-                    && Column("state") != .int64(TableOperation.State.conflicted.rawValue) && isDeclared(schema)
+                    && Column("state").isAny(of: TableOperation.sentStates) && isDeclared(schema)
             )
             .ordered(by: "id")
         return try transaction.first(query).map { try OperationCoding.operation($0, schema) }
@@ -78,8 +78,16 @@ enum OperationQueue {
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> Int {
         var query = query(table)
-        if let state { query = query.filtered(by: Column("state") == .int64(state.rawValue)) }
+        if let state {
+            let stored = state == .failed ? [state.rawValue, TableOperation.parkedState] : [state.rawValue]
+            query = query.filtered(by: Column("state").isAny(of: stored.map(FieldValue.int64)))
+        }
         return try transaction.count(query)
+    }
+
+    /// How many operations of a table the next push sends.
+    static func countToSend(of table: String, _ transaction: inout some StoreReading & ~Copyable) throws -> Int {
+        try transaction.count(query(table).filtered(by: Column("state").isAny(of: TableOperation.sentStates)))
     }
 
     /// How many operations belong to tables that are not declared any more.

@@ -36,7 +36,8 @@ struct OperationVerification {
     }
 
     private mutating func operation(_ row: Record, _ number: Int64) -> TableOperation? {
-        if row["state"]?.int64Value.flatMap(TableOperation.State.init) == nil {
+        var probe = TableOperation(id: number, table: "", itemID: "", kind: .insert)
+        if !probe.restoreState(row["state"]?.int64Value) {
             report(number, "its state is none that there is")
         }
         if row["editCounter"]?.int64Value ?? -1 < 0 { report(number, "it does not say how often it was edited") }

@@ -4,6 +4,7 @@ enum Interruption {
     ///
     /// - Throws: What the work throws; ``ToolError`` with code `cancelled` instead of `CancellationError`.
     static func cancelling<Value: Sendable>(
+        leaving remainder: String = "nothing was changed",
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         let signals = await TerminationSignals.takenOver()
@@ -16,7 +17,7 @@ enum Interruption {
         do {
             return try await task.value
         } catch is CancellationError {
-            throw ToolError("cancelled", "Interrupted; nothing was changed.")
+            throw ToolError("cancelled", "Interrupted; \(remainder).")
         }
     }
 

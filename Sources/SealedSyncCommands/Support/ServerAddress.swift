@@ -21,7 +21,8 @@ struct ServerAddress {
         guard let url = URL(string: address), let dialect = DatasyncDialect(rawValue: protocolNumber) else {
             throw ToolError(
                 "invalidAddress",
-                "'\(address)' is not the address of a server; give one such as https://example.org."
+                "'\(Self.withoutCredentials(address))' is not the address of a server; give one such as"
+                    + " https://example.org."
             )
         }
         var options = DatasyncOptions()
@@ -29,17 +30,20 @@ struct ServerAddress {
         options.requestTimeout = .seconds(timeout)
         var transport = TransportOptions()
         transport.additionalCertificateFile = certificateFile
-        do throws(RemoteError) {
-            remote = try DatasyncRemote(
+        func remote(_ options: DatasyncOptions) throws(RemoteError) -> DatasyncRemote {
+            try DatasyncRemote(
                 baseURL: url,
                 dialect: dialect,
                 options: options,
                 transport: DefaultTransport(transport)
             )
+        }
+        do throws(RemoteError) {
+            self.remote = try remote(options)
         } catch {
-            guard error.code == .invalidAddress, url.scheme?.lowercased() == "http", url.host != nil else {
-                throw error
-            }
+            options.allowsInsecureHTTP = true
+            // What is wrong with plain HTTP as well is told as what it is.
+            _ = try remote(options)
             throw ToolError(
                 "invalidAddress",
                 "Anyone on the way to \(address) could read and change what is sent; use https, or \(advice) for a"
@@ -48,5 +52,12 @@ struct ServerAddress {
         }
         self.url = url
         self.dialect = dialect
+    }
+
+    /// An address as it may be shown: what stands in front of the host may be a password.
+    private static func withoutCredentials(_ address: String) -> String {
+        guard let at = address.lastIndex(of: "@") else { return address }
+        let start = address.firstRange(of: "://")?.upperBound ?? address.startIndex
+        return address[..<min(start, at)] + "…" + address[at...]
     }
 }

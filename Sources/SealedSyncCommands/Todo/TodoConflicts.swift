@@ -17,7 +17,8 @@ struct TodoConflicts: ToolCommand {
         }
         let answer = Answer(
             conflicts: errors.filter(\.isConflict).map(Conflict.init),
-            failures: errors.filter { !$0.isConflict }.map { Refusal(id: $0.itemID, message: $0.message) }
+            failures: errors.filter { !$0.isConflict }
+                .map { Refusal(id: $0.itemID, status: $0.status, message: $0.message) }
         )
         if json { return try Console.write(json: answer) }
         if errors.isEmpty { return Console.write("no conflicts") }
@@ -27,7 +28,10 @@ struct TodoConflicts: ToolCommand {
             Console.write("  server  \(conflict.server?.summary ?? "has no such to-do")")
         }
         for refusal in answer.failures {
-            Console.write("\(TextTable.printable(refusal.id, atMost: 60)): refused: \(refusal.message)")
+            Console.write(
+                "\(TextTable.printable(refusal.id, atMost: 60)): refused: \(refusal.message)"
+                    + (refusal.status.map { " (HTTP \($0))" } ?? "")
+            )
         }
         Console.write("next: sealedsync todo resolve ID --keep-mine|--take-server|--discard --store \(options.store)")
     }
@@ -55,6 +59,7 @@ struct TodoConflicts: ToolCommand {
 
     private struct Refusal: Encodable {
         var id: String
+        var status: Int?
         var message: String
     }
 }

@@ -19,6 +19,7 @@ struct TodoStatus: ToolCommand {
                 pending: status.pending,
                 conflicts: status.conflicts,
                 failed: status.failed,
+                unshownColumns: status.unshownColumns[session.settings.table] ?? [],
                 server: session.settings.server,
                 protocol: session.settings.protocolNumber,
                 table: session.settings.table,
@@ -31,6 +32,9 @@ struct TodoStatus: ToolCommand {
         if json { return try Console.write(json: answer) }
         Console.write("\(countText(answer.items, "to-do")); changes that wait to be sent: \(answer.pending)")
         Console.write("\(answer.conflicts) in conflict, \(answer.failed) refused by the server")
+        if !answer.unshownColumns.isEmpty {
+            Console.write("columns that the server has not shown: \(answer.unshownColumns.joined(separator: ", "))")
+        }
         Console.write("server   \(answer.server), protocol \(answer.protocol), table \(answer.table)")
         Console.write("engine   SQLCipher \(answer.engine.sqlcipher) on SQLite \(answer.engine.sqlite)")
     }
@@ -45,6 +49,7 @@ struct TodoStatus: ToolCommand {
         var pending: Int
         var conflicts: Int
         var failed: Int
+        var unshownColumns: [String]
         var server: String
         var `protocol`: Int
         var table: String

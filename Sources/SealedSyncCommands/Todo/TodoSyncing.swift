@@ -11,6 +11,8 @@ private struct SyncAnswer: Encodable, Sendable {
     var requests = 0
     var setAside: [SetAside] = []
     var failures: [String] = []
+    /// Why not everything was done; what was done before stays.
+    var error: Failure?
 
     /// A row that the pull left out.
     struct SetAside: Encodable, Sendable {
@@ -26,16 +28,37 @@ private struct SyncAnswer: Encodable, Sendable {
         case deleted
         case requests
         case setAside
+        case error
     }
 
-    /// Runs a push or a pull and adds up what it did; conflicts and refusals are those there are afterwards.
+    /// Runs a push or a pull and adds up what it did; conflicts and refusals are those there are afterwards. The first
+    /// Ctrl-C ends it in good order.
     static func running(
+        _ options: TodoOptions,
+        _ network: NetworkOptions,
+        _ body: @escaping @Sendable (TodoSession) async throws -> (push: PushReport?, pull: PullReport?)
+    ) async throws -> SyncAnswer {
+        try await Interruption.cancelling(leaving: "what was done before stays") {
+            try await run(options, network, body)
+        }
+    }
+
+    private static func run(
         _ options: TodoOptions,
         _ network: NetworkOptions,
         _ body: (TodoSession) async throws -> (push: PushReport?, pull: PullReport?)
     ) async throws -> SyncAnswer {
         try await TodoSession.with(options, network: .used(network)) { session in
-            let (push, pull) = try await body(session)
+            let push: PushReport?
+            var pull: PullReport?
+            var failure: Failure?
+            do {
+                (push, pull) = try await body(session)
+            } catch let error as SyncError {
+                guard let done = error.push else { throw error }
+                push = done
+                failure = Failure(error)
+            }
             let errors = try await session.context.operationErrors()
             return SyncAnswer(
                 pushed: push?.pushed ?? 0,
@@ -45,7 +68,9 @@ private struct SyncAnswer: Encodable, Sendable {
                 deleted: pull?.deleted ?? 0,
                 requests: (push?.requests ?? 0) + (pull?.requests ?? 0),
                 setAside: pull?.setAside.map { SetAside(id: $0.id, reason: $0.reason) } ?? [],
-                failures: errors.filter { !$0.isConflict }.map { "\($0.itemID): \($0.message)" }
+                failures: errors.filter { !$0.isConflict }
+                    .map { "\($0.itemID): \($0.message)" + ($0.status.map { " (HTTP \($0))" } ?? "") },
+                error: failure
             )
         }
     }
@@ -68,14 +93,19 @@ private struct SyncAnswer: Encodable, Sendable {
         for row in setAside {
             Console.writeError(sentence: "sealedsync: the row '\(row.id)' was set aside: \(row.reason)")
         }
-        guard failed > 0 else { return }
+        if let error { Console.writeError(sentence: "sealedsync: \(error.text)") }
+        guard failed > 0 || error != nil else { return }
         for failure in failures {
-            Console.writeError(sentence: "sealedsync: the server refused the change of \(failure)")
+            Console.writeError(sentence: "sealedsync: the server did not take the change of \(failure)")
         }
-        Console.writeError(
-            sentence: "sealedsync: refused changes stay queued and are sent again; edit the to-do, or"
-                + " give its change up with 'sealedsync todo resolve ID --discard'"
-        )
+        if failed > 0 {
+            Console.writeError(
+                sentence:
+                    "sealedsync: a refused change stays queued until the to-do is edited; 'sealedsync todo resolve"
+                    + " ID --keep-mine' sends it again as it is, --discard gives it up; what the server failed on is"
+                    + " tried again"
+            )
+        }
         throw ExitCode.failure
     }
 }

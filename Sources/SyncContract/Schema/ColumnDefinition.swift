@@ -13,11 +13,15 @@ public struct ColumnDefinition: Sendable, Hashable {
     /// when the store is opened, takes about the space of the text, and makes writing the column slower.
     public let isSearchable: Bool
 
+    /// Whether the column belongs to this device: it is never sent, and what a server sends never touches it.
+    public let isLocal: Bool
+
     /// Declares a column. Names are checked when the schema is made, and that only text is searchable.
-    public init(_ name: String, _ type: ColumnType, isSearchable: Bool = false) {
+    public init(_ name: String, _ type: ColumnType, isSearchable: Bool = false, isLocal: Bool = false) {
         self.name = name
         self.type = type
         self.isSearchable = isSearchable
+        self.isLocal = isLocal
     }
 }
 

@@ -15,7 +15,7 @@ public enum SystemTables {
             .init("baseVersion", .string),
             // Rises with every change, so that an answer to an older state is recognised.
             .init("editCounter", .int64),
-            // 0 pending, 1 conflicted, 2 failed.
+            // 0 pending, 1 conflicted, 2 failed and to be sent again, 3 failed and laid aside.
             .init("state", .int64),
             // Whether the operation may have reached the server.
             .init("attempted", .bool),

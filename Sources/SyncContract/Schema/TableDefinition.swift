@@ -61,6 +61,13 @@ public struct TableDefinition: Sendable, Hashable {
         columns.first { $0.name == column }?.type ?? systemProperties.columns.first { $0.name == column }?.type
     }
 
+    /// A row without the columns that stay on this device.
+    package func withoutLocalColumns(_ row: Record) -> Record {
+        var row = row
+        for column in columns where column.isLocal { row[column.name] = nil }
+        return row
+    }
+
     /// How string ids are compared; ``IDComparison/exact`` for tables with whole-number ids.
     public var idComparison: IDComparison {
         if case .string(let comparison) = idKind { comparison } else { .exact }

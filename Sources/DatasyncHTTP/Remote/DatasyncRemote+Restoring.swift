@@ -1,0 +1,77 @@
+internal import HTTPTransport
+internal import RemoteContract
+internal import SyncContract
+
+/// Bringing back a row that was deleted on the server. Every server has its own way.
+extension DatasyncRemote {
+    /// Protocol 3: one PUT; the predecessor answers it with 410. Protocol 2: a POST to the row, then the change; the
+    /// predecessor answers the POST with 405. It takes a PATCH that says `"deleted": false`, in both protocols.
+    func restore(_ record: Record, in table: TableDefinition, version: String?) async throws -> Record {
+        let id = try record.serverID(in: table)
+        var change = try wire.update(record, in: table, version: version, restoring: true)
+        if let undelete = wire.restore(id, in: table, version: version) {
+            let response = try await exchange(undelete)
+            if response.status == 405 {
+                return try await write(
+                    try wire.restoringChange(record, in: table, version: version),
+                    of: record,
+                    in: table
+                )
+            }
+            let restored = try await written(record, in: table, by: response)
+            if version != nil { change.ifMatch = restored.version }
+            return try await write(change, of: record, in: table)
+        }
+        let response = try await exchange(change)
+        guard response.mapping == .gone else { return try await written(record, in: table, by: response) }
+        return try await restoreByPatch(record, in: table, version: version, afterStatus: response.status)
+    }
+
+    /// Brings a row back by PATCH, with all its columns when the server takes them: then what was deleted is never seen
+    /// again. Otherwise the change follows the restored version.
+    private func restoreByPatch(
+        _ record: Record,
+        in table: TableDefinition,
+        version: String?,
+        afterStatus status: Int
+    ) async throws -> Record {
+        let id = try record.serverID(in: table)
+        let response = try await exchange(try wire.restoringChange(record, in: table, version: version))
+        let restored: Record
+        switch response.status {
+        case 404, 405, 501:
+            // This server knows no PATCH either.
+            throw try await conflictByLookup(id, in: table, status: status)
+        case 400, 500:
+            // The server does not take a column, or a null. Nothing was changed.
+            let undelete = WireRequest(
+                method: .patch,
+                table: table.name,
+                id: id,
+                ifMatch: version,
+                body: #"{"deleted":false}"#
+            )
+            restored = try await write(undelete, of: record, in: table)
+        default:
+            restored = try await written(record, in: table, by: response)
+            // PATCH takes such texts for dates and writes them in another way, PUT does not.
+            guard !restored.isDeleted, record.fields.values.contains(where: { $0.looksLikeWireDate }) else {
+                return restored
+            }
+        }
+        guard !restored.isDeleted else { return restored }
+        return try await write(
+            try wire.update(record, in: table, version: restored.version ?? version, restoring: false),
+            of: record,
+            in: table
+        )
+    }
+}
+
+extension FieldValue {
+    /// Whether this is text that JSON readers of .NET take for a date.
+    fileprivate var looksLikeWireDate: Bool {
+        guard let text = stringValue else { return false }
+        return text.hasPrefix("/Date(") || text.wholeMatch(of: /\d{4}-\d\d-\d\dT.*/) != nil
+    }
+}

@@ -1,0 +1,128 @@
+internal import SyncContract
+
+/// What a server's row makes of the local one: it takes its place.
+///
+/// A column that rows of the server have shown and that is absent now is null. A declared column that was never shown
+/// is the app's own or newer than the server, and keeps its value. A local column is never touched. An undeclared
+/// column that is absent disappears.
+struct ServerRowMerge: Sendable {
+    let table: TableDefinition
+    /// The declared columns that rows of the server have shown so far.
+    private(set) var shownColumns: Set<String>
+    /// Whether a row has shown a column for the first time.
+    private(set) var hasNews = false
+
+    private let storesUndeclaredColumns: Bool
+    private let declaredNames: Set<String>
+    /// What is not taken from a server's row: system properties that the table does not keep, and local columns.
+    private let excluded: [String]
+    /// The columns that were not shown yet.
+    private var unshown: [String]
+    private var shown: [String]
+
+    init(_ table: TableDefinition, shownColumns: Set<String>, storesUndeclaredColumns: Bool) {
+        self.table = table
+        self.shownColumns = shownColumns
+        self.storesUndeclaredColumns = storesUndeclaredColumns
+        let kept = table.systemProperties.columns.map(\.name)
+        excluded =
+            SystemProperties.names.filter { !kept.contains($0) } + table.columns.filter(\.isLocal).map(\.name)
+        declaredNames = SystemProperties.names.union(table.columns.map(\.name))
+        let names = table.columns.filter { !$0.isLocal }.map(\.name)
+        shown = names.filter(shownColumns.contains)
+        unshown = names.filter { !shownColumns.contains($0) }
+    }
+
+    /// How a local row changes.
+    struct Change: Sendable {
+        /// What is to be written: a whole row, or what differs.
+        var row: Record
+        /// Whether the local row has to be removed first, because it has columns that are to disappear.
+        var replacesRow = false
+    }
+
+    /// Takes note of the columns that a row shows.
+    mutating func see(_ serverRow: Record) {
+        guard !unshown.isEmpty else { return }
+        let news = unshown.filter { serverRow[$0] != nil }
+        guard !news.isEmpty else { return }
+        hasNews = true
+        shownColumns.formUnion(news)
+        shown += news
+        unshown.removeAll { news.contains($0) }
+    }
+
+    /// What is to be written when the server's row, which was seen and is no tombstone, takes the place of the local
+    /// one; nil when that says it all already.
+    func replacement(of local: Record?, by serverRow: Record) -> Change? {
+        var row = storable(serverRow)
+        guard let local else { return Change(row: row) }
+        for name in shown where row[name] == nil { row[name] = .null }
+        if let whole = withoutAbsentColumns(local, besides: row) { return whole }
+        let isSame = zip(row.slotNames, row.slotValues)
+            .allSatisfy { name, value in value == nil || value == local[name] ?? .null }
+        return isSame ? nil : Change(row: row)
+    }
+
+    /// What is to be written when a local change is to go over the server's row: everything of it that the app does not
+    /// declare. Taken over without the rest, it lets the change be sent without undoing what others wrote.
+    func beyondDeclaredColumns(of serverRow: Record, over local: Record) -> Change {
+        var row = storable(serverRow)
+        for column in table.columns { row[column.name] = nil }
+        row["deleted"] = nil
+        return withoutAbsentColumns(local, besides: row) ?? Change(row: row)
+    }
+
+    /// A server's row in the form the store keeps.
+    private func storable(_ serverRow: Record) -> Record {
+        var row = serverRow
+        for name in excluded { row[name] = nil }
+        guard !storesUndeclaredColumns else { return row }
+        for name in serverRow.slotNames where !declaredNames.contains(name) { row[name] = nil }
+        return row
+    }
+
+    /// The whole row, when undeclared columns of the local one are absent from the other: they disappear.
+    private func withoutAbsentColumns(_ local: Record, besides row: Record) -> Change? {
+        let isAbsent = zip(local.slotNames, local.slotValues)
+            .contains { name, value in
+                !(value?.isNull ?? true) && !declaredNames.contains(name) && row[name] == nil
+            }
+        guard isAbsent else { return nil }
+        var whole = row
+        for name in declaredNames where whole[name] == nil { whole[name] = local[name] }
+        return Change(row: whole, replacesRow: true)
+    }
+}
+
+extension ServerRowMerge {
+    /// As of what the store remembers.
+    init(
+        _ table: TableDefinition,
+        storesUndeclaredColumns: Bool,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws {
+        let shown = try ConfigurationTable.shownColumns(of: table.name, &transaction)
+        self.init(table, shownColumns: shown, storesUndeclaredColumns: storesUndeclaredColumns)
+    }
+
+    /// Puts the server's row in the place of the local one.
+    mutating func replace(by serverRow: Record, _ transaction: inout StoreTransaction) throws {
+        see(serverRow)
+        let local = try transaction.record(serverRow.id, in: table.name)
+        if let change = replacement(of: local, by: serverRow) { try write(change, &transaction) }
+        try remember(&transaction)
+    }
+
+    /// Writes a change of one row.
+    func write(_ change: Change, _ transaction: inout StoreTransaction) throws {
+        if change.replacesRow { try transaction.delete([change.row.id], from: table.name) }
+        try transaction.upsert([change.row], into: table.name)
+    }
+
+    /// Stores the columns that were shown for the first time.
+    func remember(_ transaction: inout StoreTransaction) throws {
+        guard hasNews else { return }
+        try ConfigurationTable.setShownColumns(shownColumns, of: table.name, &transaction)
+    }
+}

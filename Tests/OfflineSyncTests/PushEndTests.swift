@@ -1,0 +1,70 @@
+import DatasyncEmulator
+import DatasyncHTTP
+import Foundation
+import OfflineSync
+import SyncContract
+import Testing
+
+@Suite("How a push ends")
+struct PushEndTests {
+    private func forbid(_ id: String, times: Int = 99) -> Fault {
+        .respond(EmulatorResponse(403), times: times) { request in
+            request.method != "GET"
+                && (request.path.hasSuffix("/" + id)
+                    || String(decoding: request.body, as: UTF8.self).contains("\"id\":\"\(id)\""))
+        }
+    }
+
+    @Test("a forbidden change is parked and the others go on, wherever it stands", arguments: ["a", "b", "c"])
+    func forbidden(_ id: String) async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            for id in ["a", "b", "c"] { try await laptop.table.insert(["text": .string(id)], id: id) }
+            world.emulator.inject(forbid(id))
+            let report = try await laptop.context.push()
+            #expect(report.pushed == 2)
+            #expect(report.failures.map(\.itemID) == [id] && report.failures.map(\.status) == [403])
+            #expect(try await laptop.context.status().failed == 1)
+            #expect(try await laptop.context.push().requests == 0)
+        }
+    }
+
+    @Test("when every change is forbidden, none is parked and the push ends as after 401")
+    func allForbidden() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            for id in ["a", "b", "c"] { try await laptop.table.insert(["text": .string(id)], id: id) }
+            world.emulator.inject(.respond(EmulatorResponse(403), times: 99))
+            let error = await #expect(throws: SyncError.self) { try await laptop.context.push() }
+            #expect(error?.code == .pushAbortedAuthentication)
+            #expect(try await laptop.context.status().pending == 3)
+            #expect(try await laptop.context.operationErrors().isEmpty)
+            world.emulator.clearFaults()
+            #expect(try await laptop.context.push().pushed == 3)
+        }
+    }
+
+    @Test("a pull that fails says what the push before it did")
+    func pullFails() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            for id in ["a", "b"] { try await laptop.table.insert(["text": .string(id)], id: id) }
+            world.emulator.inject(.respond(EmulatorResponse(503)) { $0.method == "GET" })
+            let error = await #expect(throws: SyncError.self) { try await laptop.pull() }
+            #expect(error?.code == .pullAborted)
+            #expect(error?.push?.pushed == 2 && error?.push?.requests == 2)
+        }
+    }
+
+    @Test("a push that stops says what it did before")
+    func pushStops() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            for id in ["a", "b", "c"] { try await laptop.table.insert(["text": .string(id)], id: id) }
+            laptop.server.intercept(.whileUnderWay {}, .requestLost)
+            let error = await #expect(throws: SyncError.self) { try await laptop.pull() }
+            #expect(error?.code == .pushAbortedNetwork)
+            #expect(error?.push?.pushed == 1)
+        }
+    }
+}

@@ -1,0 +1,159 @@
+import DatasyncEmulator
+import DatasyncHTTP
+import OfflineSync
+import SyncContract
+import Testing
+
+/// Whether a request changes a row.
+private func isWrite(_ request: EmulatorRequest) -> Bool { request.method != "GET" }
+
+@Suite("Failures of the server that leave the outcome open")
+struct ServerFailureTests {
+    private static let oops = EmulatorResponse.json(500, .object(["error": .string("disk full")]))
+
+    @Test(
+        "a change that was carried out in spite of a 500 is recognised by a look",
+        arguments: DatasyncDialect.allCases,
+        [TableOperation.Kind.insert, .update, .delete]
+    )
+    func carriedOut(_ dialect: DatasyncDialect, _ kind: TableOperation.Kind) async throws {
+        try await SyncWorld.with(dialect) { world in
+            try await world.shareItem()
+            let laptop = world.laptop
+            switch kind {
+            case .insert: try await laptop.table.insert(["text": "bread"], id: "b")
+            case .update: try await laptop.table.update(Record(id: "a", ["text": "cream"]))
+            case .delete: try await laptop.table.delete("a")
+            }
+            world.emulator.inject(.applyThenRespond(Self.oops, matching: isWrite))
+            let first = try await laptop.context.push()
+            #expect(first.pushed == 0 && first.conflicts.isEmpty && first.failures.count == 1)
+            #expect(first.failures.first?.message.contains("disk full") == true)
+            let writes = world.emulator.requests.count { isWrite($0.request) }
+            let second = try await laptop.context.push()
+            #expect(second.pushed == 1 && second.failures.isEmpty && second.conflicts.isEmpty)
+            #expect(world.emulator.requests.count { isWrite($0.request) } == writes, "it was not sent again")
+            #expect(try await laptop.texts() == world.onServer())
+        }
+    }
+
+    @Test(
+        "a change that was not carried out is sent again; the others went on",
+        arguments: DatasyncDialect.allCases,
+        [TableOperation.Kind.insert, .update, .delete]
+    )
+    func notCarriedOut(_ dialect: DatasyncDialect, _ kind: TableOperation.Kind) async throws {
+        try await SyncWorld.with(dialect) { world in
+            try await world.shareItem()
+            let laptop = world.laptop
+            switch kind {
+            case .insert: try await laptop.table.insert(["text": "bread"], id: "b")
+            case .update: try await laptop.table.update(Record(id: "a", ["text": "cream"]))
+            case .delete: try await laptop.table.delete("a")
+            }
+            try await laptop.table.insert(["text": "other"], id: "z")
+            world.emulator.inject(.respond(Self.oops, matching: isWrite))
+            #expect(try await laptop.context.push().pushed == 1)
+            #expect(world.onServer()["z"] == "other")
+            #expect(try await laptop.context.status().pending == 1)
+            #expect(try await laptop.context.push().pushed == 1)
+            #expect(try await laptop.context.operationErrors().isEmpty)
+            #expect(try await laptop.texts() == world.onServer())
+        }
+    }
+
+    @Test("a row that somebody else has changed meanwhile is a conflict", arguments: DatasyncDialect.allCases)
+    func lostRace(_ dialect: DatasyncDialect) async throws {
+        try await SyncWorld.with(dialect) { world in
+            try await world.shareItem()
+            let (phone, laptop) = (world.phone, world.laptop)
+            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
+            world.emulator.inject(.respond(Self.oops, matching: isWrite))
+            try await laptop.context.push()
+            try await phone.table.update(Record(id: "a", ["text": "theirs"]))
+            try await phone.context.push()
+            let report = try await laptop.context.push()
+            #expect(report.conflicts.first?.serverItem?["text"] == "theirs" && report.failures.isEmpty)
+            #expect(world.onServer() == ["a": "theirs"])
+        }
+    }
+
+    @Test("after five pushes with the same failure it is parked with the server's words, until it is retried or edited")
+    func parked() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            try await laptop.table.insert(["text": "bread"], id: "b")
+            world.emulator.inject(.respond(Self.oops, times: 99) { $0.method == "POST" })
+            for push in 1...5 {
+                #expect(try await laptop.context.status().pending == 1, "before push \(push)")
+                #expect(try await laptop.context.push().failures.count == 1)
+            }
+            #expect(try await laptop.context.status().failed == 1)
+            #expect(try await laptop.context.push().requests == 0)
+            #expect(try await laptop.onlyError().message.contains("disk full"))
+
+            try await laptop.context.resolve(try await laptop.onlyError(), with: .keepMine)
+            #expect(try await laptop.context.push().requests > 0)
+            #expect(try await laptop.context.status().pending == 1, "it is tried five times again")
+            world.emulator.clearFaults()
+            try await laptop.table.update(Record(id: "b", ["text": "brown bread"]))
+            #expect(try await laptop.context.push().pushed == 1)
+            #expect(world.onServer() == ["b": "brown bread"])
+        }
+    }
+
+    @Test("other failures in between do not add up")
+    func differentFailures() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            try await laptop.table.insert(["text": "bread"], id: "b")
+            for round in 0..<8 {
+                let words = JSONValue.object(["error": .string("round \(round / 4)")])
+                world.emulator.inject(.respond(.json(500, words)) { $0.method == "POST" })
+                try await laptop.context.push()
+            }
+            #expect(try await laptop.context.status().pending == 1)
+        }
+    }
+
+    @Test("a retried change keeps what was sent before: what was carried out late is its own")
+    func keepSent() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            try await world.shareItem()
+            let laptop = world.laptop
+            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
+            world.emulator.inject(.applyThenRespond(Self.oops, matching: isWrite))
+            try await laptop.context.push()
+            try await laptop.context.resolve(try await laptop.onlyError(), with: .keepMine)
+            try await laptop.table.update(Record(id: "a", ["text": "mine 2"]))
+            let report = try await laptop.context.push()
+            #expect(report.pushed == 1 && report.conflicts.isEmpty)
+            #expect(world.onServer() == ["a": "mine 2"])
+        }
+    }
+
+    @Test("an answer of a gateway stops the push", arguments: [502, 504])
+    func gateway(_ status: Int) async throws {
+        try await SyncWorld.with(.datasync) { world in
+            for id in ["a", "b"] { try await world.laptop.table.insert([:], id: id) }
+            world.emulator.inject(.respond(EmulatorResponse(status)) { $0.method == "POST" })
+            #expect(try await syncErrorCode { try await world.laptop.context.push() } == .pushAbortedNetwork)
+            #expect(try await world.laptop.context.status().pending == 2)
+        }
+    }
+
+    @Test("a refused change is not sent again until it is edited")
+    func refusedOnce() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            try await laptop.table.insert(["text": "bad"], id: "a")
+            world.emulator.inject(.respond(EmulatorResponse(400), times: 2) { $0.method == "POST" })
+            #expect(try await laptop.context.push().failures.count == 1)
+            #expect(try await laptop.context.push().requests == 0)
+            #expect(try await laptop.pull().push == nil)
+            world.emulator.clearFaults()
+            try await laptop.table.update(Record(id: "a", ["text": "good"]))
+            #expect(try await laptop.context.push().pushed == 1)
+        }
+    }
+}
