@@ -10,16 +10,38 @@ public struct EmulatorConfiguration: Sendable {
         case azureMobileApps
     }
 
+    /// A server of other make that speaks one of the dialects in its own way.
+    public enum Edition: Sendable {
+        /// The server that the dialect names.
+        case usual
+        /// Protocol 3 of the Azure Mobile Apps server for .NET: a deleted row comes back by PATCH only, the losers of a race
+        /// get 500, instants end in `+00:00`, `ZUMO-API-VERSION` is needed, a next link is a whole URL without escapes.
+        case predecessor
+        /// Version 4 of the Node server, protocol 2: a deleted row is not found by updates and deletions, `$top` overrides
+        /// the page size and is ignored when 0, and every full page has a link.
+        case node4
+    }
+
     /// Which server is emulated.
     public var dialect: Dialect
+    /// Which make of it.
+    public var edition = Edition.usual
     /// The tables served below `/tables`.
     public var tables: [EmulatedTableDefinition]
     /// Whether a request for a table that is not configured creates it, with soft delete on and nothing declared.
     public var createsTablesOnDemand = false
+    /// Whether protocol 3 answers as the genuine server also where that is no good: 500 for bodies that cannot be read,
+    /// for lists in `If-Match` and for what queries should not ask, a write without condition for an `If-Match` that cannot
+    /// be read, 500 after storing a row whose id cannot stand in a header, and a row with a number out of range stored so
+    /// that no page with it can be read any more. Otherwise the first two and the last are a 400 that changes nothing, and
+    /// the others do what they say.
+    public var isGenuine = false
     /// How many rows an answer holds at most. Nil means the dialect's default: 100 or 50.
     public var pageSize: Int?
     /// The largest `$top` accepted. Nil means the dialect's default: 128000 or 1000.
     public var maximumTop: Int?
+    /// What the database behind the server does.
+    public var store = StoreBehaviour()
     /// How many requests the log keeps; the oldest go first.
     public var logCapacity = 1_000
     /// The time in milliseconds since 1970. It may stand still or go back; stamps rise all the same.
@@ -52,7 +74,7 @@ public struct EmulatorConfiguration: Sendable {
 
     /// The largest body accepted, in bytes.
     var maximumBodySize: Int {
-        dialect == .datasync ? 1_048_576 : 102_400
+        dialect == .datasync ? 30_000_000 : 102_400
     }
 
     func accepts(_ request: EmulatorRequest) -> Bool {

@@ -19,5 +19,10 @@ package struct UnavailableRemote: SyncRemote {
     }
     package func record(_ id: String, in table: TableDefinition) async throws -> Record? { throw failure }
     package func confirm(_ table: TableDefinition) async throws { throw failure }
-    package func page(_ query: Query, of table: TableDefinition) async throws -> RemotePage { throw failure }
+    package func page(
+        _ query: Query,
+        of table: TableDefinition,
+        at position: PullPosition,
+        pageSize: Int?
+    ) async throws -> PullPage { throw failure }
 }

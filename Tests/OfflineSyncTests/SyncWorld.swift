@@ -51,10 +51,11 @@ struct SyncWorld {
     }
 
     /// Makes a world and lends it. The laptop may be answered by something else than the emulator, and may declare more
-    /// than the phone does.
+    /// than the phone does. Rows are stamped as if they had been written some milliseconds earlier.
     static func with(
         _ dialect: DatasyncDialect,
         pageSize: Int? = nil,
+        age: Int64 = 0,
         laptopColumns: [ColumnDefinition] = [],
         answeringLaptop: StandIn = .none,
         _ body: (SyncWorld) async throws -> Void
@@ -64,6 +65,8 @@ struct SyncWorld {
             tables: ["TodoItem"]
         )
         configuration.pageSize = pageSize
+        let clock = configuration.clock
+        configuration.clock = { clock() - age }
         let emulator = Emulator(configuration)
         let world = SyncWorld(
             emulator: emulator,

@@ -28,21 +28,5 @@ indirect enum ODataExpression: Equatable, Sendable {
     case arithmetic(Arithmetic, ODataExpression, ODataExpression)
     case member(ODataExpression, [ODataExpression])
     case call(ODataFunction, [ODataExpression])
-}
-
-extension ODataExpression {
-    /// An instant in milliseconds before which no row's `updatedAt` can satisfy this condition; nil when unknown.
-    var earliestUpdatedAt: Int64? {
-        switch self {
-        case .comparison(let comparison, .property("updatedAt"), .literal(.instant(let ticks))):
-            switch comparison {
-            case .eq, .ge, .gt: ticks / Timestamp.ticksPerMillisecond - 1
-            case .ne, .lt, .le: nil
-            }
-        case .all(let parts): parts.compactMap(\.earliestUpdatedAt).max()
-        case .any(let parts):
-            parts.contains { $0.earliestUpdatedAt == nil } ? nil : parts.compactMap(\.earliestUpdatedAt).min()
-        default: nil
-        }
-    }
+    case cast(ODataExpression, ODataNumberType)
 }

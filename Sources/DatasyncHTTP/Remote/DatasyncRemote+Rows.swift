@@ -90,13 +90,6 @@ extension DatasyncRemote {
         }
     }
 
-    /// One page of rows; see ``RemoteContract/SyncRemote/page(_:of:)``.
-    public func page(_ query: Query, of table: TableDefinition) async throws -> RemotePage {
-        let response = try await exchange(try wire.page(query, of: table))
-        guard response.mapping == .success else { throw response.failure(table: table.name) }
-        return try RowReader(table: table).page(of: query, in: response)
-    }
-
     /// Sends a request that is answered by the row it wrote.
     func write(_ request: WireRequest, of record: Record, in table: TableDefinition) async throws -> Record {
         try await written(record, in: table, by: try await exchange(request))
@@ -107,7 +100,10 @@ extension DatasyncRemote {
         let id = try record.serverID(in: table)
         let reader = RowReader(table: table)
         switch response.mapping {
-        case .success: return try reader.row(id, in: response)
+        case .success:
+            let row = try reader.row(id, in: response)
+            learn(row.updatedAt, of: table, from: response)
+            return row
         case .conflict:
             if let row = reader.conflictingRow(id, in: response) {
                 throw conflict(with: row, in: table, status: response.status)

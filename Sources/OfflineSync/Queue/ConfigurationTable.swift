@@ -1,6 +1,6 @@
 internal import SyncContract
 
-/// The rows of `MS_TableConfig`: the engine's delta tokens, which are ``DeltaTokenStorage``'s, the highest number of an
+/// The rows of `MS_TableConfig`: the cursors of pulls, which are ``PullCursorStorage``'s, the highest number of an
 /// operation that was removed, which is ``OperationQueue``'s, the items that have to be fetched, and the columns that the
 /// server's rows have shown.
 enum ConfigurationTable {
@@ -24,6 +24,15 @@ enum ConfigurationTable {
 
     static func requestRefetch(of itemID: String, in table: String, _ transaction: inout StoreTransaction) throws {
         try set(.refetch, table, itemID, [:], &transaction)
+    }
+
+    /// Has rows asked for by id that a pull set aside: as many as are no burden to every later pull.
+    static func requestRefetches(of itemIDs: [String], in table: String, _ transaction: inout StoreTransaction) throws {
+        var room = try 100 - transaction.count(query(.refetch, table))
+        for itemID in itemIDs where !itemID.isEmpty && room > 0 {
+            try requestRefetch(of: itemID, in: table, &transaction)
+            room -= 1
+        }
     }
 
     static func removeRefetch(of itemID: String, in table: String, _ transaction: inout StoreTransaction) throws {

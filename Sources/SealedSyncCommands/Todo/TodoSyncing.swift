@@ -9,9 +9,16 @@ private struct SyncAnswer: Encodable, Sendable {
     var received = 0
     var deleted = 0
     var requests = 0
+    var setAside: [SetAside] = []
     var failures: [String] = []
     /// Why not everything was done; what was done before stays.
     var error: Failure?
+
+    /// A row that the pull left out.
+    struct SetAside: Encodable, Sendable {
+        var id: String
+        var reason: String
+    }
 
     private enum CodingKeys: String, CodingKey {
         case pushed
@@ -20,6 +27,7 @@ private struct SyncAnswer: Encodable, Sendable {
         case received
         case deleted
         case requests
+        case setAside
         case error
     }
 
@@ -59,6 +67,7 @@ private struct SyncAnswer: Encodable, Sendable {
                 received: pull?.received ?? 0,
                 deleted: pull?.deleted ?? 0,
                 requests: (push?.requests ?? 0) + (pull?.requests ?? 0),
+                setAside: pull?.setAside.map { SetAside(id: $0.id, reason: $0.reason) } ?? [],
                 failures: errors.filter { !$0.isConflict }
                     .map { "\($0.itemID): \($0.message)" + ($0.status.map { " (HTTP \($0))" } ?? "") },
                 error: failure
@@ -80,6 +89,9 @@ private struct SyncAnswer: Encodable, Sendable {
                     "\(conflicts) in conflict: 'sealedsync todo conflicts --store \(options.store)' shows them"
                 )
             }
+        }
+        for row in setAside {
+            Console.writeError(sentence: "sealedsync: the row '\(row.id)' was set aside: \(row.reason)")
         }
         if let error { Console.writeError(sentence: "sealedsync: \(error.text)") }
         guard failed > 0 || error != nil else { return }
