@@ -42,6 +42,12 @@ public struct EmulatorConfiguration: Sendable {
     public var maximumTop: Int?
     /// What the database behind the server does.
     public var store = StoreBehaviour()
+    /// Who may ask, by the bearer token with which they do; empty means anybody. Every user has rows of their own in every
+    /// table, also of ids that others have; without a known token a request is answered 401.
+    public var users: [String: String] = [:]
+    /// How probable it is, from 0 to 1, that something goes wrong with a request for which no fault is scripted: request
+    /// or answer is lost, late, doubled or cut, or the answer is a 500, 503, 429 or a page of HTML.
+    public var faultRate = 0.0
     /// How many requests the log keeps; the oldest go first.
     public var logCapacity = 1_000
     /// The time in milliseconds since 1970. It may stand still or go back; stamps rise all the same.
