@@ -110,11 +110,11 @@ struct EmulatorCommand: ToolCommand {
         configuration.faultRate = (serving.faults ?? 0) / 100
         let emulator = Emulator(configuration)
         if let rows { try serving.load(rows, into: emulator) }
-        let development = DevelopmentResponder(
-            origin: serving.cors,
-            log: serving.log ? { Console.writeError($0) } : nil
-        )
-        let server = EmulatorServer(emulator, certificate: certificate, respond: development.respond)
+        var development = DevelopmentResponder(origin: serving.cors)
+        if serving.log { development.log = { line in Console.writeError(line) } }
+        let server = EmulatorServer(emulator, certificate: certificate) { [development] request, emulator in
+            try await development.respond(request, emulator)
+        }
         let signals = await TerminationSignals.takenOver()
         let url = try await server.start(port: port)
         if json {
