@@ -55,7 +55,7 @@ struct QueryAgreementTests {
         }
         random.rows = rows
         let evaluator = QueryEvaluator(Self.table)
-        var found = 0
+        var (found, refused) = (0, 0)
         let rounds = SeededGenerator.rounds(300, all: 1_000)
         for index in 0..<rounds {
             let query = random.query(depth: 3)
@@ -63,7 +63,14 @@ struct QueryAgreementTests {
             var all = Query(query.table)
             all.predicate = query.predicate
             let total = try evaluator.evaluate(all, over: rows).count
-            let page = try await remote.page(query.countingAll(), of: Self.table)
+            let page: RemotePage
+            do {
+                page = try await remote.page(query.countingAll(), of: Self.table)
+            } catch let error as RemoteError where error.code == .invalidRequest || error.status == 400 {
+                // Larger than servers take, or of kinds that they do not compare.
+                refused += 1
+                continue
+            }
             found += page.records.count
             guard page.records.map(\.id) == expected.map(\.id), page.totalCount == total else {
                 Issue.record(
@@ -75,6 +82,7 @@ struct QueryAgreementTests {
                 return
             }
         }
+        #expect(refused < rounds / 2, "seed \(seed): \(refused) of \(rounds) queries are none that servers take")
         #expect(found > rounds, "seed \(seed): the queries found next to nothing, so they compared nothing")
     }
 }
