@@ -36,6 +36,9 @@ public struct EmulatorConfiguration: Sendable {
     /// that no page with it can be read any more. Otherwise the first two and the last are a 400 that changes nothing, and
     /// the others do what they say.
     public var isGenuine = false
+    /// Whether protocol 3 refuses queries whose operands have types that do not go together, as a genuine server does. Off,
+    /// they are compared as the contract of stores says, so that the meaning of any query can be told.
+    package var refusesMistypedQueries = true
     /// How many rows an answer holds at most. Nil means the dialect's default: 100 or 50.
     public var pageSize: Int?
     /// The largest `$top` accepted. Nil means the dialect's default: 128000 or 1000.
