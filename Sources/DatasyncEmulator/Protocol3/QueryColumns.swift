@@ -3,9 +3,13 @@ struct QueryColumns {
     private let table: EmulatedTable
     private let checker: ODataChecker
 
-    init(_ table: EmulatedTable) {
+    init(_ table: EmulatedTable, refusesMistypedQueries: Bool) {
         self.table = table
-        checker = ODataChecker(columns: table.definition.columns.types, areDeclared: !table.definition.columns.isEmpty)
+        checker = ODataChecker(
+            columns: table.definition.columns.types,
+            areDeclared: !table.definition.columns.isEmpty,
+            isTyped: refusesMistypedQueries
+        )
     }
 
     func filter(_ text: String) throws(ODataError) -> ODataExpression {
@@ -55,7 +59,7 @@ struct QueryColumns {
             case .unknown: throw named(.unknownProperty(name, at: 0))
             }
         }
-        return RowLayout.Selection(names)
+        return table.layout.selection(names)
     }
 
     /// System columns and known ones, ignoring case. A table that never had a row and has no columns cannot tell which

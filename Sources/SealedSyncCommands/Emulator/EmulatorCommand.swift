@@ -8,8 +8,9 @@ struct EmulatorCommand: ToolCommand {
         commandName: "emulator",
         abstract: "Run a Datasync or Azure Mobile Apps server in memory, on this machine only.",
         discussion: """
-            Listens on 127.0.0.1. Its first line says where. Ctrl-C stops it; what it held is gone then. It is meant \
-            for tests and demonstrations: it asks nobody who they are.
+            Listens on 127.0.0.1. Its first line says where. Ctrl-C stops it; what it held is gone then, unless \
+            --save keeps it. It is meant for tests, demonstrations and development: without --user it asks nobody who \
+            they are. POST /__reset takes all rows back to those of --data.
             """
     )
 
@@ -45,8 +46,27 @@ struct EmulatorCommand: ToolCommand {
     @Option(help: ArgumentHelp("A file with the certificate's private key in PEM.", valueName: "file"))
     var tlsKey: String?
 
+    @Option(help: "The largest $top that is accepted; otherwise as the genuine server: 128000, or 1000 in protocol 2.")
+    var maxTop: Int?
+
+    @Flag(
+        help: ArgumentHelp(
+            """
+            Protocol 3: be the Azure Mobile Apps server for .NET. A deleted row comes back by PATCH only, whoever loses a \
+            race gets 500, dates end in +00:00.
+            """
+        )
+    )
+    var predecessor = false
+
+    @Flag(help: "Protocol 2: be version 4 of the Node server, which answers 404 to an update of a deleted row.")
+    var node4 = false
+
     @OptionGroup
     var store: EmulatorStoreOptions
+
+    @OptionGroup
+    var serving: EmulatorServingOptions
 
     @Flag(help: "Print one JSON object instead of the line.")
     var json = false
@@ -57,6 +77,15 @@ struct EmulatorCommand: ToolCommand {
         }
         guard pageSize.map({ (1...128_000).contains($0) }) ?? true else {
             throw ValidationError("--page-size is 1 to 128000.")
+        }
+        guard maxTop.map({ (1...1_000_000).contains($0) }) ?? true else {
+            throw ValidationError("--max-top is 1 to 1000000.")
+        }
+        guard !predecessor || protocolNumber == 3 else {
+            throw ValidationError("--predecessor goes with --protocol 3.")
+        }
+        guard !node4 || protocolNumber == 2 else {
+            throw ValidationError("--node4 goes with --protocol 2.")
         }
         guard (tlsCertificate == nil) == (tlsKey == nil) else {
             throw ValidationError("--tls-certificate and --tls-key are given together or not at all.")
@@ -69,10 +98,23 @@ struct EmulatorCommand: ToolCommand {
     }
 
     func perform() async throws {
-        var configuration = Self.configuration(protocolNumber, tables: try tableOptions.definitions, pageSize: pageSize)
+        let rows = try serving.readData()
+        var tables = try tableOptions.definitions
+        if let rows { tables += try serving.missingTables(in: rows, named: tables) }
+        var configuration = Self.configuration(protocolNumber, tables: tables, pageSize: pageSize)
         configuration.isGenuine = genuine
         configuration.store = store.behaviour
-        let server = EmulatorServer(configuration, certificate: certificate)
+        configuration.maximumTop = maxTop
+        configuration.edition = predecessor ? .predecessor : node4 ? .node4 : .usual
+        configuration.users = try serving.users
+        configuration.faultRate = (serving.faults ?? 0) / 100
+        let emulator = Emulator(configuration)
+        if let rows { try serving.load(rows, into: emulator) }
+        var development = DevelopmentResponder(origin: serving.cors)
+        if serving.log { development.log = { line in Console.writeError(line) } }
+        let server = EmulatorServer(emulator, certificate: certificate) { [development] request, emulator in
+            try await development.respond(request, emulator)
+        }
         let signals = await TerminationSignals.takenOver()
         let url = try await server.start(port: port)
         if json {
@@ -82,6 +124,7 @@ struct EmulatorCommand: ToolCommand {
         }
         await signals.first()
         await server.stop()
+        try serving.saveRows(of: emulator)
     }
 
     /// What an emulator of a protocol serves.
