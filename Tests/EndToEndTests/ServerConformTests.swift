@@ -20,7 +20,7 @@ struct ServerConformTests {
             #expect(result.message.contains("writes rows of its own into \(emulator.url)/tables/TodoItem"))
             let report = try result.json()
             #expect(report["passed"] as? Bool == true && report["seed"] as? Int == 7)
-            #expect(report["capabilities"] as? [String] == ["boolean", "date", "number", "softDelete", "text"])
+            #expect(report["capabilities"] as? [String] == ["boolean", "date", "fraction", "number", "softDelete", "text"])
             let counts = try #require(report["counts"] as? [String: Int])
             #expect(counts["passed"] ?? 0 >= 30 && counts["notApplicable"] == 0, "\(counts)")
             #expect(try await liveRows(emulator) == 0)

@@ -35,6 +35,7 @@ struct JudgedServer {
         softDelete: Bool = true,
         columns: [String: EmulatedTableDefinition.ColumnType] = Self.usualColumns,
         pageSize: Int? = nil,
+        maximumTop: Int? = nil,
         by carrier: Carrier = .sockets,
         answering: @escaping Answering = { try await $1.handle($0) },
         _ body: (JudgedServer) async throws -> Value
@@ -49,6 +50,7 @@ struct JudgedServer {
             tables: [table]
         )
         configuration.pageSize = pageSize
+        configuration.maximumTop = maximumTop
         let emulator = Emulator(configuration)
         if carrier == .memory {
             let transport = EmulatorTransport(emulator, answering: answering)
@@ -71,19 +73,53 @@ struct JudgedServer {
         (self.emulator, self.url, self.serverProtocol, self.transport) = (emulator, url, serverProtocol, transport)
     }
 
-    var subject: ServerSubject {
-        if let transport { return ServerSubject(url: url, table: Self.table, serverProtocol, transport: transport) }
-        return ServerSubject(url: url, table: Self.table, serverProtocol, timeout: .seconds(20))
+    /// What tries everything there is to try.
+    var subject: ServerSubject { subject(triesLastingRows: true) }
+
+    func subject(
+        columns: [ColumnKind: String] = [:],
+        headers: [(name: String, value: String)] = [],
+        triesLastingRows: Bool = false
+    ) -> ServerSubject {
+        if let transport {
+            return ServerSubject(
+                url: url,
+                table: Self.table,
+                serverProtocol,
+                columns: columns,
+                headers: headers,
+                triesLastingRows: triesLastingRows,
+                transport: transport
+            )
+        }
+        return ServerSubject(
+            url: url,
+            table: Self.table,
+            serverProtocol,
+            columns: columns,
+            headers: headers,
+            triesLastingRows: triesLastingRows,
+            timeout: .seconds(20)
+        )
     }
 
     /// The rows of the table that are not deleted.
     var liveRows: [[String: JSONValue]] { emulator.rows(in: Self.table).filter { $0["deleted"] == false } }
 
     /// Runs rules, all when none is named.
-    func judge(_ rules: [String] = [], chapters: [String] = [], seed: UInt64? = nil) async throws -> ConformanceReport {
+    func judge(
+        _ rules: [String] = [],
+        chapters: [String] = [],
+        seed: UInt64? = nil,
+        as subject: ServerSubject? = nil
+    ) async throws -> ConformanceReport {
         let suite = try ServerRules.suite(for: serverProtocol).selecting(chapters: chapters, ids: rules)
         return
-            try await ServerConformance.run(suite, on: subject, RunSettings(seed: seed ?? SeededGenerator.chosenSeed))
+            try await ServerConformance.run(
+                suite,
+                on: subject ?? self.subject,
+                RunSettings(seed: seed ?? SeededGenerator.chosenSeed)
+            )
             .report
     }
 }

@@ -30,6 +30,13 @@ extension EmulatorRequest {
         }
     }
 
+    /// Cuts the id of a body.
+    mutating func cutID(at count: Int) {
+        guard method == "POST", case .object(var item) = json, let id = item["id"]?.string else { return }
+        item["id"] = .string(String(id.prefix(count)))
+        json = .object(item)
+    }
+
     private static func escaped(_ text: String) -> String {
         text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
     }
@@ -72,6 +79,21 @@ extension EmulatorResponse {
             } else {
                 response.json = changed(.object(members))
             }
+        default: break
+        }
+        return response
+    }
+
+    /// The page without some rows, by id.
+    func withoutRows(_ isLeftOut: (String) -> Bool) -> EmulatorResponse {
+        func rest(_ rows: [JSONValue]) -> JSONValue { .array(rows.filter { !isLeftOut($0["id"]?.string ?? "") }) }
+        var response = self
+        switch json {
+        case .array(let rows): response.json = rest(rows)
+        case .object(var members):
+            guard let rows = members["items"]?.array else { return self }
+            members["items"] = rest(rows)
+            response.json = .object(members)
         default: break
         }
         return response

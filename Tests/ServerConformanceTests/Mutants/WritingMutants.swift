@@ -48,6 +48,21 @@ extension ServerMutant {
         answering(.datasync, "create.number", "sends whole numbers as texts") { _, answer in
             answer = answer.withRows { if let number = $0["number"]?.integer { $0["number"] = .string("\(number)") } }
         },
+        asking(.datasync, "create.fraction", "keeps a number of hundredths and no tenth") { request in
+            guard case .object(var item) = request.json, item["number"] == 0.1 else { return }
+            item["number"] = 0
+            request.json = .object(item)
+        },
+        answering(.datasync, "create.left-out", "shows the default of what was left out, and stores null") {
+            _,
+            answer in answer = answer.withRows { if ($0["complete"] ?? nil) == nil { $0["complete"] = false } }
+        },
+        asking(.datasync, "create.names-in-any-case", "knows the names of members in small letters only") { request in
+            guard case .object(let item) = request.json else { return }
+            request.json = .object(item.filter { $0.key == "ID" || $0.key.first?.isUppercase == false })
+        },
+        asking(.datasync, "input.long-id", "cuts ids at 200 signs") { request in request.cutID(at: 200) },
+        asking(.datasync, "input.longer-id", "cuts ids at 255 signs") { request in request.cutID(at: 255) },
         answering(.datasync, "create.boolean", "sends false as 0") { _, answer in
             answer = answer.withRows { if $0["complete"] == false { $0["complete"] = 0 } }
         },
