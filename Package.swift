@@ -135,7 +135,7 @@ let package = Package(
             pkgConfig: "libssl",
             providers: [.apt(["libssl-dev"]), .brew(["openssl"])]
         ),
-        .target(name: "DatasyncEmulator", dependencies: ["CLibSSL"]),
+        .target(name: "DatasyncEmulator", dependencies: ["CLibSSL", "SeededNumbers"]),
 
         // Options, flags, arguments and subcommands of the two programs.
         .target(name: "CommandArguments"),

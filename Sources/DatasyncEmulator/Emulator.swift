@@ -1,10 +1,12 @@
 import Foundation
+internal import SeededNumbers
 import Synchronization
 
 /// A Datasync or Azure Mobile Apps server in memory, without a network: requests in, answers out.
 ///
 /// Requests are carried out one at a time under a lock, so every request sees all changes of those answered before
-/// it and `updatedAt` rises strictly within a table. `EmulatorServer` puts one behind a socket.
+/// it and `updatedAt` rises strictly within a table; where the store commits late, in the order in which writes begin.
+/// `EmulatorServer` puts one behind a socket.
 public final class Emulator: Sendable {
     /// What is served; fixed for the emulator's life.
     public let configuration: EmulatorConfiguration
@@ -14,9 +16,10 @@ public final class Emulator: Sendable {
         var tableIndexes: [String: Int] = [:]
         var log: RequestLog
         var faults = FaultScript()
+        var generator: SeededGenerator
 
-        mutating func addTable(_ definition: EmulatedTableDefinition) -> Int {
-            tables.append(EmulatedTable(definition))
+        mutating func addTable(_ definition: EmulatedTableDefinition, store: StoreBehaviour) -> Int {
+            tables.append(EmulatedTable(definition, store: store))
             tableIndexes[definition.name.lowercased()] = tables.count - 1
             return tables.count - 1
         }
@@ -27,9 +30,12 @@ public final class Emulator: Sendable {
     /// Makes an emulator with empty tables. Of two tables whose names differ by case only, the last one counts.
     public init(_ configuration: EmulatorConfiguration) {
         self.configuration = configuration
-        var state = State(log: RequestLog(capacity: configuration.logCapacity))
+        var state = State(
+            log: RequestLog(capacity: configuration.logCapacity),
+            generator: SeededGenerator(seed: configuration.store.effectiveSeed)
+        )
         for definition in configuration.tables {
-            _ = state.addTable(definition)
+            _ = state.addTable(definition, store: configuration.store)
         }
         self.state = Mutex(state)
     }
@@ -67,21 +73,21 @@ public final class Emulator: Sendable {
     private func faultyResponse(to request: EmulatorRequest) async -> EmulatorResponse? {
         let action = state.withLock { $0.faults.take(for: request) }
         switch action {
-        case nil: return respond(to: request)
+        case nil: return await respond(to: request)
         case .respond(let response): return response
         case .applyThenRespond(let response):
-            _ = respond(to: request)
+            _ = await respond(to: request)
             return response
         case .drop: return nil
         case .applyThenDrop:
-            _ = respond(to: request)
+            _ = await respond(to: request)
             return nil
         case .delay(let duration):
             // Being cancelled while waiting means the server stops: the request is then served without further ado.
             try? await Task.sleep(for: duration)
-            return respond(to: request)
+            return await respond(to: request)
         case .applyThenDeliver(let delivery):
-            var response = respond(to: request)
+            var response = await respond(to: request)
             response.delivery = delivery
             return response
         }
@@ -101,26 +107,75 @@ public final class Emulator: Sendable {
         }
     }
 
-    private func respond(to request: EmulatorRequest) -> EmulatorResponse {
+    /// What became of a request under the lock: an answer, and the change that is still to be committed for it.
+    private struct Outcome {
+        var response: EmulatorResponse
+        var pending: Pending?
+
+        struct Pending {
+            var change: TableChange
+            var table: Int
+            var delay: Duration
+        }
+
+        init(_ response: EmulatorResponse, _ pending: Pending? = nil) {
+            self.response = response
+            self.pending = pending
+        }
+    }
+
+    private func respond(to request: EmulatorRequest) async -> EmulatorResponse {
+        let outcome = begin(request)
+        guard let pending = outcome.pending else { return outcome.response }
+        await configuration.store.pause(pending.delay)
+        let instead = state.withLock { state in
+            switch configuration.dialect {
+            case .datasync:
+                Protocol3Handler(configuration: configuration, request: request)
+                    .commit(pending.change, to: &state.tables[pending.table])
+            case .azureMobileApps:
+                Protocol2Handler(configuration: configuration, request: request)
+                    .commit(pending.change, to: &state.tables[pending.table])
+            }
+        }
+        return instead ?? outcome.response
+    }
+
+    private func begin(_ request: EmulatorRequest) -> Outcome {
         switch configuration.dialect {
         case .datasync:
-            guard configuration.accepts(request) else { return EmulatorResponse(413) }
-            guard let segments = request.segments else { return EmulatorResponse(400) }
+            guard configuration.accepts(request) else { return Outcome(EmulatorResponse(413)) }
+            guard let segments = request.segments else { return Outcome(EmulatorResponse(400)) }
             return state.withLock { state in
-                guard let (index, id) = route(segments, in: &state) else { return EmulatorResponse(404) }
+                guard let (index, id) = route(segments, in: &state) else { return Outcome(EmulatorResponse(404)) }
                 let handler = Protocol3Handler(configuration: configuration, request: request)
-                return handler.response(id: id, table: &state.tables[index])
+                return run(in: &state, index) { handler.response(id: id, table: &$0) }
             }
         case .azureMobileApps:
             let handler = Protocol2Handler(configuration: configuration, request: request)
-            guard let segments = request.segments else { return handler.page(400, "Failed to decode param") }
-            guard segments.first?.lowercased() == "tables", segments.count > 1 else { return handler.notRouted }
-            if let refusal = handler.refusal { return refusal }
+            guard let segments = request.segments else { return Outcome(handler.page(400, "Failed to decode param")) }
+            guard segments.first?.lowercased() == "tables", segments.count > 1 else {
+                return Outcome(handler.notRouted)
+            }
+            if let refusal = handler.refusal { return Outcome(refusal) }
             return state.withLock { state in
-                guard let (index, id) = route(segments, in: &state) else { return handler.notRouted }
-                return handler.response(id: id, table: &state.tables[index])
+                guard let (index, id) = route(segments, in: &state) else { return Outcome(handler.notRouted) }
+                return run(in: &state, index) { handler.response(id: id, table: &$0) }
             }
         }
+    }
+
+    /// Lets a handler work on a table; where commits are late, without letting others see what it changes.
+    private func run(
+        in state: inout State,
+        _ table: Int,
+        _ handle: (inout EmulatedTable) -> EmulatorResponse
+    ) -> Outcome {
+        guard configuration.store.commitDelay > .zero else { return Outcome(handle(&state.tables[table])) }
+        let (response, change) = state.tables[table].preparing(handle)
+        guard let change else { return Outcome(response) }
+        let delay = configuration.store.commitDelay * Double.random(in: 0...1, using: &state.generator)
+        return Outcome(response, Outcome.Pending(change: change, table: table, delay: delay))
     }
 
     /// The table a path leads to, and the id if it names one.
@@ -130,7 +185,7 @@ public final class Emulator: Sendable {
         let name = segments[1]
         if let index = state.tableIndexes[name.lowercased()] { return (index, id) }
         guard configuration.createsTablesOnDemand, !name.isEmpty else { return nil }
-        return (state.addTable(EmulatedTableDefinition(name)), id)
+        return (state.addTable(EmulatedTableDefinition(name), store: configuration.store), id)
     }
 
     // MARK: Faults and log

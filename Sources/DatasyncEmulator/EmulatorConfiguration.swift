@@ -20,6 +20,8 @@ public struct EmulatorConfiguration: Sendable {
     public var pageSize: Int?
     /// The largest `$top` accepted. Nil means the dialect's default: 128000 or 1000.
     public var maximumTop: Int?
+    /// What the database behind the server does.
+    public var store = StoreBehaviour()
     /// How many requests the log keeps; the oldest go first.
     public var logCapacity = 1_000
     /// The time in milliseconds since 1970. It may stand still or go back; stamps rise all the same.

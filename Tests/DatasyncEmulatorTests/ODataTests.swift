@@ -14,7 +14,7 @@ struct ODataTests {
             "text": "e\u{301} é 日本 😀",
         ],
         createdAt: 1_471_000_000_000,
-        updatedAt: 1_724_444_574_291,
+        stamp: 17_244_445_742_910_000,
         version: "AQ==",
         deleted: false
     )

@@ -27,7 +27,7 @@ struct ODataEvaluator {
     private func column(_ name: String) -> ODataValue {
         switch name {
         case "id": .string(row.id.text)
-        case "updatedAt": .instant(row.updatedAt * Timestamp.ticksPerMillisecond)
+        case "updatedAt": .instant(row.stamp)
         case "createdAt": .instant(row.createdAt * Timestamp.ticksPerMillisecond)
         case "version": .string(row.version)
         case "deleted": .bool(row.deleted)

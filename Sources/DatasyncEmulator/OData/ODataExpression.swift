@@ -31,12 +31,12 @@ indirect enum ODataExpression: Equatable, Sendable {
 }
 
 extension ODataExpression {
-    /// An instant in milliseconds before which no row's `updatedAt` can satisfy this condition; nil when unknown.
+    /// An instant, in units of 100 nanoseconds since 1970, before which no row's `updatedAt` can satisfy this condition; nil when unknown.
     var earliestUpdatedAt: Int64? {
         switch self {
         case .comparison(let comparison, .property("updatedAt"), .literal(.instant(let ticks))):
             switch comparison {
-            case .eq, .ge, .gt: ticks / Timestamp.ticksPerMillisecond - 1
+            case .eq, .ge, .gt: ticks
             case .ne, .lt, .le: nil
             }
         case .all(let parts): parts.compactMap(\.earliestUpdatedAt).max()

@@ -53,8 +53,8 @@ struct Protocol2Handler {
         let row = EmulatedRow(
             id: id,
             values: item.stored(over: [:], in: &table),
-            createdAt: stamp,
-            updatedAt: stamp,
+            createdAt: stamp / Timestamp.ticksPerMillisecond,
+            stamp: stamp,
             version: sentVersion ?? configuration.makeVersion(after: nil),
             deleted: false
         )
@@ -110,7 +110,7 @@ struct Protocol2Handler {
     /// Stores a changed row with a new stamp and version.
     private func touched(_ row: EmulatedRow, in table: inout EmulatedTable) -> EmulatedRow {
         var row = row
-        row.updatedAt = table.nextStamp(now: configuration.clock())
+        row.stamp = table.nextStamp(now: configuration.clock())
         row.version = configuration.makeVersion(after: row.version)
         table.store(row)
         return row

@@ -61,7 +61,7 @@ struct Protocol3Handler {
         if let refusal = unmetCondition(for: row, in: table) { return refusal }
         if table.definition.softDelete {
             row.deleted = true
-            row.updatedAt = table.nextStamp(now: configuration.clock())
+            row.stamp = table.nextStamp(now: configuration.clock())
             row.version = configuration.makeVersion(after: row.version)
             table.store(row)
         } else {
@@ -76,8 +76,8 @@ struct Protocol3Handler {
         let row = EmulatedRow(
             id: id,
             values: item.values,
-            createdAt: stamp,
-            updatedAt: stamp,
+            createdAt: stamp / Timestamp.ticksPerMillisecond,
+            stamp: stamp,
             version: configuration.makeVersion(after: nil),
             deleted: item.deleted
         )
@@ -100,7 +100,7 @@ struct Protocol3Handler {
         }
     }
 
-    private func entity(_ status: Int, _ row: EmulatedRow, in table: EmulatedTable) -> EmulatorResponse {
+    func entity(_ status: Int, _ row: EmulatedRow, in table: EmulatedTable) -> EmulatorResponse {
         var response = EmulatorResponse.json(status, .object(Self.members(of: row, in: table)))
         response.headers["ETag"] = "\"\(row.version)\""
         response.headers["Last-Modified"] = Timestamp.httpText(milliseconds: row.updatedAt)

@@ -5,9 +5,10 @@ struct SeededRow {
     init(_ members: [String: JSONValue], configuration: EmulatorConfiguration, table: inout EmulatedTable) throws {
         var values = members
         let id = RowID(try Self.take("id", from: &values, \.string) ?? configuration.makeID())
-        let updatedAt = try Self.takeDate("updatedAt", from: &values) ?? table.nextStamp(now: configuration.clock())
+        let given = try Self.takeTicks("updatedAt", from: &values)
+        let stamp = given.map(table.keptStamp) ?? table.nextStamp(now: configuration.clock())
         let isDatasync = configuration.dialect == .datasync
-        let createdAt = isDatasync ? updatedAt : try Self.takeDate("createdAt", from: &values) ?? updatedAt
+        let createdAt = isDatasync ? stamp : try Self.takeTicks("createdAt", from: &values) ?? stamp
         let version = try Self.take("version", from: &values, \.string)
         let deleted = try Self.take("deleted", from: &values, \.bool) ?? false
         for (name, value) in values where isDatasync || value != .null {
@@ -16,8 +17,8 @@ struct SeededRow {
         row = EmulatedRow(
             id: id,
             values: values,
-            createdAt: createdAt,
-            updatedAt: updatedAt,
+            createdAt: Timestamp.wholeMilliseconds(createdAt) / Timestamp.ticksPerMillisecond,
+            stamp: stamp,
             version: version ?? configuration.makeVersion(after: table[id]?.version),
             deleted: deleted
         )
@@ -35,10 +36,11 @@ struct SeededRow {
         return value
     }
 
-    /// Milliseconds. Years outside 1...9999 do not parse, so no later arithmetic can overflow.
-    private static func takeDate(_ name: String, from values: inout [String: JSONValue]) throws -> Int64? {
+    /// Units of 100 nanoseconds, as fine as they were given. Years outside 1...9999 do not parse, so no later arithmetic
+    /// can overflow.
+    private static func takeTicks(_ name: String, from values: inout [String: JSONValue]) throws -> Int64? {
         try take(name, from: &values) { member in
-            member.string.flatMap { Timestamp.ticks(isoText: $0) }.map { $0 / Timestamp.ticksPerMillisecond }
+            member.string.flatMap { Timestamp.ticks(isoText: $0) }
         }
     }
 }

@@ -44,6 +44,9 @@ struct EmulatorCommand: ToolCommand {
     @Option(help: ArgumentHelp("A file with the certificate's private key in PEM.", valueName: "file"))
     var tlsKey: String?
 
+    @OptionGroup
+    var store: StoreOptions
+
     @Flag(help: "Remove deleted rows instead of marking them.")
     var hardDelete = false
 
@@ -86,16 +89,15 @@ struct EmulatorCommand: ToolCommand {
     }
 
     func perform() async throws {
-        let server = EmulatorServer(
-            Self.configuration(
-                protocolNumber,
-                tables: table.isEmpty ? ["TodoItem"] : table,
-                columns: try columns,
-                softDelete: !hardDelete,
-                pageSize: pageSize
-            ),
-            certificate: certificate
+        var configuration = Self.configuration(
+            protocolNumber,
+            tables: table.isEmpty ? ["TodoItem"] : table,
+            columns: try columns,
+            softDelete: !hardDelete,
+            pageSize: pageSize
         )
+        configuration.store = store.behaviour
+        let server = EmulatorServer(configuration, certificate: certificate)
         let signals = await TerminationSignals.takenOver()
         let url = try await server.start(port: port)
         if json {

@@ -1,0 +1,15 @@
+extension Protocol3Handler {
+    /// Commits a change that was prepared earlier.
+    ///
+    /// - Returns: What is answered instead of what was prepared, when another write came in between: 500 to an insert, for
+    ///   the database refuses a second row of one id; 409 to the rest, where the database notices.
+    func commit(_ change: TableChange, to table: inout EmulatedTable) -> EmulatorResponse? {
+        if change.isOvertaken(in: table) {
+            guard change.base != nil else { return EmulatorResponse(500) }
+            guard let row = table[change.id] else { return EmulatorResponse(409) }
+            if configuration.store.hasConcurrencyToken { return entity(409, row, in: table) }
+        }
+        table.commit(change)
+        return nil
+    }
+}

@@ -1,0 +1,51 @@
+/// What the database behind a server does: things in which genuine servers differ, and with which clients have to cope.
+public struct StoreBehaviour: Sendable {
+    /// How fine the stamps in `updatedAt` are. Answers show whole milliseconds in any case, filters and orders compare
+    /// the stamp as it is kept: of finer ones, a row's own `updatedAt` as shown is earlier than its stamp.
+    public enum StampResolution: String, Sendable, CaseIterable {
+        /// Whole milliseconds, as SQLite keeps them.
+        case milliseconds = "ms"
+        /// Microseconds, as PostgreSQL does.
+        case microseconds = "us"
+        /// Units of 100 nanoseconds, as Azure SQL does.
+        case hundredNanoseconds = "100ns"
+
+        /// In units of 100 nanoseconds.
+        var ticks: Int64 {
+            switch self {
+            case .milliseconds: Timestamp.ticksPerMillisecond
+            case .microseconds: 10
+            case .hundredNanoseconds: 1
+            }
+        }
+    }
+
+    /// How fine the stamps are. What is finer than the clock's milliseconds is random and never zero.
+    public var stamps = StampResolution.milliseconds
+    /// How much later than its stamp a row becomes visible at most; how much exactly is random for each write. Writes
+    /// then overtake each other: a row can turn up behind stamps that were already read. The answer to a write comes
+    /// when it is committed, and other requests go on meanwhile.
+    ///
+    /// A write is checked when it begins. What was changed by another one before it commits is told as
+    /// ``hasConcurrencyToken`` says.
+    public var commitDelay = Duration.zero
+    /// Whether the database itself sees that a row has changed between a write's check and its commit. A Datasync server
+    /// then answers 409 with the row, also to writes without `If-Match`. Without it both writes succeed and the first
+    /// one's change is lost, which takes a ``commitDelay`` to happen.
+    public var hasConcurrencyToken = true
+    /// What random choices start from; nil means that they are different each time.
+    public var seed: UInt64?
+    /// How a write waits for its commit: a test may wait for something else than time. A wait that ends early, because
+    /// its task was cancelled, commits at once.
+    public var pause: @Sendable (Duration) async -> Void = { duration in
+        // A cancelled wait ends at once, as it does in a server that stops.
+        try? await Task.sleep(for: duration)
+    }
+
+    /// Makes the behaviour of a store that commits at once.
+    public init() {}
+
+    var effectiveSeed: UInt64 {
+        seed ?? .random(in: .min ... .max)
+    }
+}
