@@ -56,6 +56,7 @@ struct EmulatedTable: Sendable {
     /// stands still or goes back.
     ///
     /// - Parameter now: Milliseconds since 1970.
+    /// - Returns: The stamp.
     mutating func nextStamp(now: Int64) -> Int64 {
         let unit = resolution.ticks
         let steps = Timestamp.ticksPerMillisecond / unit

@@ -45,7 +45,7 @@ struct EmulatorCommand: ToolCommand {
     var tlsKey: String?
 
     @OptionGroup
-    var store: StoreOptions
+    var store: EmulatorStoreOptions
 
     @Flag(help: "Remove deleted rows instead of marking them.")
     var hardDelete = false

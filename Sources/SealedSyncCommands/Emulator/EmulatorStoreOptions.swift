@@ -2,11 +2,13 @@ internal import CommandArguments
 internal import DatasyncEmulator
 
 /// What real databases do, so that clients can be tried against it.
-struct StoreOptions: ParsableArguments {
+struct EmulatorStoreOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Show a write up to so many milliseconds after the stamp it got, so that others overtake it. Its own answer \
-            waits as long. (default: 0)",
+            """
+            Show a write up to so many milliseconds after the stamp it got, so that others overtake it. Its own answer \
+            waits as long. (default: 0)
+            """,
             valueName: "ms"
         )
     )
