@@ -38,6 +38,7 @@ struct JudgedServer {
         maximumTop: Int? = nil,
         by carrier: Carrier = .sockets,
         answering: @escaping Answering = { try await $1.handle($0) },
+        configured configure: (inout EmulatorConfiguration) -> Void = { _ in },
         _ body: (JudgedServer) async throws -> Value
     ) async throws -> Value {
         let table = EmulatedTableDefinition(
@@ -51,6 +52,7 @@ struct JudgedServer {
         )
         configuration.pageSize = pageSize
         configuration.maximumTop = maximumTop
+        configure(&configuration)
         let emulator = Emulator(configuration)
         if carrier == .memory {
             let transport = EmulatorTransport(emulator, answering: answering)

@@ -36,7 +36,7 @@ struct LegalServerTests {
             by: .memory
         ) { server in
             let report = try await server.judge(chapters: setup.chapters)
-            report.expectPassed("\(setup)", notApplicable: "without $top this server gives no more than its largest")
+            report.expectPassed("\(setup)", notApplicable: "without $top this server gives no more rows")
             if let size = setup.pageSize { #expect(report["page size"] == "\(size)") }
             if let top = setup.largestTop { #expect(report["largest $top"] == "\(top)") }
         }

@@ -44,6 +44,7 @@ extension ConformanceReport {
     /// - Parameters:
     ///   - deviations: What is known.
     ///   - expire: Whether a deviation whose rule holds is reported; not for one that is known of many subjects.
+    /// - Returns: The report that goes by them.
     public func accepting(_ deviations: [Deviation], expire: Bool = true) -> ConformanceReport {
         var report = self
         for deviation in deviations {

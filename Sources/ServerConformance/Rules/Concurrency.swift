@@ -153,7 +153,7 @@ extension ServerTrial {
         }
     }
 
-    /// - Parameter remark: What to do when more than one was carried out.
+    /// Reports when not exactly one of several requests was carried out; with a remark when it was more than one.
     fileprivate func expectOne(
         _ won: [ServerResponse],
         of responses: [ServerResponse],

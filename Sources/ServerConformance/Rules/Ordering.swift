@@ -200,7 +200,7 @@ extension ServerRules {
 extension ServerTrial {
     /// Reports when an order gives the rows otherwise than by the given numbers.
     ///
-    /// - Parameter tied: Rows that are equal in this order, so that it leaves open which comes first.
+    /// Which of some tied rows comes first is left open.
     fileprivate func expectOrder(
         _ order: String?,
         _ expected: [Int],

@@ -29,7 +29,7 @@ extension ServerRules {
             in: "datasync-genuine III 6",
             "Orders by up to as many columns as are known."
         ) { server in
-            let names = ["updatedAt", "id", "deleted", "version"] + server.profile.columns.values.sorted()
+            let names = ["updatedAt", "id", "deleted"] + server.profile.columns.values.sorted() + ["version"]
             try await server.tellLargest("columns in an order", below: names.count + 1) { count in
                 [("$filter", "id eq 'x'"), ("$orderby", names.prefix(count).joined(separator: ","))]
             }
@@ -38,14 +38,14 @@ extension ServerRules {
             "property.address-length",
             "How long an address may be: Kestrel takes 8,192 bytes with the method and the version.",
             in: "datasync-genuine III 6",
-            "Asks with a parameter of up to 32 kB."
+            "Asks with a parameter of up to 16 kB."
         ) { server in
             let start = server.client.path(ofTable: server.client.table) + "?$top=1&conform="
-            let longest = try await largest(below: 32_768) { length in
+            let longest = try await largest(below: 16_384) { length in
                 let path = start + String(repeating: "x", count: max(0, length - start.count))
                 return try await server.isTaken(ServerRequest(method: "GET"), path: path)
             }
-            server.subject.tell("longest address", longest == 32_767 ? "32 kB or more" : "\(longest) bytes")
+            server.subject.tell("longest address", longest == 16_383 ? "16 kB or more" : "\(longest) bytes")
         },
         property(
             "property.nulls",
