@@ -144,8 +144,9 @@ public final class Emulator: Sendable {
     private func begin(_ request: EmulatorRequest) -> Outcome {
         switch configuration.dialect {
         case .datasync:
+            guard request.lineLength <= RequestLimits.requestLine else { return Outcome(EmulatorResponse(414)) }
             guard configuration.accepts(request) else { return Outcome(EmulatorResponse(413)) }
-            guard let segments = request.segments else { return Outcome(EmulatorResponse(400)) }
+            guard let segments = request.kestrelSegments else { return Outcome(EmulatorResponse(400)) }
             return state.withLock { state in
                 guard let (index, id) = route(segments, in: &state) else { return Outcome(EmulatorResponse(404)) }
                 let handler = Protocol3Handler(configuration: configuration, request: request)

@@ -16,6 +16,12 @@ public struct EmulatorConfiguration: Sendable {
     public var tables: [EmulatedTableDefinition]
     /// Whether a request for a table that is not configured creates it, with soft delete on and nothing declared.
     public var createsTablesOnDemand = false
+    /// Whether protocol 3 answers as the genuine server also where that is no good: 500 for bodies that cannot be read,
+    /// for lists in `If-Match` and for what queries should not ask, a write without condition for an `If-Match` that cannot
+    /// be read, 500 after storing a row whose id cannot stand in a header, and a row with a number out of range stored so
+    /// that no page with it can be read any more. Otherwise the first two and the last are a 400 that changes nothing, and
+    /// the others do what they say.
+    public var isGenuine = false
     /// How many rows an answer holds at most. Nil means the dialect's default: 100 or 50.
     public var pageSize: Int?
     /// The largest `$top` accepted. Nil means the dialect's default: 128000 or 1000.
@@ -54,7 +60,7 @@ public struct EmulatorConfiguration: Sendable {
 
     /// The largest body accepted, in bytes.
     var maximumBodySize: Int {
-        dialect == .datasync ? 1_048_576 : 102_400
+        dialect == .datasync ? 30_000_000 : 102_400
     }
 
     func accepts(_ request: EmulatorRequest) -> Bool {

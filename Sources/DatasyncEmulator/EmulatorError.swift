@@ -27,6 +27,8 @@ public struct EmulatorError: Error, Sendable, CustomStringConvertible {
         public static let unknownTable = Code("unknownTable")
         /// A row given to `seed` cannot be stored.
         public static let invalidRow = Code("invalidRow")
+        /// What is said of a table or a column makes no sense.
+        public static let invalidDefinition = Code("invalidDefinition")
         /// A text is not JSON.
         public static let invalidJSON = Code("invalidJSON")
     }

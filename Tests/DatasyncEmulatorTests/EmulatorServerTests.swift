@@ -82,17 +82,15 @@ struct EmulatorServerTests {
     func bodies() async throws {
         try await withServer { server, url in
             let client = try RawClient(url)
-            for size in [0, 4_000, 5_000, 900_000] {
+            for size in [0, 4_000, 5_000, 3_000_000] {
                 let text = String(repeating: "x", count: size)
                 #expect(try await post("s\(size)", client, text: text).status == 201)
                 let row = server.emulator.rows(in: "todoitem").first { $0["id"] == .string("s\(size)") }
                 #expect(row?["text"]?.string?.utf8.count == size)
             }
-            for size in [1_100_000, 3_000_000] {
-                let text = String(repeating: "x", count: size)
-                let answer = try await post("large", RawClient(url), text: text)
-                #expect(answer.status == 413 && answer.fields["connection"] == "close")
-            }
+            let text = String(repeating: "x", count: 30_000_000)
+            let answer = try await post("large", RawClient(url), text: text)
+            #expect(answer.status == 413 && answer.fields["connection"] == "close")
             #expect(try await post("after", RawClient(url)).status == 201)
         }
     }
@@ -101,7 +99,7 @@ struct EmulatorServerTests {
     func target() async throws {
         try await withServer { server, url in
             let client = try RawClient(url)
-            for id in ["a/b", "50%25", "x+y z", "é"] {
+            for id in ["a?b", "50%25", "x+y z", "é"] {
                 try server.emulator.seed([["id": .string(id)]], in: "todoitem")
                 let segment = PercentEncoding.encode(id)
                 #expect(try await client.ask("GET", "/tables/todoitem/" + segment).status == 200, "\(id)")

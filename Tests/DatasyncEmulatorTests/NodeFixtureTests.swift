@@ -31,7 +31,7 @@ struct NodeFixtureTests {
     private let client: Client
 
     init() {
-        let table = EmulatedTableDefinition("TodoItem", columns: ["text": .string, "complete": .boolean])
+        let table = EmulatedTableDefinition("TodoItem", columns: ["text": .text, "complete": .boolean])
         client = Client(.azureMobileApps, tables: [table], clock: clock)
     }
 

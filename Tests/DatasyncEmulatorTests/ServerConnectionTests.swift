@@ -59,7 +59,7 @@ struct ServerConnectionTests {
             #expect(try await client.answer().status == 100)
             try await client.send(#"{"id":"a"}"#)
             #expect(try await client.answer().status == 201)
-            try await client.send(head + "Content-Length: 10000000\r\n\r\n")
+            try await client.send(head + "Content-Length: 100000000\r\n\r\n")
             #expect(try await client.answer().status == 413)
         }
     }

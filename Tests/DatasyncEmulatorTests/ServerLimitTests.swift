@@ -22,8 +22,8 @@ struct ServerLimitTests {
         [
             ("GET /" + String(repeating: "x", count: 9_000), 414),
             ("GET / HTTP/1.1\r\nX: " + String(repeating: "x", count: 33_000), 431),
-            (post + "Content-Length: 1048577\r\n\r\n", 413),
-            (post + "Transfer-Encoding: chunked\r\n\r\n100001\r\n", 413),
+            (post + "Content-Length: 30000001\r\n\r\n", 413),
+            (post + "Transfer-Encoding: chunked\r\n\r\n1C9C381\r\n", 413),
             (post + "Content-Length: 1\r\nContent-Length: 1\r\n\r\n", 400),
             (post + "Transfer-Encoding: gzip, chunked\r\n\r\n", 501), ("GET / HTTP/1.1\n", 400),
             ("GET / HTTP/3.0\r\n", 505), ("\u{16}\u{3}\u{1}", 400),
@@ -63,14 +63,13 @@ struct ServerLimitTests {
     func refusalWhileSending() async throws {
         try await withServer { _, url in
             let client = try RawClient(url)
-            try await client.send(post + "Content-Length: 8000000\r\n\r\n")
+            try await client.send(post + "Content-Length: 30000001\r\n\r\n")
             try await client.send([UInt8](repeating: 120, count: 8_000_000))
             #expect(try await client.answer().status == 413)
             let chunked = try RawClient(url)
             try await chunked.send(post + "Transfer-Encoding: chunked\r\n\r\n")
-            try await chunked.send(
-                String(repeating: "10000\r\n\(String(repeating: "x", count: 65_536))\r\n", count: 100)
-            )
+            let chunk = "10000\r\n\(String(repeating: "x", count: 65_536))\r\n"
+            try await chunked.send(chunk + "1C90000\r\n" + String(repeating: "x", count: 8_000_000))
             #expect(try await chunked.answer().status == 413)
         }
     }
@@ -79,7 +78,7 @@ struct ServerLimitTests {
     func faultForTooLarge() async throws {
         try await withServer { server, url in
             server.emulator.inject(.respond(EmulatorResponse(401)) { $0.isBodyTooLarge })
-            let answer = try await refusal(of: post + "Content-Length: 2000000\r\n\r\n", url)
+            let answer = try await refusal(of: post + "Content-Length: 40000000\r\n\r\n", url)
             #expect(answer.status == 401)
         }
     }

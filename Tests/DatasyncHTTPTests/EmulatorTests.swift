@@ -23,8 +23,9 @@ struct EmulatorTests {
         _ dialect: DatasyncDialect,
         _ body: (DatasyncRemote, Emulator, URL) async throws -> Void
     ) async throws {
-        let columns: [String: EmulatedTableDefinition.ColumnType] = [
-            "title": .string, "whole": .number, "number": .number, "price": .number, "due": .string, "flag": .boolean,
+        let columns: EmulatedTableDefinition.Columns = [
+            "title": .text.optional, "whole": .integer.optional, "number": .number.optional,
+            "price": .decimal.optional, "due": .date.optional, "flag": .boolean.optional,
         ]
         let server = EmulatorServer(
             EmulatorConfiguration(

@@ -20,9 +20,10 @@ struct QueryAgreementTests {
         systemProperties: []
     )
 
-    private static let columns: [String: EmulatedTableDefinition.ColumnType] = [
-        "text": .string, "name": .string, "whole": .number, "count": .number, "number": .number, "price": .decimal,
-        "tax": .decimal, "due": .date, "flag": .boolean,
+    private static let columns: EmulatedTableDefinition.Columns = [
+        "text": .text.optional, "name": .text.optional, "whole": .integer.optional, "count": .integer.optional,
+        "number": .number.optional, "price": .decimal.optional, "tax": .decimal.optional, "due": .date.optional,
+        "flag": .boolean.optional,
     ]
 
     @Test("on random queries over random rows, in both protocols", arguments: DatasyncDialect.allCases)

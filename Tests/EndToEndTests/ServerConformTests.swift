@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Judging a server")
 struct ServerConformTests {
-    private static let columns = ["--column", "text=text", "--column", "date=date"]
+    private static let columns = ["--table", "TodoItem(text: text?, complete: boolean, number: number?, date: date?)"]
 
     @Test("the emulator passes in both protocols; the tool says where it writes, and leaves no row", arguments: [3, 2])
     func emulator(_ number: Int) async throws {

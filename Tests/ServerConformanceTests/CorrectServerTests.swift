@@ -38,8 +38,8 @@ struct CorrectServerTests {
 
     @Test("a server of other make: Datasync on ASP.NET")
     func otherDatasync() async throws {
-        let columns: [String: EmulatedTableDefinition.ColumnType] = [
-            "title": .string, "isComplete": .boolean, "amount": .number, "dueDate": .date,
+        let columns: EmulatedTableDefinition.Columns = [
+            "title": .text.optional, "isComplete": .boolean, "amount": .number, "dueDate": .date.optional,
         ]
         try await JudgedServer.with(
             .datasync,

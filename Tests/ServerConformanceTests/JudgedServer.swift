@@ -19,8 +19,8 @@ struct JudgedServer {
     }
 
     static let table = "TodoItem"
-    static let usualColumns: [String: EmulatedTableDefinition.ColumnType] = [
-        "text": .string, "complete": .boolean, "number": .number, "date": .date,
+    static let usualColumns: EmulatedTableDefinition.Columns = [
+        "text": .text.optional, "complete": .boolean, "number": .number.optional, "date": .date.optional,
     ]
 
     let emulator: Emulator
@@ -33,7 +33,7 @@ struct JudgedServer {
     static func with<Value>(
         _ serverProtocol: ServerProtocol,
         softDelete: Bool = true,
-        columns: [String: EmulatedTableDefinition.ColumnType] = Self.usualColumns,
+        columns: EmulatedTableDefinition.Columns = Self.usualColumns,
         pageSize: Int? = nil,
         maximumTop: Int? = nil,
         by carrier: Carrier = .sockets,

@@ -58,6 +58,40 @@ public struct EmulatorRequest: Sendable {
         return segments
     }
 
+    /// The segments of the path as Kestrel sees them, without one trailing slash; nil when one of them holds a NUL.
+    ///
+    /// Dots are resolved, also encoded ones. An encoded slash stays encoded, and so does what is no escape or no UTF-8.
+    var kestrelSegments: [String]? {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        var segments: [String] = []
+        for (index, part) in parts.enumerated() where index > 0 || part != "" {
+            let segment = PercentEncoding.decodeKeepingSlashes(part)
+            if segment.utf8.contains(0) { return nil }
+            guard segment == "." || segment == ".." else {
+                segments.append(segment)
+                continue
+            }
+            if segment == ".." { _ = segments.popLast() }
+            if index == parts.count - 1 { segments.append("") }
+        }
+        if segments.last == "" { segments.removeLast() }
+        return segments
+    }
+
+    /// How long the request line is, or would be, with its line break, in bytes.
+    var lineLength: Int {
+        let target = path.utf8.count + (query.isEmpty ? 0 : query.utf8.count + 1)
+        return method.utf8.count + target + " HTTP/1.1\r\n".utf8.count + 1
+    }
+
+    /// The whole URL as ASP.NET shows it: the path without its escapes, the query as sent.
+    var displayedURL: String {
+        let decoded = PercentEncoding.decode(path[...]) ?? path
+        let isPlain = decoded.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+        let host = headers["Host"] ?? "localhost"
+        return "\(scheme)://\(host)\(isPlain ? decoded : path)" + (query.isEmpty ? "" : "?" + query)
+    }
+
     /// The media type without its parameters, in lower case; nil when there is none.
     var mediaType: String? {
         headers["Content-Type"]?.split(separator: ";").first?.trimmingCharacters(in: .whitespaces).lowercased()

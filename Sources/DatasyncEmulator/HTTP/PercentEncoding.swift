@@ -11,6 +11,31 @@ enum PercentEncoding {
         String(decoding: bytes(of: text, plusIsSpace: plusIsSpace, isLenient: true) ?? [], as: UTF8.self)
     }
 
+    /// Decodes a path segment as Kestrel does: an encoded slash, what is no escape and what is no UTF-8 stay as they are.
+    static func decodeKeepingSlashes(_ text: Substring) -> String {
+        var output = ""
+        var rest = text[...]
+        while let start = rest.firstIndex(of: "%") {
+            output += rest[..<start]
+            rest = rest[start...]
+            // A sign may be several escapes, so those in a row are decoded together.
+            var run = rest.prefix(0)
+            while rest[run.endIndex...].first == "%", let byte = escape(rest[run.endIndex...]), byte != 0x2F {
+                run = rest[..<rest.index(run.endIndex, offsetBy: 3)]
+            }
+            if run.isEmpty { run = rest.prefix(1) }
+            output += decode(run) ?? String(run)
+            rest = rest[run.endIndex...]
+        }
+        return output + rest
+    }
+
+    private static func escape(_ text: Substring) -> UInt8? {
+        let bytes = Array(text.utf8.prefix(3))
+        guard bytes.count == 3, let high = digit(bytes[1]), let low = digit(bytes[2]) else { return nil }
+        return high << 4 | low
+    }
+
     /// Encodes all but RFC 3986's unreserved characters and those of `also`.
     static func encode(_ text: String, also: String = "") -> String {
         let kept = Set("-._~".utf8).union(also.utf8)

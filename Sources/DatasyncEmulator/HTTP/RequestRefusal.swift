@@ -17,8 +17,11 @@ struct RequestRefusal: Error, Equatable {
 
 /// How large the parts of a request may be, in bytes.
 struct RequestLimits: Sendable {
-    /// The request line with its line break. ASP.NET Core's, as are the fields'.
-    var requestLine = 8_192
+    /// The default for the request line: ASP.NET Core's, as is the fields'.
+    static let requestLine = 8_192
+
+    /// The request line with its line break.
+    var requestLine = Self.requestLine
     /// All header fields with their line breaks; as much again for what follows a chunked body.
     var fields = 32_768
     /// The body without what chunks add to it.

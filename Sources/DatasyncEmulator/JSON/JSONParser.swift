@@ -5,33 +5,78 @@ struct JSONSyntaxError: Error, Equatable {
     let message: String
 }
 
-/// A strict JSON reader (RFC 8259) with bounded nesting.
+/// A JSON reader (RFC 8259) with bounded nesting.
 ///
 /// Foundation's decoder is not used because a server's answer to a broken body names the place where it broke, and
 /// because a recursive enum makes that decoder try every type for every value.
 struct JSONParser {
-    static let maximumDepth = 128
+    /// What is taken for JSON.
+    struct Grammar {
+        var maximumDepth = 128
+        /// Whether a byte-order mark, comments, and commas before a closing bracket are read over.
+        var isLenient = false
+        /// Whether half a pair of surrogates is an error; otherwise it becomes U+FFFD.
+        var refusesHalfPairs = false
+        /// Whether numbers that are not whole keep their digits, as `JSONValue.decimal`, however large they are.
+        var keepsDigits = false
 
-    private let bytes: [UInt8]
-    private var position = 0
-
-    private init(_ bytes: [UInt8]) {
-        self.bytes = bytes
+        static let strict = Grammar()
+        /// How a Datasync server reads bodies.
+        static let dotNet = Grammar(maximumDepth: 64, isLenient: true, refusesHalfPairs: true, keepsDigits: true)
     }
 
-    static func parse(_ data: some Sequence<UInt8>) throws(JSONSyntaxError) -> JSONValue {
-        var parser = JSONParser(Array(data))
+    private let bytes: [UInt8]
+    private let grammar: Grammar
+    private var position = 0
+    /// The members of the outermost object as they come.
+    private(set) var members: [Member] = []
+
+    /// A member of an object in its place.
+    struct Member {
+        let name: String
+        let value: JSONValue
+        /// The value as it was written.
+        let bytes: ArraySlice<UInt8>
+    }
+
+    private init(_ bytes: [UInt8], _ grammar: Grammar) {
+        self.bytes = bytes
+        self.grammar = grammar
+    }
+
+    static func parse(
+        _ data: some Sequence<UInt8>,
+        _ grammar: Grammar = .strict
+    ) throws(JSONSyntaxError) -> JSONValue {
+        try read(data, grammar).value
+    }
+
+    /// The members of an object in their order, doubled ones included; nil when the value is something else.
+    static func members(
+        of data: some Sequence<UInt8>,
+        _ grammar: Grammar = .strict
+    ) throws(JSONSyntaxError) -> (members: [Member]?, value: JSONValue) {
+        let (value, members) = try read(data, grammar)
+        return (value.object == nil ? nil : members, value)
+    }
+
+    private static func read(
+        _ data: some Sequence<UInt8>,
+        _ grammar: Grammar
+    ) throws(JSONSyntaxError) -> (value: JSONValue, members: [Member]) {
+        var parser = JSONParser(Array(data), grammar)
+        if grammar.isLenient, parser.bytes.starts(with: [0xEF, 0xBB, 0xBF]) { parser.position = 3 }
         let value = try parser.value(depth: 0)
-        parser.skipSpace()
+        try parser.skipSpace()
         guard parser.peek == nil else { throw parser.unexpected("non-whitespace character after JSON") }
-        return value
+        return (value, parser.members)
     }
 
     // MARK: Values
 
     private mutating func value(depth: Int) throws(JSONSyntaxError) -> JSONValue {
-        guard depth < Self.maximumDepth else { throw JSONSyntaxError(message: "Too deeply nested JSON") }
-        skipSpace()
+        guard depth < grammar.maximumDepth else { throw JSONSyntaxError(message: "Too deeply nested JSON") }
+        try skipSpace()
         switch peek {
         case UInt8(ascii: "{"): return try object(depth: depth)
         case UInt8(ascii: "["): return try array(depth: depth)
@@ -48,17 +93,21 @@ struct JSONParser {
     private mutating func object(depth: Int) throws(JSONSyntaxError) -> JSONValue {
         position += 1
         var members: [String: JSONValue] = [:]
-        skipSpace()
+        try skipSpace()
         if take("}") { return .object(members) }
         var expectation = "property name or '}'"
         repeat {
-            skipSpace()
+            try skipSpace()
+            if grammar.isLenient, !members.isEmpty, peek == UInt8(ascii: "}") { break }
             guard peek == UInt8(ascii: "\"") else { throw expected(expectation) }
             let name = try string()
-            skipSpace()
+            try skipSpace()
             guard take(":") else { throw expected("':' after property name") }
-            members[name] = try value(depth: depth + 1)
-            skipSpace()
+            let start = position
+            let value = try value(depth: depth + 1)
+            members[name] = value
+            if depth == 0 { self.members.append(Member(name: name, value: value, bytes: bytes[start..<position])) }
+            try skipSpace()
             expectation = "double-quoted property name"
         } while take(",")
         if peek == nil { throw Self.unexpectedEnd }
@@ -69,11 +118,13 @@ struct JSONParser {
     private mutating func array(depth: Int) throws(JSONSyntaxError) -> JSONValue {
         position += 1
         var elements: [JSONValue] = []
-        skipSpace()
+        try skipSpace()
         if take("]") { return .array(elements) }
         repeat {
+            try skipSpace()
+            if grammar.isLenient, !elements.isEmpty, peek == UInt8(ascii: "]") { break }
             elements.append(try value(depth: depth + 1))
-            skipSpace()
+            try skipSpace()
         } while take(",")
         if peek == nil { throw Self.unexpectedEnd }
         guard take("]") else { throw expected("',' or ']' after array element") }
@@ -104,6 +155,8 @@ struct JSONParser {
             try digits()
         }
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
+        if isWhole, text != "-0", let integer = Int64(text) { return .integer(integer) }
+        if grammar.keepsDigits { return .decimal(text) }
         if isWhole, let integer = Int64(text) { return .integer(integer) }
         guard let double = Double(text), double.isFinite else {
             throw JSONSyntaxError(message: "Number out of range in JSON at position \(start)")
@@ -158,13 +211,17 @@ struct JSONParser {
         case UInt8(ascii: "t"): return "\t"
         case UInt8(ascii: "u"):
             let first = try hexUnit()
-            guard UTF16.isLeadSurrogate(first) else { return String(decoding: [first], as: UTF16.self) }
+            guard UTF16.isLeadSurrogate(first) else {
+                if grammar.refusesHalfPairs, UTF16.isTrailSurrogate(first) { throw halfPair }
+                return String(decoding: [first], as: UTF16.self)
+            }
             let mark = position
             if take("\\"), take("u") {
                 let second = try hexUnit()
                 if UTF16.isTrailSurrogate(second) { return String(decoding: [first, second], as: UTF16.self) }
             }
             position = mark
+            if grammar.refusesHalfPairs { throw halfPair }
             return "\u{fffd}"
         default: throw JSONSyntaxError(message: "Bad escaped character in JSON at position \(position - 1)")
         }
@@ -195,8 +252,31 @@ struct JSONParser {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 
-    private mutating func skipSpace() {
-        while let byte = peek, byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 { position += 1 }
+    private mutating func skipSpace() throws(JSONSyntaxError) {
+        while let byte = peek {
+            switch byte {
+            case 0x20, 0x0a, 0x0d, 0x09: position += 1
+            case UInt8(ascii: "/") where grammar.isLenient: try skipComment()
+            default: return
+            }
+        }
+    }
+
+    private mutating func skipComment() throws(JSONSyntaxError) {
+        let rest = bytes[position...].dropFirst(2)
+        if bytes[position...].starts(with: "//".utf8) {
+            position = rest.firstIndex { $0 == 0x0a || $0 == 0x0d } ?? bytes.count
+        } else if bytes[position...].starts(with: "/*".utf8),
+            let end = rest.indices.first(where: { rest[$0...].starts(with: "*/".utf8) })
+        {
+            position = end + 2
+        } else {
+            throw unexpected("token")
+        }
+    }
+
+    private var halfPair: JSONSyntaxError {
+        JSONSyntaxError(message: "Half a pair of surrogates in JSON at position \(position)")
     }
 
     private static let unexpectedEnd = JSONSyntaxError(message: "Unexpected end of JSON input")

@@ -28,6 +28,7 @@ extension JSONValue {
         case .bool(let value): output.append(contentsOf: (value ? "true" : "false").utf8)
         case .integer(let value): output.append(contentsOf: value.description.utf8)
         case .double(let value): output.append(contentsOf: (value.isFinite ? value.description : "null").utf8)
+        case .decimal(let digits): output.append(contentsOf: digits.utf8)
         case .string(let text): Self.write(text, to: &output)
         case .array(let elements):
             output.append(UInt8(ascii: "["))

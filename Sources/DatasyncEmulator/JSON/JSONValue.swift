@@ -1,7 +1,7 @@
 /// A JSON value as the emulator reads, stores and writes it.
 ///
-/// Whole numbers that fit are kept exactly as `integer`; every other number is a `double`. Objects keep all members,
-/// known or unknown; of a member that occurs twice the last one counts.
+/// Whole numbers that fit are kept exactly as `integer`; every other number is a `double`, but for those of decimal
+/// columns. Objects keep all members, known or unknown; of a member that occurs twice the last one counts.
 public enum JSONValue: Sendable, Hashable {
     /// The literal `null`.
     case null
@@ -11,6 +11,8 @@ public enum JSONValue: Sendable, Hashable {
     case integer(Int64)
     /// Any other number.
     case double(Double)
+    /// The digits of a number in a decimal column, zeros at the end included.
+    case decimal(String)
     /// A string.
     case string(String)
     /// An array.

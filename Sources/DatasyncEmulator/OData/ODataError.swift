@@ -3,6 +3,10 @@ struct ODataError: Error, Equatable {
     enum Reason: Equatable {
         case syntax
         case unknownProperty
+        /// The option is fine, but no store could carry it out.
+        case untranslatable
+        /// The genuine server fails.
+        case serverFailure
     }
 
     let reason: Reason
@@ -12,5 +16,10 @@ struct ODataError: Error, Equatable {
 
     static func syntax(_ message: String, at position: Int) -> ODataError {
         ODataError(reason: .syntax, message: message, position: position)
+    }
+
+    static func unknownProperty(_ name: String, at position: Int) -> ODataError {
+        let message = "Could not find a property named '\(name)'"
+        return ODataError(reason: .unknownProperty, message: message, position: position)
     }
 }

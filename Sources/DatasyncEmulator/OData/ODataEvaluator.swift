@@ -21,6 +21,7 @@ struct ODataEvaluator {
         case .arithmetic(let symbol, let left, let right): symbol.value(value(left), value(right))
         case .member(let element, let list): .bool(isMember(value(element), of: list))
         case .call(let function, let arguments): function.value(arguments.map(value))
+        case .cast(let inner, let type): type.value(value(inner))
         }
     }
 

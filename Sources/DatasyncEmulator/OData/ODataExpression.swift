@@ -28,6 +28,7 @@ indirect enum ODataExpression: Equatable, Sendable {
     case arithmetic(Arithmetic, ODataExpression, ODataExpression)
     case member(ODataExpression, [ODataExpression])
     case call(ODataFunction, [ODataExpression])
+    case cast(ODataExpression, ODataNumberType)
 }
 
 extension ODataExpression {

@@ -18,6 +18,7 @@ enum ODataFunction: String, Sendable {
     case hour
     case minute
     case second
+    case date
     case ceiling
     case floor
     case round
@@ -31,6 +32,29 @@ enum ODataFunction: String, Sendable {
         }
     }
 
+    /// The function of a name in a dialect; names have any case under protocol 3.
+    ///
+    /// - Throws: A reason when there is no such function, or when the genuine server does not get far with it.
+    static func named(
+        _ name: String,
+        in dialect: EmulatorConfiguration.Dialect,
+        at position: Int
+    ) throws(ODataError) -> ODataFunction {
+        let known = dialect == .datasync ? name.lowercased() : name
+        switch (dialect, known) {
+        case (.datasync, "replace"), (.datasync, "totaloffsetminutes"):
+            throw ODataError(reason: .serverFailure, message: "There is no function '\(name)'.", position: position)
+        case (.datasync, _) where untranslatable.contains(known):
+            throw ODataError(reason: .untranslatable, message: "No store knows '\(name)'.", position: position)
+        case (.datasync, "substringof"), (.azureMobileApps, "date"): break
+        default: if let function = ODataFunction(rawValue: known) { return function }
+        }
+        throw .syntax("An unknown function with name '\(name)' was found.", at: position)
+    }
+
+    /// Functions of OData that stores such as SQLite cannot translate.
+    private static let untranslatable: Set = ["now", "time", "fractionalseconds", "matchespattern", "isof"]
+
     /// The function's value; null when an argument is null or of a kind the function does not take.
     func value(_ arguments: [ODataValue]) -> ODataValue {
         switch self {
@@ -38,6 +62,7 @@ enum ODataFunction: String, Sendable {
         case .ceiling: Self.rounded(arguments[0], .up)
         case .floor: Self.rounded(arguments[0], .down)
         case .round: Self.rounded(arguments[0], .toNearestOrAwayFromZero)
+        case .date: arguments[0].day.map { .day($0 * Timestamp.ticksPerDay) } ?? .null
         case .substring: substring(arguments)
         default: text(arguments)
         }

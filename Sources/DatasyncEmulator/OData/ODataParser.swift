@@ -11,27 +11,52 @@ struct ODataParser {
 
     static let maximumDepth = 100
 
+    typealias Dialect = EmulatorConfiguration.Dialect
+
+    private let text: String
     private let tokens: [ODataTokenizer.Positioned]
+    private let dialect: Dialect
     private let resolve: Resolver
     private var index = 0
     private var depth = 0
+    /// How many casts of literals were read: the expression does not show them any more.
+    private var casts = 0
 
-    private init(_ text: String, resolve: @escaping Resolver) throws(ODataError) {
-        tokens = try ODataTokenizer.tokens(of: text)
+    private init(_ text: String, _ dialect: Dialect, resolve: @escaping Resolver) throws(ODataError) {
+        self.text = text
+        tokens = try ODataTokenizer.tokens(of: text, dialect)
+        self.dialect = dialect
         self.resolve = resolve
     }
 
     /// Parses a whole `$filter`.
-    static func filter(_ text: String, resolve: @escaping Resolver) throws(ODataError) -> ODataExpression {
-        var parser = try ODataParser(text, resolve: resolve)
+    static func filter(
+        _ text: String,
+        _ dialect: Dialect,
+        resolve: @escaping Resolver
+    ) throws(ODataError) -> ODataExpression {
+        try countingCasts(text, dialect, resolve: resolve).filter
+    }
+
+    /// Parses a whole `$filter`, and tells how many literals were cast in it.
+    static func countingCasts(
+        _ text: String,
+        _ dialect: Dialect,
+        resolve: @escaping Resolver
+    ) throws(ODataError) -> (filter: ODataExpression, casts: Int) {
+        var parser = try ODataParser(text, dialect, resolve: resolve)
         let expression = try parser.disjunction()
-        guard parser.current == .end else { throw parser.error("Syntax error") }
-        return expression
+        guard parser.current == .end else { throw parser.syntaxError }
+        return (expression, parser.casts)
     }
 
     /// Parses a whole `$orderby`.
-    static func order(_ text: String, resolve: @escaping Resolver) throws(ODataError) -> [ODataOrder] {
-        var parser = try ODataParser(text, resolve: resolve)
+    static func order(
+        _ text: String,
+        _ dialect: Dialect,
+        resolve: @escaping Resolver
+    ) throws(ODataError) -> [ODataOrder] {
+        var parser = try ODataParser(text, dialect, resolve: resolve)
         var orders: [ODataOrder] = []
         repeat {
             let expression = try parser.disjunction()
@@ -39,7 +64,7 @@ struct ODataParser {
             if !isDescending { _ = parser.take("asc") }
             orders.append(ODataOrder(expression: expression, isDescending: isDescending))
         } while parser.take(.comma)
-        guard parser.current == .end else { throw parser.error("Syntax error") }
+        guard parser.current == .end else { throw parser.syntaxError }
         return orders
     }
 
@@ -60,12 +85,13 @@ struct ODataParser {
     private mutating func comparison() throws(ODataError) -> ODataExpression {
         let left = try sum()
         guard case .identifier(let name) = current else { return left }
-        if let comparison = ODataExpression.Comparison(rawValue: name) {
+        if let comparison = ODataExpression.Comparison(rawValue: keyword(name)) {
             index += 1
             return .comparison(comparison, left, try sum())
         }
         guard take("in") else { return left }
         guard take(.open) else { throw error("'(' expected") }
+        if dialect == .datasync, take(.close) { return .member(left, []) }
         return .member(left, try arguments())
     }
 
@@ -85,7 +111,7 @@ struct ODataParser {
         var left = try operand(&self)
         var links = 0
         defer { depth -= links }
-        while case .identifier(let name) = current, let symbol = ODataExpression.Arithmetic(rawValue: name),
+        while case .identifier(let name) = current, let symbol = ODataExpression.Arithmetic(rawValue: keyword(name)),
             operators.contains(symbol)
         {
             index += 1
@@ -97,9 +123,12 @@ struct ODataParser {
     }
 
     private mutating func unary() throws(ODataError) -> ODataExpression {
-        try deepen()
-        defer { depth -= 1 }
-        if take("not") { return .not(try unary()) }
+        let isNegation = take("not")
+        // A parenthesis after `not` counts for both.
+        let depth = isNegation && current == .open ? 0 : 1
+        try deepen(by: depth)
+        defer { self.depth -= depth }
+        if isNegation { return .not(try unary()) }
         if take(.minus) { return .negated(try unary()) }
         return try primary()
     }
@@ -119,22 +148,18 @@ struct ODataParser {
             return inner
         case .identifier(let name):
             index += 1
-            if take(.open) { return name == "cast" ? try cast() : try call(name, at: start) }
+            if take(.open) { return keyword(name) == "cast" ? try cast() : try call(name, at: start) }
             switch resolve(name) {
             case .column(let column): return .property(column)
             case .alwaysNull: return .literal(.null)
-            case .unknown:
-                let message = "Could not find a property named '\(name)'"
-                throw ODataError(reason: .unknownProperty, message: message, position: start)
+            case .unknown: throw .unknownProperty(name, at: start)
             }
         case .close, .comma, .minus, .end: throw error("Expression expected")
         }
     }
 
     private mutating func call(_ name: String, at start: Int) throws(ODataError) -> ODataExpression {
-        guard let function = ODataFunction(rawValue: name) else {
-            throw .syntax("Unknown function '\(name)'", at: start)
-        }
+        let function = try ODataFunction.named(name, in: dialect, at: start)
         let arguments = take(.close) ? [] : try arguments()
         guard function.argumentCounts.contains(arguments.count) else {
             throw .syntax("Function '\(name)' does not take \(arguments.count) arguments", at: start)
@@ -152,20 +177,33 @@ struct ODataParser {
 
     private mutating func cast() throws(ODataError) -> ODataExpression {
         let start = tokens[index].position
-        guard case .literal(let value) = current else { throw error("Literal expected") }
-        index += 1
+        let inner = try disjunction()
         guard take(.comma), case .identifier(let type) = current else { throw error("Type expected") }
         index += 1
         guard take(.close) else { throw error("')' expected") }
-        let converted: ODataValue? =
-            switch type {
-            case "Edm.DateTimeOffset", "Edm.Date": value.instant.map(ODataValue.instant)
-            case "Edm.TimeOfDay": value.timeOfDay.map(ODataValue.time)
-            case "Edm.Guid": value.text.map { .guid($0.lowercased()) }
-            default: nil
-            }
-        guard let converted else { throw .syntax("Cannot cast to '\(type)'", at: start) }
-        return .literal(converted)
+        if case .literal(let value) = inner, let literal = try Self.literal(value, castTo: type, at: start) {
+            casts += 1
+            return .literal(literal)
+        }
+        if dialect == .datasync, let number = ODataNumberType(rawValue: type) { return .cast(inner, number) }
+        throw .syntax("Cannot cast to '\(type)'", at: start)
+    }
+
+    /// A literal as another type; nil where the type is not one of those that literals are cast to.
+    private static func literal(
+        _ value: ODataValue,
+        castTo type: String,
+        at start: Int
+    ) throws(ODataError) -> ODataValue? {
+        switch (type, value) {
+        case ("Edm.DateTimeOffset", .instant), ("Edm.Date", .day), ("Edm.TimeOfDay", .time), ("Edm.Guid", .guid):
+            return value
+        case ("Edm.Guid", .string(let text)): return .guid(text.lowercased())
+        case ("Edm.DateTimeOffset", .string), ("Edm.DateTimeOffset", .day), ("Edm.Date", .string),
+            ("Edm.Date", .instant):
+            throw ODataError(reason: .serverFailure, message: "Cannot cast to '\(type)'", position: start)
+        default: return nil
+        }
     }
 
     // MARK: Tokens
@@ -179,12 +217,23 @@ struct ODataParser {
     }
 
     private mutating func take(_ word: String) -> Bool {
-        take(.identifier(word))
+        guard case .identifier(let name) = current, keyword(name) == word else { return false }
+        index += 1
+        return true
     }
 
-    private mutating func deepen() throws(ODataError) {
-        depth += 1
+    /// A name as it is compared with those that the language has: in any case under protocol 3.
+    private func keyword(_ name: String) -> String {
+        dialect == .datasync ? name.lowercased() : name
+    }
+
+    private mutating func deepen(by levels: Int = 1) throws(ODataError) {
+        depth += levels
         guard depth <= Self.maximumDepth else { throw error("Expression too deep") }
+    }
+
+    private var syntaxError: ODataError {
+        error("Syntax error at position \(tokens[index].position) in '\(text)'.")
     }
 
     private func error(_ message: String) -> ODataError {

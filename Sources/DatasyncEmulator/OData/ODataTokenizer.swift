@@ -1,4 +1,4 @@
-/// Cuts the text of a query option into tokens, literals of both dialects included.
+/// Cuts the text of a query option into tokens, with a dialect's literals.
 struct ODataTokenizer {
     enum Token: Equatable {
         case identifier(String)
@@ -16,15 +16,20 @@ struct ODataTokenizer {
     }
 
     private let bytes: [UInt8]
+    private let dialect: EmulatorConfiguration.Dialect
     private var position = 0
 
-    private init(_ text: String) {
+    private init(_ text: String, _ dialect: EmulatorConfiguration.Dialect) {
         bytes = Array(text.utf8)
+        self.dialect = dialect
     }
 
     /// All tokens, the last being `end`.
-    static func tokens(of text: String) throws(ODataError) -> [Positioned] {
-        var tokenizer = ODataTokenizer(text)
+    static func tokens(
+        of text: String,
+        _ dialect: EmulatorConfiguration.Dialect
+    ) throws(ODataError) -> [Positioned] {
+        var tokenizer = ODataTokenizer(text, dialect)
         var tokens: [Positioned] = []
         repeat {
             tokenizer.skipSpace()
@@ -46,7 +51,12 @@ struct ODataTokenizer {
         case UInt8(ascii: "-"):
             if position + 1 < bytes.count, Self.isDigit(bytes[position + 1]) { return .literal(try number()) }
             position += 1
-            return .minus
+            guard isNext("INF") else { return .minus }
+            position += 3
+            return .literal(.double(-.infinity))
+        case UInt8(ascii: "$") where isNext("$it/"):
+            position += 4
+            return try word()
         case _ where Self.isLetter(byte): return try word()
         default: throw .syntax("Syntax error", at: position)
         }
@@ -57,9 +67,10 @@ struct ODataTokenizer {
     private mutating func word() throws(ODataError) -> Token {
         let start = position
         let name = take(run { Self.isLetter($0) || Self.isDigit($0) || $0 == UInt8(ascii: ".") })
-        guard peek == UInt8(ascii: "'") else { return Self.keyword(name) }
+        guard peek == UInt8(ascii: "'") else { return keyword(name) }
         let quote = position
         let content = try quoted()
+        guard dialect == .azureMobileApps else { throw .syntax("Unrecognized literal '\(name)'", at: start) }
         switch name {
         case "datetime", "datetimeoffset":
             guard let ticks = Timestamp.ticks(isoText: content, requiresZone: true) else {
@@ -77,11 +88,13 @@ struct ODataTokenizer {
         }
     }
 
-    private static func keyword(_ name: String) -> Token {
+    private func keyword(_ name: String) -> Token {
         switch name {
         case "null": .literal(.null)
         case "true": .literal(.bool(true))
         case "false": .literal(.bool(false))
+        case "NaN" where dialect == .datasync: .literal(.double(.nan))
+        case "INF" where dialect == .datasync: .literal(.double(.infinity))
         default: .identifier(name)
         }
     }
@@ -110,9 +123,16 @@ struct ODataTokenizer {
             lead + run(from: position + lead) { Self.isLetter($0) || Self.isDigit($0) || ".:+-".utf8.contains($0) }
         )
         if let value = Self.number(text) { return value }
-        if let ticks = Timestamp.ticks(isoText: text) { return .instant(ticks) }
+        if let instant = instant(text) { return instant }
         if let ticks = Timestamp.timeOfDayTicks(text) { return .time(ticks) }
         throw .syntax("Invalid literal", at: start)
+    }
+
+    private func instant(_ text: String) -> ODataValue? {
+        guard dialect == .datasync else { return Timestamp.ticks(isoText: text).map(ODataValue.instant) }
+        if text.utf8.count == 10 { return Timestamp.ticks(isoText: text).map(ODataValue.day) }
+        guard !text.utf8.contains(where: { "tz".utf8.contains($0) }) else { return nil }
+        return Timestamp.ticks(isoText: text, requiresZone: true).map(ODataValue.instant)
     }
 
     private static func number(_ text: String) -> ODataValue? {
@@ -145,6 +165,10 @@ struct ODataTokenizer {
 
     private var peek: UInt8? {
         position < bytes.count ? bytes[position] : nil
+    }
+
+    private func isNext(_ text: String) -> Bool {
+        bytes[position...].starts(with: text.utf8)
     }
 
     private mutating func skipSpace() {

@@ -8,6 +8,8 @@ enum ODataValue: Equatable, Sendable {
     case string(String)
     /// Units of 100 nanoseconds since 1970.
     case instant(Int64)
+    /// The start of a day in UTC, in units of 100 nanoseconds since 1970.
+    case day(Int64)
     /// Units of 100 nanoseconds since midnight.
     case time(Int64)
     /// Lower case.
@@ -17,10 +19,14 @@ enum ODataValue: Equatable, Sendable {
 
     /// What a column of a declared type holds; of an undeclared one, what it looks like.
     init(_ value: JSONValue, _ type: EmulatedTableDefinition.ColumnType? = nil) {
-        switch (type, value) {
+        switch (type?.kind, value) {
         case (.decimal, .integer(let value)): self = .decimal(ODataDecimal(value))
         case (.decimal, .double(let value)): self = ODataDecimal(value).map(ODataValue.decimal) ?? .null
         case (.date, .string(let text)): self = Timestamp.ticks(isoText: text).map(ODataValue.instant) ?? .null
+        case (.day, .string(let text)): self = Timestamp.ticks(isoText: text).map(ODataValue.day) ?? .null
+        case (.time, .string(let text)): self = Timestamp.timeOfDayTicks(text).map(ODataValue.time) ?? .null
+        case (.uuid, .string(let text)): self = .guid(text.lowercased())
+        case (.json, _) where value != .null: self = .structured
         default: self.init(value)
         }
     }
@@ -31,6 +37,7 @@ enum ODataValue: Equatable, Sendable {
         case .bool(let value): self = .bool(value)
         case .integer(let value): self = .integer(value)
         case .double(let value): self = .double(value)
+        case .decimal(let digits): self = ODataDecimal(digits).map(ODataValue.decimal) ?? .null
         case .string(let value): self = .string(value)
         case .array, .object: self = .structured
         }
@@ -71,10 +78,15 @@ enum ODataValue: Equatable, Sendable {
 
     var instant: Int64? {
         switch self {
-        case .instant(let ticks): ticks
+        case .instant(let ticks), .day(let ticks): ticks
         case .string(let text): Timestamp.ticks(isoText: text)
         default: nil
         }
+    }
+
+    /// The day of an instant, counted from 1970.
+    var day: Int64? {
+        instant.map { ($0 - (($0 % Timestamp.ticksPerDay) + Timestamp.ticksPerDay) % Timestamp.ticksPerDay) / Timestamp.ticksPerDay }
     }
 
     var timeOfDay: Int64? {
@@ -104,12 +116,13 @@ enum ODataValue: Equatable, Sendable {
         case (.null, _), (_, .null): nil
         case (.bool(let first), .bool(let second)): Order(first ? 1 : 0, second ? 1 : 0)
         case (.integer(let first), .integer(let second)): Order(first, second)
-        case (.double(let first), .double(let second)): Order(first, second)
+        case (.double(let first), .double(let second)): first.isNaN || second.isNaN ? nil : Order(first, second)
         case (.integer, .double), (.double, .integer), (.decimal, _), (_, .decimal):
             Self.pair(decimal, other.decimal).map { Order($0.compare(to: $1), 0) }
         case (.string(let first), .string(let second)): Order(RowID(first), RowID(second))
         case (.guid, .guid), (.guid, .string), (.string, .guid):
             Self.pair(text, other.text).map { Order(RowID($0.lowercased()), RowID($1.lowercased())) }
+        case (.day, _), (_, .day): Self.pair(day, other.day).map { Order($0, $1) }
         case (.instant, _), (_, .instant): Self.pair(instant, other.instant).map { Order($0, $1) }
         case (.time, _), (_, .time): Self.pair(timeOfDay, other.timeOfDay).map { Order($0, $1) }
         default: nil
@@ -132,7 +145,7 @@ enum ODataValue: Equatable, Sendable {
         case .bool: 1
         case .integer, .double, .decimal: 2
         case .string, .guid: 3
-        case .instant: 4
+        case .instant, .day: 4
         case .time: 5
         case .structured: 6
         }

@@ -4,17 +4,17 @@ enum ColumnConversion {
     static func type(of value: JSONValue) -> EmulatedTableDefinition.ColumnType {
         switch value {
         case .bool: .boolean
-        case .integer, .double: .number
-        case .null, .string, .array, .object: .string
+        case .integer, .double, .decimal: .number
+        case .null, .string, .array, .object: .text
         }
     }
 
     static func convert(_ value: JSONValue, to type: EmulatedTableDefinition.ColumnType) -> JSONValue {
         guard value != .null else { return .null }
-        return switch type {
+        return switch type.kind {
         case .boolean: .bool(isTruthy(value))
-        case .string: .string(text(value))
-        case .number, .decimal: number(value)
+        case .text, .day, .time, .bytes, .uuid, .json: .string(text(value))
+        case .integer, .number, .decimal: number(value)
         case .date:
             Timestamp.ticks(isoText: text(value))
                 .map { ticks in
@@ -35,7 +35,7 @@ enum ColumnConversion {
         case .bool(let value): value ? "1" : "0"
         case .integer(let value): value.description
         case .double(let value): value.description
-        case .string(let text): text
+        case .decimal(let text), .string(let text): text
         }
     }
 
@@ -45,6 +45,7 @@ enum ColumnConversion {
         case .bool(let value): value
         case .integer(let value): value != 0
         case .double(let value): value != 0
+        case .decimal(let digits): Double(digits) != 0
         case .string(let text): !text.isEmpty
         case .array, .object: true
         }

@@ -14,8 +14,8 @@ extension Protocol2Handler {
         let selection: [String]?
         do {
             let resolve: ODataParser.Resolver = { name in Self.property(name, of: table) }
-            query.filter = try nonEmptyOption("$filter").map { try ODataParser.filter($0, resolve: resolve) }
-            query.orders = try nonEmptyOption("$orderby").map { try ODataParser.order($0, resolve: resolve) } ?? []
+            query.filter = try nonEmptyOption("$filter").map { try ODataParser.filter($0, .azureMobileApps, resolve: resolve) }
+            query.orders = try nonEmptyOption("$orderby").map { try ODataParser.order($0, .azureMobileApps, resolve: resolve) } ?? []
             selection = try nonEmptyOption("$select").map { try Self.selection($0, of: table) }
         } catch let problem as ODataError where problem.reason == .unknownProperty {
             // The server catches the missing column, for a later insert may still make it.

@@ -87,7 +87,7 @@ struct Protocol2Item {
                 table.noteColumn(name, ColumnConversion.type(of: value))
             }
             let column = known ?? name
-            values[column] = ColumnConversion.convert(value, to: table.columns[column] ?? .string)
+            values[column] = ColumnConversion.convert(value, to: table.columns[column] ?? .text)
         }
         return values
     }

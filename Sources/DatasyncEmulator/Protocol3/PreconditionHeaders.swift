@@ -1,7 +1,8 @@
 import Foundation
 
-/// The four conditional headers, evaluated as a Datasync server does, with two mends: a list in `If-Match` is accepted,
-/// and a tag list that does not parse is refused instead of ignored, for ignoring it makes a write unconditional.
+/// The four conditional headers, evaluated as a Datasync server does, with two mends unless it is to be genuine: a list
+/// in `If-Match` is accepted, and a tag list that does not parse is refused instead of ignored, for ignoring it makes a
+/// write unconditional.
 struct PreconditionHeaders {
     enum Outcome: Equatable {
         case met
@@ -12,26 +13,51 @@ struct PreconditionHeaders {
 
     private let headers: HTTPHeaderFields
 
-    init(_ headers: HTTPHeaderFields) {
+    private let isGenuine: Bool
+
+    init(_ headers: HTTPHeaderFields, isGenuine: Bool = false) {
         self.headers = headers
+        self.isGenuine = isGenuine
     }
 
     /// Judges a row by its version and its `updatedAt`, in milliseconds since 1970.
     func evaluate(version: String, updatedAt: Int64, isRead: Bool) -> Outcome {
         let stamp = updatedAt * Timestamp.ticksPerMillisecond
-        if let field = headers["If-Match"] {
-            guard let tags = Self.tags(field) else { return .malformed(header: "If-Match") }
+        switch field("If-Match") {
+        case .unreadable: return .malformed(header: "If-Match")
+        case .tags(let tags):
             if !tags.contains(where: { $0.matches(version) }) { return .failed }
-        } else if let date = headers["If-Unmodified-Since"].flatMap(Timestamp.ticks(httpText:)), date <= stamp {
-            return .failed
+            // The genuine server takes the only tag that there is, and stumbles over a second one.
+            if isGenuine, tags.count > 1 { return .malformed(header: "If-Match") }
+        case .absent:
+            if let date = headers["If-Unmodified-Since"].flatMap(Timestamp.ticks(httpText:)), date <= stamp {
+                return .failed
+            }
         }
-        if let field = headers["If-None-Match"] {
-            guard let tags = Self.tags(field) else { return .malformed(header: "If-None-Match") }
+        switch field("If-None-Match") {
+        case .unreadable: return .malformed(header: "If-None-Match")
+        case .tags(let tags):
             if tags.contains(where: { $0.matches(version) }) { return isRead ? .notModified : .failed }
-        } else if let date = headers["If-Modified-Since"].flatMap(Timestamp.ticks(httpText:)), date > stamp {
-            return isRead ? .notModified : .failed
+        case .absent:
+            if let date = headers["If-Modified-Since"].flatMap(Timestamp.ticks(httpText:)), date > stamp {
+                return isRead ? .notModified : .failed
+            }
         }
         return .met
+    }
+
+    private enum Field {
+        case absent
+        case unreadable
+        case tags([Tag])
+    }
+
+    private func field(_ name: String) -> Field {
+        guard let text = headers[name] else { return .absent }
+        guard isGenuine else { return Self.tags(text).map(Field.tags) ?? .unreadable }
+        // What cannot be read is dropped, member by member.
+        let readable = text.split(separator: ",").flatMap { Self.tags(String($0)) ?? [] }
+        return readable.isEmpty ? .absent : .tags(readable)
     }
 
     enum Tag: Equatable {

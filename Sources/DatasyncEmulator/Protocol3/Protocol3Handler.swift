@@ -12,7 +12,7 @@ struct Protocol3Handler {
         case ("GET", let id?): read(RowID(id), in: table)
         case ("PUT", let id?): replace(RowID(id), in: &table)
         case ("DELETE", let id?): delete(RowID(id), in: &table)
-        default: EmulatorResponse(405, headers: ["Allow": id == nil ? "GET, POST" : "GET, PUT, DELETE"])
+        default: EmulatorResponse(405, headers: ["Allow": id == nil ? "GET, POST" : "DELETE, GET, PUT"])
         }
     }
 
@@ -20,17 +20,20 @@ struct Protocol3Handler {
 
     private func create(in table: inout EmulatedTable) -> EmulatorResponse {
         let item: Protocol3Item
-        switch Protocol3Item.read(from: request) {
-        case .success(let read): item = read
-        case .failure(let refusal): return refusal.response
+        do throws(Protocol3Item.Refusal) {
+            item = try readItem(for: table)
+        } catch {
+            return refusal(error)
         }
         let id = RowID(item.id.flatMap { $0.isEmpty ? nil : $0 } ?? configuration.makeID())
         if let stored = table[id] { return entity(409, stored, in: table) }
-        if let refusal = item.refusal(by: table) { return refusal.response }
         let row = stored(item, as: id, in: &table)
+        let canBeSent = id.text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+        // Where the genuine server stumbles over the field, the row is there all the same.
+        if configuration.isGenuine, !canBeSent { return EmulatorResponse(500) }
         var response = entity(201, row, in: table)
-        let host = request.headers["Host"] ?? "localhost"
-        response.headers["Location"] = "\(request.scheme)://\(host)\(request.path)/\(PercentEncoding.encode(id.text))"
+        guard response.status == 201 else { return response }
+        response.headers["Location"] = request.displayedURL + "/" + (canBeSent ? id.text : PercentEncoding.encode(id.text))
         return response
     }
 
@@ -42,15 +45,15 @@ struct Protocol3Handler {
 
     private func replace(_ id: RowID, in table: inout EmulatedTable) -> EmulatorResponse {
         let item: Protocol3Item
-        switch Protocol3Item.read(from: request) {
-        case .success(let read): item = read
-        case .failure(let refusal): return refusal.response
+        do throws(Protocol3Item.Refusal) {
+            item = try readItem(for: table)
+        } catch {
+            return refusal(error)
         }
         guard let sent = item.id, RowID(sent) == id else { return EmulatorResponse(400) }
         guard let row = table[id] else { return EmulatorResponse(404) }
         if row.deleted, table.definition.softDelete, !includesDeleted { return EmulatorResponse(410) }
         if let refusal = unmetCondition(for: row, in: table) { return refusal }
-        if let refusal = item.refusal(by: table) { return refusal.response }
         let changed = stored(item, as: id, in: &table)
         return entity(200, changed, in: table)
     }
@@ -70,6 +73,12 @@ struct Protocol3Handler {
         return EmulatorResponse(204)
     }
 
+    private func readItem(for table: EmulatedTable) throws(Protocol3Item.Refusal) -> Protocol3Item {
+        let item = try Protocol3Item(request, for: table.definition)
+        if !configuration.isGenuine, item.holdsInfinity { throw .unreadable("A number is out of range.") }
+        return item
+    }
+
     /// Stores an item whole: members it leaves out are gone afterwards.
     private func stored(_ item: Protocol3Item, as id: RowID, in table: inout EmulatedTable) -> EmulatedRow {
         let stamp = table.nextStamp(now: configuration.clock())
@@ -81,44 +90,11 @@ struct Protocol3Handler {
             version: configuration.makeVersion(after: nil),
             deleted: item.deleted
         )
-        for (name, value) in item.values {
-            table.noteColumn(name, ColumnConversion.type(of: value))
+        for name in item.names {
+            table.noteColumn(name, ColumnConversion.type(of: item.values[name] ?? .null))
         }
         table.store(row)
         return row
-    }
-
-    // MARK: Answers
-
-    private func unmetCondition(for row: EmulatedRow, in table: EmulatedTable) -> EmulatorResponse? {
-        let conditions = PreconditionHeaders(request.headers)
-        switch conditions.evaluate(version: row.version, updatedAt: row.updatedAt, isRead: request.method == "GET") {
-        case .met: return nil
-        case .notModified: return EmulatorResponse(304)
-        case .failed: return entity(412, row, in: table)
-        case .malformed(let header): return .json(400, .string("The \(header) header is not a list of quoted ETags."))
-        }
-    }
-
-    func entity(_ status: Int, _ row: EmulatedRow, in table: EmulatedTable) -> EmulatorResponse {
-        var response = EmulatorResponse.json(status, .object(Self.members(of: row, in: table)))
-        response.headers["ETag"] = "\"\(row.version)\""
-        response.headers["Last-Modified"] = Timestamp.httpText(milliseconds: row.updatedAt)
-        return response
-    }
-
-    /// A row as it is sent. Declared dates are UTC with milliseconds, whatever was stored.
-    static func members(of row: EmulatedRow, in table: EmulatedTable) -> [String: JSONValue] {
-        var members = row.values
-        for (name, type) in table.definition.columns where type == .date {
-            guard let value = members[name] else { continue }
-            members[name] = ColumnConversion.convert(value, to: .date)
-        }
-        members["id"] = .string(row.id.text)
-        members["updatedAt"] = .string(Timestamp.text(milliseconds: row.updatedAt))
-        members["version"] = .string(row.version)
-        members["deleted"] = .bool(row.deleted)
-        return members
     }
 
     var includesDeleted: Bool {

@@ -1,61 +1,71 @@
 import Foundation
 
-/// The body of a POST or PUT, read and checked.
+/// The body of a POST or PUT, read as a table's entity and checked.
 struct Protocol3Item {
-    struct Refusal: Error {
-        let response: EmulatorResponse
+    enum Refusal: Error {
+        /// The body is not announced as JSON.
+        case unsupportedMediaType
+        /// The body is the literal `null`.
+        case null
+        /// The body is no JSON or does not fit the table, with what is wrong, for people.
+        case unreadable(String)
     }
 
-    var id: String?
-    var deleted = false
-    /// Everything but the system members, as sent.
-    var values: [String: JSONValue]
+    private(set) var id: String?
+    private(set) var deleted = false
+    /// Everything but the system members, as the table keeps it.
+    let values: [String: JSONValue]
+    /// The names of the values in the order in which they were sent.
+    let names: [String]
 
-    static func read(from request: EmulatorRequest) -> Result<Protocol3Item, Refusal> {
-        guard request.mediaType == "application/json" else { return .failure(Refusal(response: EmulatorResponse(415))) }
+    init(_ request: EmulatorRequest, for table: EmulatedTableDefinition) throws(Refusal) {
+        guard Self.isJSON(request.mediaType) else { throw .unsupportedMediaType }
+        let members: [JSONParser.Member]?
+        let value: JSONValue
         do {
-            return .success(try Protocol3Item(JSONParser.parse(request.body)))
-        } catch let error as JSONSyntaxError {
-            return .failure(Refusal(response: .json(400, .string(error.message))))
-        } catch let refusal as Refusal {
-            return .failure(refusal)
+            (members, value) = try JSONParser.members(of: request.body, .dotNet)
         } catch {
-            return .failure(Refusal(response: EmulatorResponse(400)))
+            throw .unreadable(error.message)
         }
-    }
-
-    private init(_ body: JSONValue) throws {
-        guard let members = body.object else { throw Self.refusal("The body must be a JSON object.") }
-        values = members
-        for (name, value) in members {
-            let systemName = name.lowercased()
-            guard ["id", "deleted", "updatedat", "version"].contains(systemName) else { continue }
-            values[name] = nil
-            switch (systemName, value) {
+        guard value != .null else { throw .null }
+        guard let members else { throw .unreadable("The body must be a JSON object.") }
+        var others: [(name: String, value: JSONValue)] = []
+        var id: String?
+        var deleted = false
+        for member in members {
+            switch (member.name.lowercased(), member.value) {
             case ("id", .string(let text)): id = text
             case ("id", .null): id = nil
             case ("deleted", .bool(let mark)): deleted = mark
             // The client's own stamp and version are overwritten, but they must be such.
             case ("updatedat", .null), ("version", .null): continue
-            case ("updatedat", .string(let text)) where text.isEmpty || Timestamp.ticks(isoText: text) != nil: continue
+            case ("updatedat", .string(let text)) where DotNetDate.ticks(text) != nil: continue
             case ("version", .string(let text)) where Data(base64Encoded: text) != nil: continue
-            default: throw Self.refusal("The member '\(name)' has the wrong form.")
+            case ("id", _), ("deleted", _), ("updatedat", _), ("version", _):
+                throw .unreadable("The member '\(member.name)' has the wrong form.")
+            default: others.append((member.name, member.value))
             }
+        }
+        (self.id, self.deleted) = (id, deleted)
+        names = table.columns.isEmpty ? others.map(\.name) : []
+        do {
+            values = try table.stored(others)
+        } catch {
+            throw .unreadable(error.message)
         }
     }
 
-    /// Why a table cannot store the item: a declared date that is none.
-    func refusal(by table: EmulatedTable) -> Refusal? {
-        for (name, type) in table.definition.columns where type == .date {
-            guard let value = values[name], value != .null else { continue }
-            guard let text = value.string, Timestamp.ticks(isoText: text) != nil else {
-                return Self.refusal("The member '\(name)' is not a date.")
-            }
-        }
-        return nil
+    private static func isJSON(_ mediaType: String?) -> Bool {
+        guard let subtype = mediaType?.split(separator: "/", omittingEmptySubsequences: false), subtype.count == 2,
+            subtype[0] == "application"
+        else { return false }
+        return subtype[1] == "json" || subtype[1].hasSuffix("+json")
     }
 
-    private static func refusal(_ message: String) -> Refusal {
-        Refusal(response: .json(400, .string(message)))
+    /// Whether one of the values is a number out of range, which a genuine server stores and cannot read again.
+    var holdsInfinity: Bool {
+        values.values.contains { value in
+            if case .double(let number) = value { !number.isFinite } else { false }
+        }
     }
 }

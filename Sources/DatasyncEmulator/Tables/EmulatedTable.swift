@@ -7,6 +7,8 @@ struct EmulatedTable: Sendable {
     let definition: EmulatedTableDefinition
     /// Every column that is declared or that a row has had, except the system's.
     private(set) var columns: [String: EmulatedTableDefinition.ColumnType]
+    /// The same columns in the order of answers.
+    private(set) var layout: RowLayout
     private var rows: [RowID: EmulatedRow] = [:]
     /// All ids in order.
     private var ids: [RowID] = []
@@ -34,7 +36,8 @@ struct EmulatedTable: Sendable {
         self.definition = definition
         self.resolution = store.stamps
         self.generator = SeededGenerator(seed: store.effectiveSeed)
-        self.columns = definition.columns
+        self.columns = definition.columns.types
+        self.layout = RowLayout(definition.columns.names)
     }
 
     subscript(id: RowID) -> EmulatedRow? {
@@ -112,7 +115,9 @@ struct EmulatedTable: Sendable {
     }
 
     mutating func noteColumn(_ name: String, _ type: EmulatedTableDefinition.ColumnType) {
-        if columns[name] == nil { columns[name] = type }
+        guard columns[name] == nil else { return }
+        columns[name] = type
+        layout.append(name)
     }
 }
 

@@ -11,7 +11,14 @@ struct SeededRow {
         let createdAt = isDatasync ? stamp : try Self.takeTicks("createdAt", from: &values) ?? stamp
         let version = try Self.take("version", from: &values, \.string)
         let deleted = try Self.take("deleted", from: &values, \.bool) ?? false
-        for (name, value) in values where isDatasync || value != .null {
+        if isDatasync {
+            do {
+                values = try table.definition.stored(values.map { ($0, $1) }.sorted { $0.0 < $1.0 })
+            } catch {
+                throw EmulatorError(.invalidRow, "A seeded row does not fit its table: \(error.message)")
+            }
+        }
+        for (name, value) in values.sorted(by: { $0.key < $1.key }) where isDatasync || value != .null {
             table.noteColumn(name, ColumnConversion.type(of: value))
         }
         row = EmulatedRow(

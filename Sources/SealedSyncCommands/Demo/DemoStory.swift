@@ -24,7 +24,7 @@ final class DemoStory {
 
     func tell() async throws -> DemoResult {
         let start = ContinuousClock.now
-        let server = EmulatorServer(EmulatorCommand.configuration(protocolNumber, tables: [DemoTodo.table]))
+        let server = EmulatorServer(EmulatorCommand.configuration(protocolNumber, tables: [.init(DemoTodo.table)]))
         let url = try await server.start()
         let result: Result<Void, any Error>
         do {

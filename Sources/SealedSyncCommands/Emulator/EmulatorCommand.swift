@@ -22,16 +22,17 @@ struct EmulatorCommand: ToolCommand {
     @Option(help: "How many rows a page has at most; otherwise as the genuine server: 100, or 50 in protocol 2.")
     var pageSize: Int?
 
-    @Option(help: ArgumentHelp("A table to serve; may be repeated. (default: TodoItem)", valueName: "name"))
-    var table: [String] = []
+    @OptionGroup var tableOptions: EmulatedTableOptions
 
-    @Option(
+    @Flag(
         help: ArgumentHelp(
-            "Declare a column of every table, such as date=due; kinds: text, boolean, number, date. May be repeated.",
-            valueName: "kind=name"
+            """
+            Protocol 3: answer as the genuine server also where that is no good, such as 500 to a broken body, or a write \
+            without condition for an If-Match that cannot be read.
+            """
         )
     )
-    var column: [String] = []
+    var genuine = false
 
     @Option(
         help: ArgumentHelp(
@@ -47,9 +48,6 @@ struct EmulatorCommand: ToolCommand {
     @OptionGroup
     var store: EmulatorStoreOptions
 
-    @Flag(help: "Remove deleted rows instead of marking them.")
-    var hardDelete = false
-
     @Flag(help: "Print one JSON object instead of the line.")
     var json = false
 
@@ -63,7 +61,6 @@ struct EmulatorCommand: ToolCommand {
         guard (tlsCertificate == nil) == (tlsKey == nil) else {
             throw ValidationError("--tls-certificate and --tls-key are given together or not at all.")
         }
-        _ = try columns
     }
 
     private var certificate: ServerCertificate? {
@@ -71,31 +68,9 @@ struct EmulatorCommand: ToolCommand {
         return ServerCertificate(certificate: URL(filePath: tlsCertificate), key: URL(filePath: tlsKey))
     }
 
-    private var columns: [String: EmulatedTableDefinition.ColumnType] {
-        get throws {
-            let kinds: [String: EmulatedTableDefinition.ColumnType] = [
-                "text": .string, "boolean": .boolean, "number": .number, "date": .date,
-            ]
-            var columns: [String: EmulatedTableDefinition.ColumnType] = [:]
-            for text in column {
-                let parts = text.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
-                guard parts.count == 2, !parts[1].isEmpty, let kind = kinds[parts[0]] else {
-                    throw ValidationError("'--column \(text)' is not of the form date=NAME; see --help.")
-                }
-                columns[parts[1]] = kind
-            }
-            return columns
-        }
-    }
-
     func perform() async throws {
-        var configuration = Self.configuration(
-            protocolNumber,
-            tables: table.isEmpty ? ["TodoItem"] : table,
-            columns: try columns,
-            softDelete: !hardDelete,
-            pageSize: pageSize
-        )
+        var configuration = Self.configuration(protocolNumber, tables: try tableOptions.definitions, pageSize: pageSize)
+        configuration.isGenuine = genuine
         configuration.store = store.behaviour
         let server = EmulatorServer(configuration, certificate: certificate)
         let signals = await TerminationSignals.takenOver()
@@ -112,14 +87,12 @@ struct EmulatorCommand: ToolCommand {
     /// What an emulator of a protocol serves.
     static func configuration(
         _ protocolNumber: Int,
-        tables: [String],
-        columns: [String: EmulatedTableDefinition.ColumnType] = [:],
-        softDelete: Bool = true,
+        tables: [EmulatedTableDefinition],
         pageSize: Int? = nil
     ) -> EmulatorConfiguration {
         var configuration = EmulatorConfiguration(
             dialect: protocolNumber == 2 ? .azureMobileApps : .datasync,
-            tables: tables.map { EmulatedTableDefinition($0, columns: columns, softDelete: softDelete) }
+            tables: tables
         )
         configuration.pageSize = pageSize
         return configuration

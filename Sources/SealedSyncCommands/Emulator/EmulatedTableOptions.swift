@@ -1,0 +1,64 @@
+internal import CommandArguments
+internal import DatasyncEmulator
+internal import Foundation
+
+/// Which tables an emulator serves.
+struct EmulatedTableOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            """
+            A table to serve; may be repeated. Alone, its name: it keeps what it is given. With columns, such as \
+            'TodoItem(text: text?, done: boolean, size: integer = 1)', it has these and no others; kinds: text, boolean, \
+            integer, number, decimal, date, day, time, bytes, uuid, json, with '?' where it may be null. \
+            (default: TodoItem)
+            """,
+            valueName: "table"
+        )
+    )
+    var table: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "A JSON file of tables, such as {\"TodoItem\": {\"text\": \"text?\", \"size\": \"integer = 1\"}}.",
+            valueName: "file"
+        )
+    )
+    var tables: String?
+
+    @Flag(help: "Remove deleted rows instead of marking them.")
+    var hardDelete = false
+
+    func validate() throws {
+        guard tables != "" else { throw ValidationError("--tables needs the name of a file.") }
+        _ = try named
+    }
+
+    /// The tables that the line itself names.
+    private var named: [EmulatedTableDefinition] {
+        get throws {
+            try table.map { text in
+                do {
+                    return try TableDeclaration.table(text, softDelete: !hardDelete)
+                } catch let error as EmulatorError {
+                    throw ValidationError("--table: \(error.message)")
+                }
+            }
+        }
+    }
+
+    /// The tables of the file and those named beside it.
+    var definitions: [EmulatedTableDefinition] {
+        get throws {
+            let filed = try tables.map { path in
+                let json = try Data(contentsOf: URL(filePath: path))
+                do {
+                    return try TableDeclaration.tables(json: json, softDelete: !hardDelete)
+                } catch let error as EmulatorError {
+                    throw ToolError("usage", "\(path): \(error.message)")
+                }
+            }
+            let all = try (filed ?? []) + named
+            return all.isEmpty ? [EmulatedTableDefinition("TodoItem", softDelete: !hardDelete)] : all
+        }
+    }
+}
