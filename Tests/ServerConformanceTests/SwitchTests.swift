@@ -27,7 +27,15 @@ struct SwitchTests {
 
     static let switches: [Switch] = [
         Switch(description: "pages of 7 rows", properties: ["page size": "7"]) { $0.pageSize = 7 },
-        Switch(description: "a largest $top of 60", properties: ["largest $top": "60"]) { $0.maximumTop = 60 },
+        Switch(description: "a largest $top of 60", protocols: [.datasync], properties: ["largest $top": "60"]) {
+            $0.maximumTop = 60
+        },
+        Switch(
+            description: "a largest $top of 60, which is also that of all pages together",
+            protocols: [.azureMobileApps],
+            holds: ["page.link-works"],
+            properties: ["largest $top": "60"]
+        ) { $0.maximumTop = 60 },
         Switch(
             description: "stamps in microseconds",
             notes: ["date.filter-exact"],

@@ -92,6 +92,23 @@ extension ServerRules {
             try await server.expectUnchanged(row, after: "POST \(server.client.table), whose answer is another row")
         },
         rule(
+            "create.as-stored",
+            .both,
+            "The answer has what the database makes of a row; genuine servers answer some writes with the row as sent.",
+            in: "datasync-genuine III 1, I 1.5; ama-genuine 1.4",
+            for: .nobody,
+            "Creates a row with a text that ends in spaces and a number of five decimals, updates it, and reads it each time."
+        ) { server in
+            var values: [ColumnKind: JSON] = [.text: "spaces at the end  "]
+            if server.profile.keepsFractions { values[.number] = 0.12345 }
+            let row = try await server.insert(values)
+            try await server.noteUnlessStored(row, "POST \(server.client.table)")
+            values[.text] = "spaces again  "
+            let response = try await server.update(row, values.filter { server.profile.columns[$0.key] != nil })
+            try server.require(response, 200)
+            try await server.noteUnlessStored(try server.row(of: response), response.request)
+        },
+        rule(
             "create.etag",
             .both,
             "The ETag of the answer is the version in double quotes.",
@@ -321,6 +338,19 @@ extension ServerTrial {
         let row = try row(of: response)
         expect(!row.id.isEmpty, response, "an id that the server made")
         return row.id.isEmpty ? nil : row
+    }
+
+    /// Notes a row that reads otherwise than the answer to its write, though with the same version.
+    fileprivate func noteUnlessStored(_ row: ServerRow, _ steps: String) async throws {
+        guard let now = try await read(row.id), now != row else { return }
+        trial.note(
+            "\(steps); GET \(client.table)/\(row.id)",
+            expected: "\(row.json)",
+            got: "\(now.json)",
+            remark:
+                "a write is answered with the row as sent: what the database makes of it comes with later reads, under"
+                + " the same version, so clients must compare rows by their content as well"
+        )
     }
 
     /// Creates rows with values in a column, and reports values that do not come back in the answer and by id.

@@ -1,5 +1,6 @@
 import DatasyncEmulator
 import Foundation
+import Synchronization
 
 extension EmulatorRequest {
     var isRow: Bool { path.split(separator: "/").count == 3 }
@@ -115,4 +116,15 @@ extension Emulator {
 
     /// Puts a row in place.
     func put(_ row: [String: JSONValue]) throws { try seed([row], in: JudgedServer.table) }
+}
+
+/// Ids that a server remembers between requests.
+final class RememberedRows: Sendable {
+    private let ids = Mutex<Set<String>>([])
+
+    func insert(_ id: String) { ids.withLock { ids in _ = ids.insert(id) } }
+
+    func remove(_ id: String) { ids.withLock { ids in _ = ids.remove(id) } }
+
+    func contains(_ id: String) -> Bool { ids.withLock { $0.contains(id) } }
 }

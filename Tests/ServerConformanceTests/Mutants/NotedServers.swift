@@ -58,32 +58,23 @@ extension ServerMutant {
 
     /// A server that takes stamps before it commits: every fifth row turns up later than others with later stamps.
     private static func lateCommits(_ serverProtocol: ServerProtocol) -> ServerMutant {
-        let hidden = HiddenRows()
+        let hidden = RememberedRows()
+        let count = Mutex(0)
         return ServerMutant(serverProtocol, "concurrency.stamps", "commits later than it stamps") { request, emulator in
+            let isLate =
+                request.method == "POST"
+                && count.withLock { count in
+                    count += 1
+                    return count % 5 == 0
+                }
+            if isLate, let id = request.json["id"]?.string { hidden.insert(id) }
             let answer = try await emulator.handle(request)
-            if request.method == "POST", let id = answer.json["id"]?.string, hidden.hides(id) {
+            if isLate, let id = request.json["id"]?.string {
                 try await Task.sleep(for: .milliseconds(100))
-                hidden.show(id)
+                hidden.remove(id)
             }
             guard request.method == "GET", !request.isRow else { return answer }
             return answer.withoutRows { hidden.contains($0) }
         }
     }
-}
-
-/// The rows that are written and not committed.
-private final class HiddenRows: Sendable {
-    private let state = Mutex((ids: Set<String>(), count: 0))
-
-    func hides(_ id: String) -> Bool {
-        state.withLock { state in
-            state.count += 1
-            if state.count % 5 == 0 { state.ids.insert(id) }
-            return state.count % 5 == 0
-        }
-    }
-
-    func show(_ id: String) { state.withLock { state in _ = state.ids.remove(id) } }
-
-    func contains(_ id: String) -> Bool { state.withLock { $0.ids.contains(id) } }
 }
