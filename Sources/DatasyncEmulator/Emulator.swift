@@ -247,10 +247,13 @@ public final class Emulator: Sendable {
                 throw EmulatorError(.unknownTable, "Configure a table named \(table) first.")
             }
             var copy = state.tables[index]
+            // Few rows see each other's versions; many are put in place at once.
+            var many: [EmulatedRow] = []
             for row in rows {
-                let seeded = try SeededRow(row, configuration: configuration, table: &copy)
-                copy.store(seeded.row)
+                let seeded = try SeededRow(row, configuration: configuration, table: &copy).row
+                if rows.count > 1_000 { many.append(seeded) } else { copy.store(seeded) }
             }
+            if !many.isEmpty { copy.store(many) }
             state.tables[index] = copy
         }
     }

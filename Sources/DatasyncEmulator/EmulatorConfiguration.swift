@@ -10,8 +10,22 @@ public struct EmulatorConfiguration: Sendable {
         case azureMobileApps
     }
 
+    /// A server of other make that speaks one of the dialects in its own way.
+    public enum Edition: Sendable {
+        /// The server that the dialect names.
+        case usual
+        /// Protocol 3 of the Azure Mobile Apps server for .NET: a deleted row comes back by PATCH only, the losers of a race
+        /// get 500, instants end in `+00:00`, `ZUMO-API-VERSION` is needed, a next link is a whole URL without escapes.
+        case predecessor
+        /// Version 4 of the Node server, protocol 2: a deleted row is not found by updates and deletions, `$top` overrides
+        /// the page size and is ignored when 0, and every full page has a link.
+        case node4
+    }
+
     /// Which server is emulated.
     public var dialect: Dialect
+    /// Which make of it.
+    public var edition = Edition.usual
     /// The tables served below `/tables`.
     public var tables: [EmulatedTableDefinition]
     /// Whether a request for a table that is not configured creates it, with soft delete on and nothing declared.

@@ -33,6 +33,17 @@ public struct StoreBehaviour: Sendable {
     /// then answers 409 with the row, also to writes without `If-Match`. Without it both writes succeed and the first
     /// one's change is lost, which takes a ``commitDelay`` to happen.
     public var hasConcurrencyToken = true
+    /// Whether an order puts nulls after all values, as PostgreSQL does, and before them when it descends. Otherwise it is
+    /// the other way round.
+    public var sortsNullsLast = false
+    /// Whether texts, ids included, are equal when they differ in the case of the letters A to Z only, and are ordered
+    /// without it, as a collation may have it.
+    public var ignoresCase = false
+    /// Whether writes are answered with the row as it was sent, while the database keeps it in a form of its own, which
+    /// later reads show under the same version: numbers with two decimals, texts without spaces at their end.
+    public var answersAsSent = false
+    /// Whether every insert gets an id of the server's, whatever id was sent.
+    public var assignsIDs = false
     /// What random choices start from; nil means that they are different each time.
     public var seed: UInt64?
     /// How a write waits for its commit: a test may wait for something else than time. A wait that ends early, because
@@ -44,6 +55,21 @@ public struct StoreBehaviour: Sendable {
 
     /// Makes the behaviour of a store that commits at once.
     public init() {}
+
+    /// A row as the database keeps it.
+    func kept(_ row: EmulatedRow) -> EmulatedRow {
+        guard answersAsSent else { return row }
+        var row = row
+        row.values = row.values.mapValues { value in
+            switch value {
+            case .double(let number) where number.magnitude < 1e13: .double((number * 100).rounded() / 100)
+            case .string(let text) where text.hasSuffix(" "):
+                .string(String(text.reversed().drop { $0 == " " }.reversed()))
+            default: value
+            }
+        }
+        return row
+    }
 
     var effectiveSeed: UInt64 {
         seed ?? .random(in: .min ... .max)

@@ -191,7 +191,8 @@ struct ODataTests {
             "released", "start",
             "datetime'", "datetimeoffset'2020-01-01T00:00:00Z'", "guid'x'", "cast(", "Edm.Date", "2024-08-23",
             "9999-12-31T23:59:59Z",
-            "contains(", "substring(", "length(", "date(", "cast(year,Edm.Int32)", "INF", "NaN", "$it/year", "NOT", "round(", "year(", "replace(", "é", "\u{0}", "%", "'\u{301}", "😀",
+            "contains(", "substring(", "length(", "date(", "cast(year,Edm.Int32)", "INF", "NaN", "$it/year", "NOT",
+            "round(", "year(", "replace(", "é", "\u{0}", "%", "'\u{301}", "😀",
             "$", "\\", "07:00",
         ]
         var parsed = 0
@@ -203,7 +204,7 @@ struct ODataTests {
             guard let expression = try? ODataParser.filter(text, dialect, resolve: Self.resolve) else { continue }
             _ = ODataEvaluator(row: Self.row).matches(expression)
             try? ODataChecker(columns: [:], areDeclared: false).check(filter: expression, casts: 0)
-            _ = expression.earliestUpdatedAt
+            _ = IndexRange(expression)
             parsed += 1
         }
         #expect(parsed > 0, "seed \(seed): the soup never made sense, so it tested nothing")

@@ -56,7 +56,9 @@ struct PagingTests {
         #expect(try await next("$skip=1000") == .null)
         #expect(try await next("$skip=148") == .null)
         #expect(try await next("$skip=147") == "$skip=247")
-        let link = try await next("$filter=id%20ne%20'a:+%2B'&$SKIP=5&$count=true&__includedeleted=true&$select=id,year")
+        let link = try await next(
+            "$filter=id%20ne%20'a:+%2B'&$SKIP=5&$count=true&__includedeleted=true&$select=id,year"
+        )
         #expect(
             link == "$filter=id%20ne%20%27a%3A%20%2B%27&$SKIP=105&$count=true&__includedeleted=true&$select=id,year"
         )
@@ -129,7 +131,8 @@ struct PagingTests {
         "options that the server does not know are ignored",
         arguments: [
             "$inlinecount=allpages", "$search=x", "$format=xml", "$foo=1", "filter=nope", "top=3", "$", "$$=1",
-            "$apply=aggregate(year%20with%20sum%20as%20s)", "$compute=year%20add%201%20as%20x", "$top=%20248", "$TOP=+248",
+            "$apply=aggregate(year%20with%20sum%20as%20s)", "$compute=year%20add%201%20as%20x", "$top=%20248",
+            "$TOP=+248",
         ]
     )
     func ignored(query: String) async throws {

@@ -180,7 +180,10 @@ struct Protocol3Tests {
         #expect(onDemand.status == 200)
     }
 
-    @Test("ids and options are decoded exactly once", arguments: ["a%2Fb", "50%25", "a+b c", "日本 é", "e\u{301}", "?&=#"])
+    @Test(
+        "ids and options are decoded exactly once",
+        arguments: ["a%2Fb", "50%25", "a+b c", "日本 é", "e\u{301}", "?&=#"]
+    )
     func decoding(id: String) async throws {
         _ = try await client.send("POST", "/tables/todoitem", json: ["id": .string(id)])
         _ = try await client.send("POST", "/tables/todoitem", json: ["id": "\u{e9}"])
@@ -242,7 +245,9 @@ struct Protocol3Tests {
 
     @Test("declared dates come back as UTC with milliseconds, cut; what is not a date is refused")
     func declaredDates() async throws {
-        let client = Client(tables: [EmulatedTableDefinition("todoitem", columns: ["due": .date.optional, "t": .text.optional])])
+        let client = Client(tables: [
+            EmulatedTableDefinition("todoitem", columns: ["due": .date.optional, "t": .text.optional])
+        ])
         for (sent, kept) in [
             ("2016-11-21T01:02:03.004005+02:00", "2016-11-20T23:02:03.004Z"),
             ("2016-12-31T23:59:59.9999999Z", "2016-12-31T23:59:59.999Z"),

@@ -148,7 +148,7 @@ final class RawClient: Sendable {
         }
     }
 
-    /// The next answer, whose body is as long as it says.
+    /// The next answer, whose body is as long as it says, or comes in chunks.
     func answer(isToHead: Bool = false) async throws -> Answer {
         try await onThread { [self] in
             let separator = Array("\r\n\r\n".utf8)
@@ -164,10 +164,27 @@ final class RawClient: Sendable {
                     let parts = line.split(separator: ":", maxSplits: 1)
                     fields[parts[0].lowercased()] = parts[1].trimmingCharacters(in: .whitespaces)
                 }
+                if !isToHead, fields["transfer-encoding"] == "chunked" {
+                    return Answer(status: status, fields: fields, body: try chunkedBody())
+                }
                 let length = isToHead ? 0 : Int(fields["content-length"] ?? "0") ?? 0
                 while unread.withLock({ $0.count }) < length { try receiveMore() }
                 return Answer(status: status, fields: fields, body: take(length))
             }
+        }
+    }
+
+    private func chunkedBody() throws -> [UInt8] {
+        var body: [UInt8] = []
+        while true {
+            guard let end = unread.withLock({ $0.firstRange(of: [13, 10])?.upperBound }) else {
+                try receiveMore()
+                continue
+            }
+            let size = Int(String(decoding: take(end).dropLast(2), as: UTF8.self), radix: 16) ?? 0
+            while unread.withLock({ $0.count }) < size + 2 { try receiveMore() }
+            body += take(size + 2).dropLast(2)
+            if size == 0 { return body }
         }
     }
 

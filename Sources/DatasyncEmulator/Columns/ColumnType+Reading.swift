@@ -3,7 +3,8 @@ import Foundation
 extension EmulatedTableDefinition.ColumnType {
     /// A sent value as this column keeps it; nil when it does not fit. A number out of range becomes infinite.
     func stored(_ value: JSONValue) -> JSONValue? {
-        if value == .null { return isNullable ? .null : nil }
+        // Spelled out: a bare nil could be taken for JSON's.
+        if value == .null { return isNullable ? .some(.null) : .none }
         return switch kind {
         case .text: value.string.map { .string($0) }
         case .boolean: value.bool.map { .bool($0) }
@@ -17,10 +18,11 @@ extension EmulatedTableDefinition.ColumnType {
                     let milliseconds = Timestamp.wholeMilliseconds(ticks) / Timestamp.ticksPerMillisecond
                     return .string(Timestamp.text(milliseconds: milliseconds))
                 }
-        case .day: value.string.flatMap { $0.utf8.count == 10 && Timestamp.ticks(isoText: $0) != nil ? value : nil }
+        case .day:
+            value.string.flatMap { $0.utf8.count == 10 && Timestamp.ticks(isoText: $0) != nil ? .some(value) : .none }
         case .time: value.string.flatMap(Timestamp.timeOfDayTicks).map { .string(Timestamp.timeText(ticks: $0)) }
         case .bytes: value.string.flatMap { Data(base64Encoded: $0) }.map { .string($0.base64EncodedString()) }
-        case .uuid: value.string.flatMap { Self.isIdentifier($0) ? .string($0.lowercased()) : nil }
+        case .uuid: value.string.flatMap { Self.isIdentifier($0) ? .some(.string($0.lowercased())) : .none }
         case .json: value.withoutDigits
         }
     }
@@ -54,13 +56,13 @@ extension JSONValue {
         case .null, .bool, .integer, .double, .string: return self
         case .decimal(let text):
             if let whole = Int64(text) { return .integer(whole) }
-            return Double(text).flatMap { $0.isFinite ? .double($0) : nil }
+            return Double(text).flatMap { $0.isFinite ? .some(.double($0)) : .none }
         case .array(let elements):
             let plain = elements.compactMap(\.withoutDigits)
-            return plain.count == elements.count ? .array(plain) : nil
+            return plain.count == elements.count ? .some(.array(plain)) : .none
         case .object(let members):
             let plain = members.compactMapValues(\.withoutDigits)
-            return plain.count == members.count ? .object(plain) : nil
+            return plain.count == members.count ? .some(.object(plain)) : .none
         }
     }
 }
@@ -85,7 +87,8 @@ enum DecimalDigits {
         all.removeFirst(leading)
         point -= leading
         guard point <= maximumCount else { return nil }
-        round(&all, to: maximumCount)
+        let zeros = all.prefix { $0 == 0 }.count
+        round(&all, to: maximumCount + min(zeros, point))
         let text = String(decoding: all.map { $0 + 48 }, as: UTF8.self)
         let fraction = text.dropFirst(point)
         let isZero = all.allSatisfy { $0 == 0 }

@@ -11,8 +11,11 @@ enum DotNetDate {
     }
 
     private static let range =
-        Timestamp.days(year: 1, month: 1, day: 1) * Timestamp.ticksPerDay
-        ..< Timestamp.days(year: 10_000, month: 1, day: 1) * Timestamp.ticksPerDay
+        Timestamp.days(year: 1, month: 1, day: 1) * Timestamp.ticksPerDay..<Timestamp.days(
+            year: 10_000,
+            month: 1,
+            day: 1
+        ) * Timestamp.ticksPerDay
 
     /// `+02` and `+0200` as `+02:00`.
     private static func withWholeZone(_ text: String) -> String {

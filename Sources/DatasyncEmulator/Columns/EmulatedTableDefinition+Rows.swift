@@ -8,7 +8,8 @@ extension EmulatedTableDefinition {
     ///
     /// A table without columns keeps all of them as they are. Otherwise every column has a value, and what is no column
     /// is dropped.
-    func stored(_ members: some Sequence<(name: String, value: JSONValue)>) throws(ColumnMismatch) -> [String: JSONValue]
+    func stored(_ members: some Sequence<(name: String, value: JSONValue)>) throws(ColumnMismatch) -> [String:
+        JSONValue]
     {
         if columns.isEmpty { return try plain(members) }
         var values = columns.types.mapValues(\.defaultValue)

@@ -30,14 +30,15 @@ package enum TableDeclaration {
     ///
     /// - Throws: `EmulatorError` with code `invalidJSON` or `invalidDefinition`, whose message says what is wrong.
     package static func tables(json: Data, softDelete: Bool = true) throws -> [EmulatedTableDefinition] {
-        try members(of: json, "The file").map { table in
-            guard isName(table.name) else { throw invalid("'\(table.name)' is not the name of a table.") }
-            var columns: EmulatedTableDefinition.Columns = [:]
-            for column in try members(of: table.bytes, "The table '\(table.name)'") {
-                try add(column.name, to: &columns, of: table.name, type: type(column.value, of: column.name))
+        try members(of: json, "The file")
+            .map { table in
+                guard isName(table.name) else { throw invalid("'\(table.name)' is not the name of a table.") }
+                var columns: EmulatedTableDefinition.Columns = [:]
+                for column in try members(of: table.bytes, "The table '\(table.name)'") {
+                    try add(column.name, to: &columns, of: table.name, type: type(column.value, of: column.name))
+                }
+                return EmulatedTableDefinition(table.name, columns: columns, softDelete: softDelete)
             }
-            return EmulatedTableDefinition(table.name, columns: columns, softDelete: softDelete)
-        }
     }
 
     private static func members(of data: some Sequence<UInt8>, _ subject: String) throws -> [JSONParser.Member] {
@@ -80,7 +81,9 @@ package enum TableDeclaration {
     private static func type(_ value: JSONValue, of column: String) throws -> EmulatedTableDefinition.ColumnType {
         if let text = value.string { return try type(text) }
         guard let members = value.object, let kind = members["kind"]?.string else {
-            throw invalid("The column '\(column)' is neither a text such as \"integer?\" nor an object with a \"kind\".")
+            throw invalid(
+                "The column '\(column)' is neither a text such as \"integer?\" nor an object with a \"kind\"."
+            )
         }
         if let unknown = members.keys.sorted().first(where: { !["kind", "nullable", "default"].contains($0) }) {
             throw invalid("The column '\(column)' has the member '\(unknown)', which means nothing here.")
@@ -124,7 +127,9 @@ package enum TableDeclaration {
 
     private static func isName(_ text: String) -> Bool {
         guard let first = text.unicodeScalars.first, first == "_" || first.properties.isAlphabetic else { return false }
-        return text.unicodeScalars.allSatisfy { $0 == "_" || $0.properties.isAlphabetic || $0.properties.numericType != nil }
+        return text.unicodeScalars.allSatisfy {
+            $0 == "_" || $0.properties.isAlphabetic || $0.properties.numericType != nil
+        }
     }
 
     private static func invalid(_ message: String) -> EmulatorError {

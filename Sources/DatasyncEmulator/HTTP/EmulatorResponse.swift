@@ -10,6 +10,8 @@ public struct EmulatorResponse: Sendable {
     public var headers: HTTPHeaderFields
     /// The body; empty when there is none.
     public var body: Data
+    /// Whether a server sends the body in chunks, as ASP.NET does, instead of saying its length.
+    var isChunked = false
     /// How a server hands the answer over: other than whole where a fault says so.
     var delivery = Delivery.whole
 

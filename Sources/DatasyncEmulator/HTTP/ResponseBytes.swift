@@ -14,8 +14,14 @@ enum ResponseBytes {
 
     /// The answer's bytes; nil when its status is none of a final answer or a field would not stay one line.
     ///
-    /// A 204 and a 304 have neither body nor length, and the answer to HEAD has the length of the body it leaves out.
-    static func encode(_ response: EmulatorResponse, isToHead: Bool, _ persistence: Persistence) -> [UInt8]? {
+    /// A 204 and a 304 have neither body nor length, and the answer to HEAD has the length of the body it leaves out. A
+    /// body in chunks is one chunk, where the client knows chunks.
+    static func encode(
+        _ response: EmulatorResponse,
+        isToHead: Bool,
+        _ persistence: Persistence,
+        toVersion1Point0: Bool = false
+    ) -> [UInt8]? {
         guard (200...999).contains(response.status), response.headers.allSatisfy(isOneLine) else { return nil }
         var lines = ["HTTP/1.1 \(response.status) \(phrase(response.status))"]
         for (name, value) in response.headers where !ownFields.contains(name.lowercased()) {
@@ -23,14 +29,18 @@ enum ResponseBytes {
         }
         if response.headers["Date"] == nil { lines.append("Date: \(EmulatorResponse.dateOfNow)") }
         let hasBody = response.status != 204 && response.status != 304
-        if hasBody { lines.append("Content-Length: \(response.body.count)") }
+        let isChunked = response.isChunked && hasBody && !response.body.isEmpty && !toVersion1Point0
+        if hasBody { lines.append(isChunked ? "Transfer-Encoding: chunked" : "Content-Length: \(response.body.count)") }
         switch persistence {
         case .usual: break
         case .announced: lines.append("Connection: keep-alive")
         case .ends: lines.append("Connection: close")
         }
         var bytes = Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
-        if hasBody, !isToHead { bytes.append(contentsOf: response.body) }
+        guard hasBody, !isToHead else { return bytes }
+        if isChunked { bytes.append(contentsOf: (String(response.body.count, radix: 16) + "\r\n").utf8) }
+        bytes.append(contentsOf: response.body)
+        if isChunked { bytes.append(contentsOf: "\r\n0\r\n\r\n".utf8) }
         return bytes
     }
 

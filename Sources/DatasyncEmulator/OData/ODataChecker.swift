@@ -71,7 +71,9 @@ struct ODataChecker {
             return checked
         case .negated(let inner):
             var checked = try operand(inner)
-            guard checked.type.isNumber || checked.type.fits(.any) else { throw Self.incompatible(checked, checked, "Negate") }
+            guard checked.type.isNumber || checked.type.fits(.any) else {
+                throw Self.incompatible(checked, checked, "Negate")
+            }
             checked.nodes += 1
             return checked
         case .comparison(let comparison, let left, let right):
@@ -90,7 +92,8 @@ struct ODataChecker {
         case .call(let function, let arguments): return try check(function, arguments)
         case .cast(let inner, let type):
             let checked = try operand(inner)
-            let result: ODataType = type == .text ? .text : type == .decimal ? .decimal : type.isWhole ? .integer : .double
+            let result: ODataType =
+                type == .text ? .text : type == .decimal ? .decimal : type.isWhole ? .integer : .double
             return Operand(type: result, isNullable: true, nodes: checked.nodes + 2)
         }
     }

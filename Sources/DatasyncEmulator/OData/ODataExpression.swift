@@ -30,20 +30,3 @@ indirect enum ODataExpression: Equatable, Sendable {
     case call(ODataFunction, [ODataExpression])
     case cast(ODataExpression, ODataNumberType)
 }
-
-extension ODataExpression {
-    /// An instant, in units of 100 nanoseconds since 1970, before which no row's `updatedAt` can satisfy this condition; nil when unknown.
-    var earliestUpdatedAt: Int64? {
-        switch self {
-        case .comparison(let comparison, .property("updatedAt"), .literal(.instant(let ticks))):
-            switch comparison {
-            case .eq, .ge, .gt: ticks
-            case .ne, .lt, .le: nil
-            }
-        case .all(let parts): parts.compactMap(\.earliestUpdatedAt).max()
-        case .any(let parts):
-            parts.contains { $0.earliestUpdatedAt == nil } ? nil : parts.compactMap(\.earliestUpdatedAt).min()
-        default: nil
-        }
-    }
-}

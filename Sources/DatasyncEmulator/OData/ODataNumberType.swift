@@ -20,7 +20,9 @@ enum ODataNumberType: String, Sendable {
     func value(_ value: ODataValue) -> ODataValue {
         if self == .text { return Self.text(value).map(ODataValue.string) ?? .null }
         guard let digits = value.decimal ?? value.text.flatMap({ ODataDecimal($0) }) else { return .null }
-        if isWhole { return digits.double.flatMap { Int64(exactly: $0.rounded(.towardZero)) }.map(ODataValue.integer) ?? .null }
+        if isWhole {
+            return digits.double.flatMap { Int64(exactly: $0.rounded(.towardZero)) }.map(ODataValue.integer) ?? .null
+        }
         return self == .decimal ? .decimal(digits) : digits.double.map(ODataValue.double) ?? .null
     }
 

@@ -233,7 +233,7 @@ struct ODataParser {
     }
 
     private var syntaxError: ODataError {
-        error("Syntax error at position \(tokens[index].position) in '\(text)'.")
+        error("Syntax error at position \(tokens[index].end) in '\(text)'.")
     }
 
     private func error(_ message: String) -> ODataError {

@@ -13,6 +13,8 @@ struct ODataTokenizer {
     struct Positioned: Equatable {
         let token: Token
         let position: Int
+        /// Where the next byte is.
+        let end: Int
     }
 
     private let bytes: [UInt8]
@@ -34,7 +36,8 @@ struct ODataTokenizer {
         repeat {
             tokenizer.skipSpace()
             let start = tokenizer.position
-            tokens.append(Positioned(token: try tokenizer.next(), position: start))
+            let token = try tokenizer.next()
+            tokens.append(Positioned(token: token, position: start, end: tokenizer.position))
         } while tokens.last?.token != .end
         return tokens
     }

@@ -86,7 +86,10 @@ enum ODataValue: Equatable, Sendable {
 
     /// The day of an instant, counted from 1970.
     var day: Int64? {
-        instant.map { ($0 - (($0 % Timestamp.ticksPerDay) + Timestamp.ticksPerDay) % Timestamp.ticksPerDay) / Timestamp.ticksPerDay }
+        instant.map {
+            ($0 - (($0 % Timestamp.ticksPerDay) + Timestamp.ticksPerDay) % Timestamp.ticksPerDay)
+                / Timestamp.ticksPerDay
+        }
     }
 
     var timeOfDay: Int64? {
@@ -117,6 +120,8 @@ enum ODataValue: Equatable, Sendable {
         case (.bool(let first), .bool(let second)): Order(first ? 1 : 0, second ? 1 : 0)
         case (.integer(let first), .integer(let second)): Order(first, second)
         case (.double(let first), .double(let second)): first.isNaN || second.isNaN ? nil : Order(first, second)
+        case (.double(let first), _) where first.isInfinite: Self.pair(first, other.double).map { Order($0, $1) }
+        case (_, .double(let second)) where second.isInfinite: Self.pair(double, second).map { Order($0, $1) }
         case (.integer, .double), (.double, .integer), (.decimal, _), (_, .decimal):
             Self.pair(decimal, other.decimal).map { Order($0.compare(to: $1), 0) }
         case (.string(let first), .string(let second)): Order(RowID(first), RowID(second))
@@ -134,9 +139,10 @@ enum ODataValue: Equatable, Sendable {
         return (first, second)
     }
 
-    /// The order of a sort: nulls first, then by value; values that do not compare go by kind.
-    func sortOrder(to other: ODataValue) -> Order {
-        order(to: other) ?? Order(rank, other.rank)
+    /// The order of a sort: nulls at one end, then by value; values that do not compare go by kind.
+    func sortOrder(to other: ODataValue, nullsLast: Bool = false) -> Order {
+        if nullsLast, isNull != other.isNull { return isNull ? .descending : .ascending }
+        return order(to: other) ?? Order(rank, other.rank)
     }
 
     private var rank: Int {

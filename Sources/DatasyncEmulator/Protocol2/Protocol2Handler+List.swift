@@ -6,16 +6,19 @@ extension Protocol2Handler {
         if let top, top > configuration.effectiveMaximumTop {
             return error(400, "You cannot request more than \(configuration.effectiveMaximumTop) records")
         }
-        var query = TableQuery()
+        var query = TableQuery(hasUnknown: true)
         query.includesDeleted = option("__includeDeleted").map { !$0.isEmpty } ?? false
         query.skip = option("$skip").flatMap { Int($0) }.map { max(0, $0) } ?? 0
-        query.take = top.map { min($0, configuration.effectivePageSize) }
+        query.take = take(top)
         query.needsTotal = option("$inlinecount") == "allpages"
         let selection: [String]?
         do {
             let resolve: ODataParser.Resolver = { name in Self.property(name, of: table) }
-            query.filter = try nonEmptyOption("$filter").map { try ODataParser.filter($0, .azureMobileApps, resolve: resolve) }
-            query.orders = try nonEmptyOption("$orderby").map { try ODataParser.order($0, .azureMobileApps, resolve: resolve) } ?? []
+            query.filter = try nonEmptyOption("$filter")
+                .map { try ODataParser.filter($0, .azureMobileApps, resolve: resolve) }
+            query.orders =
+                try nonEmptyOption("$orderby").map { try ODataParser.order($0, .azureMobileApps, resolve: resolve) }
+                ?? []
             selection = try nonEmptyOption("$select").map { try Self.selection($0, of: table) }
         } catch let problem as ODataError where problem.reason == .unknownProperty {
             // The server catches the missing column, for a later insert may still make it.
@@ -32,10 +35,30 @@ extension Protocol2Handler {
             return .object(Dictionary(selection.map { ($0, members[$0] ?? .null) }) { $1 })
         }
         var response = page(items, total: query.needsTotal ? result.matching : nil)
-        if let top, top > items.count, items.count == configuration.effectivePageSize {
-            response.headers["Link"] = link(top: top - items.count, skip: query.skip + items.count)
+        if let top = linkedTop(top, itemCount: items.count) {
+            response.headers["Link"] = link(top: top, skip: query.skip + items.count)
         }
         return response
+    }
+
+    /// How many rows a page has at most. Version 4 takes a `$top` for the page size, and 0 for none.
+    private func take(_ top: Int?) -> Int? {
+        guard configuration.edition == .node4 else { return top.map { min($0, configuration.effectivePageSize) } }
+        return askedTop ?? configuration.effectivePageSize
+    }
+
+    private var askedTop: Int? {
+        option("$top").flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
+    }
+
+    /// The `$top` of the link to the next page; nil where there is no link. Version 4 links from every full page.
+    private func linkedTop(_ top: Int?, itemCount: Int) -> Int? {
+        if configuration.edition == .node4 {
+            let size = askedTop ?? configuration.effectivePageSize
+            return itemCount == size ? size : nil
+        }
+        guard let top, top > itemCount, itemCount == configuration.effectivePageSize else { return nil }
+        return top - itemCount
     }
 
     private func page(_ items: [JSONValue], total: Int?) -> EmulatorResponse {

@@ -25,9 +25,13 @@ extension Protocol2Handler {
     func makeResponse(_ status: Int, _ body: JSONValue) -> EmulatorResponse {
         var response = EmulatorResponse.json(status, body)
         response.headers["X-Powered-By"] = "Express"
-        response.headers["x-zumo-server-version"] = "node-3.0.0"
+        response.headers["x-zumo-server-version"] = serverVersion
         response.headers["ETag"] = Self.weakTag(response.body)
         return response
+    }
+
+    private var serverVersion: String {
+        configuration.edition == .node4 ? "node-4.0.2" : "node-3.0.0"
     }
 
     func error(_ status: Int, _ message: String) -> EmulatorResponse {
@@ -60,7 +64,7 @@ extension Protocol2Handler {
         ]
         var response = EmulatorResponse.html(status, lines.joined(separator: "\n"))
         response.headers["X-Powered-By"] = "Express"
-        response.headers["x-zumo-server-version"] = "node-3.0.0"
+        response.headers["x-zumo-server-version"] = serverVersion
         response.headers["Content-Security-Policy"] = "default-src 'none'"
         response.headers["X-Content-Type-Options"] = "nosniff"
         return response

@@ -46,7 +46,8 @@ struct Protocol2Handler {
         case .success(let read): item = read
         case .failure(let refusal): return error(refusal.status, refusal.message)
         }
-        let id = RowID(item.id ?? configuration.makeID())
+        let sentID = configuration.store.assignsIDs ? nil : item.id
+        let id = RowID(sentID ?? configuration.makeID())
         guard table[id] == nil else { return makeResponse(409, .object(item.members)) }
         let stamp = table.nextStamp(now: configuration.clock())
         let sentVersion = item.version.map { Data($0.utf8).base64EncodedString() }
@@ -77,7 +78,7 @@ struct Protocol2Handler {
             return error(400, "The item ID and querystring ID did not match")
         }
         guard !item.columns.isEmpty else { return error(500, "SQLITE_ERROR: near \"WHERE\": syntax error") }
-        guard let id = pathID ?? item.id, var row = table[RowID(id)] else { return missing }
+        guard let id = pathID ?? item.id, var row = table[RowID(id)], !isHidden(row) else { return missing }
         if let ifMatch {
             guard ifMatch == row.version else { return entity(412, row, in: table) }
         } else if let version = item.version {
@@ -88,7 +89,7 @@ struct Protocol2Handler {
     }
 
     private func delete(_ id: RowID, in table: inout EmulatedTable) -> EmulatorResponse {
-        guard var row = table[id] else { return missing }
+        guard var row = table[id], !isHidden(row) else { return missing }
         // A deleted row is found by no condition, so even its current version does not match.
         if row.deleted { return entity(ifMatch == nil ? 409 : 412, row, in: table) }
         if let ifMatch, ifMatch != row.version { return entity(412, row, in: table) }
@@ -98,6 +99,11 @@ struct Protocol2Handler {
         }
         row.deleted = true
         return entity(200, touched(row, in: &table), in: table)
+    }
+
+    /// Whether a row is deleted and therefore not found by what changes rows.
+    private func isHidden(_ row: EmulatedRow) -> Bool {
+        configuration.edition == .node4 && row.deleted
     }
 
     private func undelete(_ id: RowID, in table: inout EmulatedTable) -> EmulatorResponse {

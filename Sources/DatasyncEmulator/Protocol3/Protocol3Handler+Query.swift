@@ -33,7 +33,8 @@ extension Protocol3Handler {
         body.append(contentsOf: ",\"nextLink\":".utf8)
         let left = options.top.map { $0 - result.rows.count }
         if result.hasMore, left != 0 {
-            DotNetJSON.write(options.next(skip: options.skip + result.rows.count, top: left), to: &body)
+            let next = options.next(skip: options.skip + result.rows.count, top: left)
+            DotNetJSON.write(configuration.edition == .predecessor ? predecessorLink(next) : next, to: &body)
         } else {
             body.append(contentsOf: "null".utf8)
         }

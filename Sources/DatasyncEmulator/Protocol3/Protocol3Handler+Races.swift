@@ -5,6 +5,7 @@ extension Protocol3Handler {
     ///   the database refuses a second row of one id; 409 to the rest, where the database notices.
     func commit(_ change: TableChange, to table: inout EmulatedTable) -> EmulatorResponse? {
         if change.isOvertaken(in: table) {
+            if configuration.edition == .predecessor { return Self.problem(500) }
             guard change.base != nil else { return EmulatorResponse(500) }
             guard let row = table[change.id] else { return EmulatorResponse(409) }
             if configuration.store.hasConcurrencyToken { return entity(409, row, in: table) }

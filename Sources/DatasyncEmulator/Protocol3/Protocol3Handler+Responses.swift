@@ -14,7 +14,10 @@ extension Protocol3Handler {
     }
 
     static func makeResponse(_ status: Int, _ body: [UInt8]) -> EmulatorResponse {
-        EmulatorResponse(status, headers: ["Content-Type": "application/json; charset=utf-8"], body: Data(body))
+        var response = EmulatorResponse(status, body: Data(body))
+        response.headers["Content-Type"] = "application/json; charset=utf-8"
+        response.isChunked = true
+        return response
     }
 
     /// A row's members, for those who look at it without a request.
@@ -65,7 +68,8 @@ extension Protocol3Handler {
     private static func error(_ message: String) -> EmulatorResponse {
         var body = Array("{\"code\":\"400\",\"message\":".utf8)
         DotNetJSON.write(message, to: &body)
-        let rest = ",\"target\":null,\"details\":null,\"innerError\":null,\"instanceAnnotations\":[],\"typeAnnotation\":null}"
+        let rest =
+            ",\"target\":null,\"details\":null,\"innerError\":null,\"instanceAnnotations\":[],\"typeAnnotation\":null}"
         return makeResponse(400, body + rest.utf8)
     }
 }

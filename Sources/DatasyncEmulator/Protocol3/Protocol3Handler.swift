@@ -6,6 +6,11 @@ struct Protocol3Handler {
     let request: EmulatorRequest
 
     func response(id: String?, table: inout EmulatedTable) -> EmulatorResponse {
+        if configuration.edition == .predecessor { return predecessorResponse(id: id, table: &table) }
+        return usualResponse(id: id, table: &table)
+    }
+
+    func usualResponse(id: String?, table: inout EmulatedTable) -> EmulatorResponse {
         switch (request.method, id) {
         case ("GET", nil): query(table)
         case ("POST", nil): create(in: &table)
@@ -25,7 +30,8 @@ struct Protocol3Handler {
         } catch {
             return refusal(error)
         }
-        let id = RowID(item.id.flatMap { $0.isEmpty ? nil : $0 } ?? configuration.makeID())
+        let sentID = configuration.store.assignsIDs ? nil : item.id
+        let id = RowID(sentID.flatMap { $0.isEmpty ? nil : $0 } ?? configuration.makeID())
         if let stored = table[id] { return entity(409, stored, in: table) }
         let row = stored(item, as: id, in: &table)
         let canBeSent = id.text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
@@ -33,7 +39,8 @@ struct Protocol3Handler {
         if configuration.isGenuine, !canBeSent { return EmulatorResponse(500) }
         var response = entity(201, row, in: table)
         guard response.status == 201 else { return response }
-        response.headers["Location"] = request.displayedURL + "/" + (canBeSent ? id.text : PercentEncoding.encode(id.text))
+        response.headers["Location"] =
+            request.displayedURL + "/" + (canBeSent ? id.text : PercentEncoding.encode(id.text))
         return response
     }
 

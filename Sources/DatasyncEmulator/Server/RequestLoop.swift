@@ -81,22 +81,20 @@ struct RequestLoop {
         }
         let persistence: ResponseBytes.Persistence =
             !head.isPersistent || connection.isStopped ? .ends : head.line.isVersion1Point0 ? .announced : .usual
-        return try send(response, isToHead: head.line.method.uppercased() == "HEAD", persistence)
+        return try send(response, to: head, persistence)
     }
 
     /// Answers what is not a request. One with too large a body is handed on as such, so that it is answered and logged
     /// as any other.
     private func refuse(_ refusal: RequestRefusal, _ head: RequestHead?) throws(TransferFailure) {
         var response: EmulatorResponse? = emulator.refusal(refusal.status, refusal.reason)
-        var isToHead = false
         if refusal == .bodyTooLarge, let head {
             var request = request(head, body: [])
             request.isBodyTooLarge = true
             response = makeResponse(to: request)
-            isToHead = request.method == "HEAD"
         }
         guard let response else { return end(announced: false) }
-        _ = try send(response, isToHead: isToHead, .ends)
+        _ = try send(response, to: head, .ends)
     }
 
     private func request(_ head: RequestHead, body: [UInt8]) -> EmulatorRequest {
@@ -125,12 +123,14 @@ struct RequestLoop {
     /// Sends an answer as a fault may ask for; false when the connection ended.
     private func send(
         _ response: EmulatorResponse,
-        isToHead: Bool,
+        to head: RequestHead?,
         _ persistence: ResponseBytes.Persistence
     ) throws(TransferFailure) -> Bool {
+        let isToHead = head?.line.method.uppercased() == "HEAD"
+        let isOld = head?.line.isVersion1Point0 == true
         let refused = emulator.refusal(500, "the answer has a status or a field that cannot be sent")
         guard
-            let bytes = ResponseBytes.encode(response, isToHead: isToHead, persistence)
+            let bytes = ResponseBytes.encode(response, isToHead: isToHead, persistence, toVersion1Point0: isOld)
                 ?? ResponseBytes.encode(refused, isToHead: isToHead, persistence)
         else { return false }
         let sender = ResponseSender(

@@ -9,50 +9,35 @@ struct EmulatedTable: Sendable {
     private(set) var columns: [String: EmulatedTableDefinition.ColumnType]
     /// The same columns in the order of answers.
     private(set) var layout: RowLayout
-    private var rows: [RowID: EmulatedRow] = [:]
-    /// All ids in order.
-    private var ids: [RowID] = []
-    /// All rows by `updatedAt`, then id: pulls read in this order, and large tables should not be sorted for each page.
-    private var stamps: [Stamp] = []
+    private(set) var indexes = RowIndexes()
+    let store: StoreBehaviour
     /// In units of 100 nanoseconds.
     private var lastStamp: Int64 = .min
-    private let resolution: StoreBehaviour.StampResolution
     private var generator: SeededGenerator
     /// Whether changes are held back, and the one that was.
     private var isPreparing = false
     private var prepared: TableChange?
     private(set) var hasHadRows = false
 
-    struct Stamp: Comparable, Sendable {
-        let ticks: Int64
-        let id: RowID
-
-        static func < (first: Stamp, second: Stamp) -> Bool {
-            first.ticks == second.ticks ? first.id < second.id : first.ticks < second.ticks
-        }
-    }
-
     init(_ definition: EmulatedTableDefinition, store: StoreBehaviour) {
         self.definition = definition
-        self.resolution = store.stamps
+        self.store = store
         self.generator = SeededGenerator(seed: store.effectiveSeed)
         self.columns = definition.columns.types
         self.layout = RowLayout(definition.columns.names)
     }
 
     subscript(id: RowID) -> EmulatedRow? {
-        rows[id]
+        indexes[key(id)]
     }
 
     /// All rows by id.
     var rowsByID: some Sequence<EmulatedRow> {
-        ids.lazy.compactMap { rows[$0] }
+        indexes.byID.lazy.map(\.row)
     }
 
-    /// All rows by `updatedAt` and id, beginning at an instant.
-    func rowsByStamp(from ticks: Int64) -> some Sequence<EmulatedRow> {
-        let start = stamps.insertionIndex(of: Stamp(ticks: ticks, id: RowID("")))
-        return stamps[start...].lazy.compactMap { rows[$0.id] }
+    private func key(_ id: RowID) -> RowID {
+        store.ignoresCase ? RowID(id.text.withASCIILowercased) : id
     }
 
     /// The stamp of the next change, in units of 100 nanoseconds: later than every stamp given before, even if the clock
@@ -61,7 +46,7 @@ struct EmulatedTable: Sendable {
     /// - Parameter now: Milliseconds since 1970.
     /// - Returns: The stamp.
     mutating func nextStamp(now: Int64) -> Int64 {
-        let unit = resolution.ticks
+        let unit = store.stamps.ticks
         let steps = Timestamp.ticksPerMillisecond / unit
         let fraction = steps == 1 ? 0 : Int64.random(in: 1..<steps, using: &generator) * unit
         let stamp = now * Timestamp.ticksPerMillisecond + fraction
@@ -72,7 +57,7 @@ struct EmulatedTable: Sendable {
     /// A stamp as fine as the table keeps it.
     func keptStamp(_ ticks: Int64) -> Int64 {
         let whole = Timestamp.wholeMilliseconds(ticks)
-        return whole + (ticks - whole) / resolution.ticks * resolution.ticks
+        return whole + (ticks - whole) / store.stamps.ticks * store.stamps.ticks
     }
 
     /// Carries a write out without letting anybody see what it changes.
@@ -91,54 +76,37 @@ struct EmulatedTable: Sendable {
 
     mutating func store(_ row: EmulatedRow) {
         if isPreparing {
-            prepared = TableChange(id: row.id, row: row, base: rows[row.id]?.version)
+            prepared = TableChange(id: row.id, row: row, base: self[row.id]?.version)
             return
         }
-        if let old = rows.updateValue(row, forKey: row.id) {
-            stamps.removeSorted(Stamp(ticks: old.stamp, id: old.id))
-        } else {
-            ids.insertSorted(row.id)
-        }
-        stamps.insertSorted(Stamp(ticks: row.stamp, id: row.id))
+        let kept = store.kept(row)
+        indexes.store(kept, key: key(row.id))
+        noteStored(kept)
+    }
+
+    /// Stores many rows at once, which takes less time than one by one.
+    mutating func store(_ rows: [EmulatedRow]) {
+        let kept = rows.map(store.kept)
+        indexes.store(kept.map { ($0, key($0.id)) })
+        kept.forEach { noteStored($0) }
+    }
+
+    private mutating func noteStored(_ row: EmulatedRow) {
         lastStamp = max(lastStamp, row.stamp)
         hasHadRows = true
     }
 
     mutating func remove(_ id: RowID) {
         if isPreparing {
-            prepared = TableChange(id: id, row: nil, base: rows[id]?.version)
+            prepared = TableChange(id: id, row: nil, base: self[id]?.version)
             return
         }
-        guard let old = rows.removeValue(forKey: id) else { return }
-        ids.removeSorted(id)
-        stamps.removeSorted(Stamp(ticks: old.stamp, id: id))
+        indexes.remove(key(id))
     }
 
     mutating func noteColumn(_ name: String, _ type: EmulatedTableDefinition.ColumnType) {
         guard columns[name] == nil else { return }
         columns[name] = type
         layout.append(name)
-    }
-}
-
-extension Array where Element: Comparable {
-    /// Where an element is or belongs in a sorted array.
-    fileprivate func insertionIndex(of element: Element) -> Int {
-        var low = 0
-        var high = count
-        while low < high {
-            let middle = (low + high) / 2
-            if self[middle] < element { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
-
-    fileprivate mutating func insertSorted(_ element: Element) {
-        insert(element, at: insertionIndex(of: element))
-    }
-
-    fileprivate mutating func removeSorted(_ element: Element) {
-        let index = insertionIndex(of: element)
-        if index < count, self[index] == element { remove(at: index) }
     }
 }

@@ -5,6 +5,8 @@ struct RowID: Hashable, Comparable, Sendable {
     let text: String
 
     init(_ text: String) {
+        var text = text
+        text.makeContiguousUTF8()
         self.text = text
     }
 
@@ -17,8 +19,9 @@ struct RowID: Hashable, Comparable, Sendable {
     }
 
     func hash(into hasher: inout Hasher) {
-        for byte in text.utf8 {
-            hasher.combine(byte)
+        // The bytes lie together, so this takes all of them at once.
+        unsafe text.utf8.withContiguousStorageIfAvailable { bytes in
+            unsafe hasher.combine(bytes: UnsafeRawBufferPointer(bytes))
         }
         hasher.combine(0xff as UInt8)
     }
