@@ -18,8 +18,8 @@ public final class Emulator: Sendable {
         var faults = FaultScript()
         var generator: SeededGenerator
 
-        mutating func addTable(_ definition: EmulatedTableDefinition, store: StoreBehaviour) -> Int {
-            tables.append(EmulatedTable(definition, store: store))
+        mutating func addTable(_ definition: EmulatedTableDefinition, _ configuration: EmulatorConfiguration) -> Int {
+            tables.append(EmulatedTable(definition, store: configuration.store, edition: configuration.edition))
             tableIndexes[definition.name.lowercased()] = tables.count - 1
             return tables.count - 1
         }
@@ -35,7 +35,7 @@ public final class Emulator: Sendable {
             generator: SeededGenerator(seed: configuration.store.effectiveSeed)
         )
         for definition in configuration.tables {
-            _ = state.addTable(definition, store: configuration.store)
+            _ = state.addTable(definition, configuration)
         }
         self.state = Mutex(state)
     }
@@ -186,7 +186,7 @@ public final class Emulator: Sendable {
         let name = segments[1]
         if let index = state.tableIndexes[name.lowercased()] { return (index, id) }
         guard configuration.createsTablesOnDemand, !name.isEmpty else { return nil }
-        return (state.addTable(EmulatedTableDefinition(name), store: configuration.store), id)
+        return (state.addTable(EmulatedTableDefinition(name), configuration), id)
     }
 
     // MARK: Faults and log

@@ -63,12 +63,20 @@ public struct StoreBehaviour: Sendable {
         row.values = row.values.mapValues { value in
             switch value {
             case .double(let number) where number.magnitude < 1e13: .double((number * 100).rounded() / 100)
+            case .decimal(let digits): .decimal(Self.twoDecimals(digits))
             case .string(let text) where text.hasSuffix(" "):
                 .string(String(text.reversed().drop { $0 == " " }.reversed()))
             default: value
             }
         }
         return row
+    }
+
+    private static func twoDecimals(_ digits: String) -> String {
+        guard !digits.contains(where: { $0 == "e" || $0 == "E" }), let point = digits.firstIndex(of: ".") else {
+            return digits
+        }
+        return String(digits[..<point] + digits[point...].prefix(3))
     }
 
     var effectiveSeed: UInt64 {

@@ -57,6 +57,11 @@ extension EmulatedTableDefinition {
             }
         }
 
+        /// The names of those that hold instants.
+        var instants: Set<String> {
+            Set(names.filter { types[$0]?.kind == .date })
+        }
+
         /// A column's own spelling.
         func name(ignoringCase name: String) -> String? {
             types[name] == nil ? namesByLowercase[name.lowercased()] : name

@@ -7,7 +7,11 @@ struct RowLayout: Sendable {
     /// For each name, the name as a member and the colon after it.
     private var starts: [[UInt8]] = []
 
-    init(_ names: [String] = []) {
+    /// The columns whose instants end in `+00:00`, the system's among them; none where they end in `Z`.
+    private let offsetNames: Set<String>
+
+    init(_ names: [String] = [], offsetNames: Set<String> = []) {
+        self.offsetNames = offsetNames
         for name in names { append(name) }
     }
 
@@ -28,15 +32,28 @@ struct RowLayout: Sendable {
         for (index, name) in names.enumerated() {
             output.append(contentsOf: starts[index])
             guard Self.write(row.values[name], to: &output) else { return false }
+            if offsetNames.contains(name) { Self.useOffset(&output) }
             output.append(UInt8(ascii: ","))
         }
         for (index, member) in SystemMember.allCases.enumerated() {
             if index > 0 { output.append(UInt8(ascii: ",")) }
             output.append(contentsOf: Self.systemStarts[index])
             member.write(row, to: &output)
+            if offsetNames.contains(member.rawValue) { Self.useOffset(&output) }
         }
         output.append(UInt8(ascii: "}"))
         return true
+    }
+
+    func selection(_ names: [String]) -> Selection {
+        Selection(names, offsetNames: offsetNames)
+    }
+
+    /// Writes the zone of the instant at the end as an offset.
+    private static func useOffset(_ output: inout [UInt8]) {
+        guard output.suffix(2).elementsEqual("Z\"".utf8) else { return }
+        output.removeLast(2)
+        output.append(contentsOf: "+00:00\"".utf8)
     }
 
     private static let systemStarts = SystemMember.allCases.map { start($0.rawValue) }
@@ -70,9 +87,11 @@ struct RowLayout: Sendable {
     /// The members that a selection names, in its order.
     struct Selection {
         private let members: [(start: [UInt8], name: String, system: SystemMember?)]
+        private let offsetNames: Set<String>
 
         /// Of a name that occurs twice the first place counts.
-        init(_ names: [String]) {
+        fileprivate init(_ names: [String], offsetNames: Set<String>) {
+            self.offsetNames = offsetNames
             var seen: Set<String> = []
             members = names.filter { seen.insert($0).inserted }
                 .map { (RowLayout.start($0), $0, SystemMember(rawValue: $0)) }
@@ -89,6 +108,7 @@ struct RowLayout: Sendable {
                 } else if !RowLayout.write(row.values[name], to: &output) {
                     return false
                 }
+                if offsetNames.contains(name) { RowLayout.useOffset(&output) }
             }
             output.append(UInt8(ascii: "}"))
             return true

@@ -55,7 +55,7 @@ struct QueryColumns {
             case .unknown: throw named(.unknownProperty(name, at: 0))
             }
         }
-        return RowLayout.Selection(names)
+        return table.layout.selection(names)
     }
 
     /// System columns and known ones, ignoring case. A table that never had a row and has no columns cannot tell which

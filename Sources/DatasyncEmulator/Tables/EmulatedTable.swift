@@ -19,12 +19,19 @@ struct EmulatedTable: Sendable {
     private var prepared: TableChange?
     private(set) var hasHadRows = false
 
-    init(_ definition: EmulatedTableDefinition, store: StoreBehaviour) {
+    init(
+        _ definition: EmulatedTableDefinition,
+        store: StoreBehaviour,
+        edition: EmulatorConfiguration.Edition = .usual
+    ) {
         self.definition = definition
         self.store = store
         self.generator = SeededGenerator(seed: store.effectiveSeed)
         self.columns = definition.columns.types
-        self.layout = RowLayout(definition.columns.names)
+        self.layout = RowLayout(
+            definition.columns.names,
+            offsetNames: edition == .predecessor ? definition.columns.instants.union(["updatedAt"]) : []
+        )
     }
 
     subscript(id: RowID) -> EmulatedRow? {
@@ -88,7 +95,7 @@ struct EmulatedTable: Sendable {
     mutating func store(_ rows: [EmulatedRow]) {
         let kept = rows.map(store.kept)
         indexes.store(kept.map { ($0, key($0.id)) })
-        kept.forEach { noteStored($0) }
+        for row in kept { noteStored(row) }
     }
 
     private mutating func noteStored(_ row: EmulatedRow) {

@@ -45,6 +45,22 @@ struct EmulatorCommand: ToolCommand {
     @Option(help: ArgumentHelp("A file with the certificate's private key in PEM.", valueName: "file"))
     var tlsKey: String?
 
+    @Option(help: "The largest $top that is accepted; otherwise as the genuine server: 128000, or 1000 in protocol 2.")
+    var maxTop: Int?
+
+    @Flag(
+        help: ArgumentHelp(
+            """
+            Protocol 3: be the Azure Mobile Apps server for .NET. A deleted row comes back by PATCH only, whoever loses a \
+            race gets 500, dates end in +00:00.
+            """
+        )
+    )
+    var predecessor = false
+
+    @Flag(help: "Protocol 2: be version 4 of the Node server, which answers 404 to an update of a deleted row.")
+    var node4 = false
+
     @OptionGroup
     var store: EmulatorStoreOptions
 
@@ -57,6 +73,15 @@ struct EmulatorCommand: ToolCommand {
         }
         guard pageSize.map({ (1...128_000).contains($0) }) ?? true else {
             throw ValidationError("--page-size is 1 to 128000.")
+        }
+        guard maxTop.map({ (1...1_000_000).contains($0) }) ?? true else {
+            throw ValidationError("--max-top is 1 to 1000000.")
+        }
+        guard !predecessor || protocolNumber == 3 else {
+            throw ValidationError("--predecessor goes with --protocol 3.")
+        }
+        guard !node4 || protocolNumber == 2 else {
+            throw ValidationError("--node4 goes with --protocol 2.")
         }
         guard (tlsCertificate == nil) == (tlsKey == nil) else {
             throw ValidationError("--tls-certificate and --tls-key are given together or not at all.")
@@ -72,6 +97,8 @@ struct EmulatorCommand: ToolCommand {
         var configuration = Self.configuration(protocolNumber, tables: try tableOptions.definitions, pageSize: pageSize)
         configuration.isGenuine = genuine
         configuration.store = store.behaviour
+        configuration.maximumTop = maxTop
+        configuration.edition = predecessor ? .predecessor : node4 ? .node4 : .usual
         let server = EmulatorServer(configuration, certificate: certificate)
         let signals = await TerminationSignals.takenOver()
         let url = try await server.start(port: port)
