@@ -40,13 +40,16 @@ public enum ServerConformance {
             throw ServerRunCancelled(leftRows: leftRows)
         }
         let (capabilities, results) = try outcome.get()
+        let profile = try await subject.profile()
         let report = ConformanceReport(
             subject: subject.name,
             capabilities: capabilities,
             seed: settings.seed,
             seconds: (clock.now - start) / .seconds(1),
-            results: results
+            results: results,
+            properties: subject.properties
         )
+        .accepting(profile.server.deviations(in: subject.client.serverProtocol), expire: false)
         return (report, leftRows)
     }
 

@@ -24,8 +24,10 @@ public enum ServerRules {
     }
 
     static let all: [Entry] =
-        versions + creation + conflicts + reading + replacing + merging + deletion + restoring + conditions + queries
+        versions + creation + ids + conflicts + reading + replacing + merging + deletion + restoring + conditions
+        + queries
         + functions + ordering + paging + dates + tombstones + concurrency + badInput
+        + properties
 
     static let chapters: [Chapter] = [
         Chapter("version", "The protocol's version"),
@@ -45,6 +47,7 @@ public enum ServerRules {
         Chapter("tombstone", "Deleted rows in queries"),
         Chapter("concurrency", "Requests at the same time"),
         Chapter("input", "Bad input"),
+        Chapter("property", "What the server is"),
     ]
 
     /// Who must keep a rule.
@@ -55,6 +58,8 @@ public enum ServerRules {
         case column(ColumnKind)
         /// Tables that keep deleted rows.
         case softDelete
+        /// Tables with a column of numbers that may have fractions.
+        case fractions
         /// Nobody: the protocol leaves it open, or servers are known to differ.
         case nobody
 
@@ -63,6 +68,7 @@ public enum ServerRules {
             case .everyone: .required
             case .column(let kind): .optional(capability: kind.rawValue)
             case .softDelete: .optional(capability: ServerProfile.softDeleteName)
+            case .fractions: .optional(capability: ServerProfile.fractionName)
             case .nobody: .informative
             }
         }

@@ -13,14 +13,16 @@ struct ServerConformTests {
             let result = try await ToolProcess.run(
                 [
                     "conform", "--server", emulator.url, "--protocol", "\(number)", "--json", "--seed", "7",
-                    "--chapter", "create", "--chapter", "date", "--chapter", "tombstone",
+                    "--chapter", "create", "--chapter", "date", "--chapter", "tombstone", "--lasting-rows",
                 ]
             )
             #expect(result.status == 0, "\(result.output)")
             #expect(result.message.contains("writes rows of its own into \(emulator.url)/tables/TodoItem"))
             let report = try result.json()
             #expect(report["passed"] as? Bool == true && report["seed"] as? Int == 7)
-            #expect(report["capabilities"] as? [String] == ["boolean", "date", "number", "softDelete", "text"])
+            #expect(
+                report["capabilities"] as? [String] == ["boolean", "date", "fraction", "number", "softDelete", "text"]
+            )
             let counts = try #require(report["counts"] as? [String: Int])
             #expect(counts["passed"] ?? 0 >= 30 && counts["notApplicable"] == 0, "\(counts)")
             #expect(try await liveRows(emulator) == 0)
@@ -84,6 +86,30 @@ struct ServerConformTests {
         #expect(try await ToolProcess.run(["conform", "--server", "http://127.0.0.1:1"]).status == 64)
         #expect(try await ToolProcess.run(nobody + ["--column", "colour=red"]).status == 64)
         #expect(try await ToolProcess.run(nobody + ["--rule", "no.such"]).status == 64)
+        #expect(try await ToolProcess.run(nobody + ["--profile", "no.such"]).status == 64)
+        for header in ["secret", "no name=secret", "X-Name=secret\nX-Other: x"] {
+            let result = try await ToolProcess.run(nobody + ["--header", header])
+            #expect(result.status == 64 && !result.message.contains("secret\n"), "\(result)")
+        }
+    }
+
+    @Test("a header goes with every request; a run in which nothing could be judged is status 1")
+    func headers() async throws {
+        let emulator = Emulator(EmulatorConfiguration(dialect: .datasync, tables: ["TodoItem"]))
+        let server = EmulatorServer(emulator) { request, emulator in
+            guard request.headers["X-Key"] == "a=b" else { return EmulatorResponse(401) }
+            return try await emulator.handle(request)
+        }
+        let url = try await server.start().absoluteString
+        let command = ["conform", "--server", url, "--protocol", "3"]
+        let refused = try await ToolProcess.run(command)
+        #expect(refused.status == 1 && refused.message.contains("signed in"), "\(refused.message)")
+        let judged = try await ToolProcess.run(command + ["--rule", "create.with-id", "--header", "X-Key=a=b"])
+        #expect(judged.status == 0, "\(judged.output)")
+        let nothing = try await ToolProcess.run(command + ["--rule", "create.empty-id", "--header", "X-Key=a=b"])
+        #expect(nothing.status == 1 && nothing.message.contains("nothing was judged"), "\(nothing.message)")
+        #expect(nothing.output.contains("NOTHING JUDGED"))
+        await server.stop()
     }
 
     @Test("the rules of a protocol are listed as one object", arguments: ["3", "2"])

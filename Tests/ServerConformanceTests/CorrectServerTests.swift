@@ -19,7 +19,7 @@ struct CorrectServerTests {
             let report = try await server.judge()
             report.expectPassed("emulator, protocol \(serverProtocol.rawValue)")
             #expect(report.results.count == ServerRules.suite(for: serverProtocol).rules.count)
-            #expect(report.capabilities == ["boolean", "date", "number", "softDelete", "text"])
+            #expect(report.capabilities == ["boolean", "date", "fraction", "number", "softDelete", "text"])
             #expect(server.liveRows == before, "no row of the run is left, and no other one was touched")
         }
     }
@@ -50,7 +50,7 @@ struct CorrectServerTests {
         ) { server in
             let report = try await server.judge()
             report.expectPassed("another Datasync server")
-            #expect(report.capabilities == ["boolean", "date", "number", "softDelete", "text"])
+            #expect(report.capabilities == ["boolean", "date", "fraction", "number", "softDelete", "text"])
             let differs = report.results.filter { !$0.isBroken && $0.outcome.status == "failed" }.map(\.rule.id)
             #expect(differs.contains("input.broken-json-status"), "what is left open is reported: \(differs)")
         }
@@ -82,8 +82,8 @@ struct CorrectServerTests {
     func fewColumns(_ serverProtocol: ServerProtocol) async throws {
         try await JudgedServer.with(serverProtocol, columns: [:], by: .memory) { server in
             let report = try await server.judge(chapters: ["date", "function", "create"])
-            report.expectPassed("no declared columns", notApplicable: "'date'", "date column")
-            #expect(report.capabilities == ["boolean", "number", "softDelete", "text"])
+            report.expectPassed("no declared columns", notApplicable: "'date'", "date column", "columns as they come")
+            #expect(report.capabilities == ["boolean", "fraction", "number", "softDelete", "text"])
         }
     }
 }

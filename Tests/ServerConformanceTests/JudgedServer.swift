@@ -35,8 +35,10 @@ struct JudgedServer {
         softDelete: Bool = true,
         columns: EmulatedTableDefinition.Columns = Self.usualColumns,
         pageSize: Int? = nil,
+        maximumTop: Int? = nil,
         by carrier: Carrier = .sockets,
         answering: @escaping Answering = { try await $1.handle($0) },
+        configured configure: (inout EmulatorConfiguration) -> Void = { _ in },
         _ body: (JudgedServer) async throws -> Value
     ) async throws -> Value {
         let table = EmulatedTableDefinition(
@@ -49,6 +51,8 @@ struct JudgedServer {
             tables: [table]
         )
         configuration.pageSize = pageSize
+        configuration.maximumTop = maximumTop
+        configure(&configuration)
         let emulator = Emulator(configuration)
         if carrier == .memory {
             let transport = EmulatorTransport(emulator, answering: answering)
@@ -71,19 +75,53 @@ struct JudgedServer {
         (self.emulator, self.url, self.serverProtocol, self.transport) = (emulator, url, serverProtocol, transport)
     }
 
-    var subject: ServerSubject {
-        if let transport { return ServerSubject(url: url, table: Self.table, serverProtocol, transport: transport) }
-        return ServerSubject(url: url, table: Self.table, serverProtocol, timeout: .seconds(20))
+    /// What tries everything there is to try.
+    var subject: ServerSubject { subject(triesLastingRows: true) }
+
+    func subject(
+        columns: [ColumnKind: String] = [:],
+        headers: [(name: String, value: String)] = [],
+        triesLastingRows: Bool = false
+    ) -> ServerSubject {
+        if let transport {
+            return ServerSubject(
+                url: url,
+                table: Self.table,
+                serverProtocol,
+                columns: columns,
+                headers: headers,
+                triesLastingRows: triesLastingRows,
+                transport: transport
+            )
+        }
+        return ServerSubject(
+            url: url,
+            table: Self.table,
+            serverProtocol,
+            columns: columns,
+            headers: headers,
+            triesLastingRows: triesLastingRows,
+            timeout: .seconds(20)
+        )
     }
 
     /// The rows of the table that are not deleted.
     var liveRows: [[String: JSONValue]] { emulator.rows(in: Self.table).filter { $0["deleted"] == false } }
 
     /// Runs rules, all when none is named.
-    func judge(_ rules: [String] = [], chapters: [String] = [], seed: UInt64? = nil) async throws -> ConformanceReport {
+    func judge(
+        _ rules: [String] = [],
+        chapters: [String] = [],
+        seed: UInt64? = nil,
+        as subject: ServerSubject? = nil
+    ) async throws -> ConformanceReport {
         let suite = try ServerRules.suite(for: serverProtocol).selecting(chapters: chapters, ids: rules)
         return
-            try await ServerConformance.run(suite, on: subject, RunSettings(seed: seed ?? SeededGenerator.chosenSeed))
+            try await ServerConformance.run(
+                suite,
+                on: subject ?? self.subject,
+                RunSettings(seed: seed ?? SeededGenerator.chosenSeed)
+            )
             .report
     }
 }

@@ -15,8 +15,25 @@ struct ServerMutantTests {
         #expect(names(result), "\(mutant) is not named: \(result)")
     }
 
+    @Test("what servers may do otherwise is noted by its rule, with the reason", arguments: ServerMutant.noted)
+    func noted(_ server: ServerMutant) async throws {
+        let report = try await JudgedServer.with(server.serverProtocol, by: .memory, answering: server.answering) {
+            judged in try await judged.judge([server.rule], seed: 1)
+        }
+        let result = try #require(report.results.first)
+        #expect(report.isPassed, "\(report.broken)")
+        guard case .noted(let notes) = result.outcome else {
+            Issue.record("\(server) is not noted: \(result)")
+            return
+        }
+        #expect(notes.allSatisfy { $0.remark?.isEmpty == false }, "\(result)")
+    }
+
     @Test("there are servers with every fault")
-    func count() { #expect(ServerMutant.all.count >= 153) }
+    func count() {
+        #expect(ServerMutant.all.count >= 158)
+        #expect(ServerMutant.noted.count >= 11)
+    }
 
     private func names(_ result: RuleResult) -> Bool {
         guard case .failed(let violations) = result.outcome, result.isBroken else { return false }

@@ -13,7 +13,11 @@ enum OtherServers {
                 return EmulatorResponse(request.json == .null && !request.body.starts(with: "null".utf8) ? 500 : 400)
             }
             let defaults: [String: JSONValue] = ["title": nil, "isComplete": false, "amount": 0, "dueDate": nil]
-            let kept = item.filter { known.contains($0.key) }
+            let kept = Dictionary(
+                item.compactMap { member in
+                    known.first { $0.lowercased() == member.key.lowercased() }.map { ($0, member.value) }
+                }
+            ) { $1 }
             guard kept["isComplete"]?.string == nil, kept["amount"]?.string == nil, kept["title"]?.object == nil else {
                 return EmulatorResponse(500)
             }

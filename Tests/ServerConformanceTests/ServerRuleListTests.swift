@@ -16,10 +16,8 @@ struct ServerRuleListTests {
         for rule in rules {
             #expect(rule.id.hasPrefix(rule.chapter.id + "."), "\(rule.id)")
             #expect(rule.id.allSatisfy { $0.isLowercase || $0.isNumber || $0 == "." || $0 == "-" }, "\(rule.id)")
-            #expect(
-                rule.source.hasPrefix("datasync-protocol") || rule.source.hasPrefix("node-server-protocol2"),
-                "\(rule.id)"
-            )
+            let sources = ["datasync-protocol", "datasync-genuine", "ama-genuine", "node-server-protocol2"]
+            #expect(sources.contains { rule.source.hasPrefix($0) }, "\(rule.id)")
             #expect(rule.sentence.hasSuffix(".") && rule.procedure.hasSuffix("."), "\(rule.id)")
         }
     }

@@ -67,7 +67,7 @@ struct FinishedRule: Codable {
         seed = result.seed
         switch result.outcome {
         case .passed, .timedOut: break
-        case .failed(let violations): self.violations = violations
+        case .failed(let violations), .noted(let violations): self.violations = violations
         case .notApplicable(let reason), .crashed(let reason): self.reason = reason
         }
     }
@@ -77,6 +77,7 @@ struct FinishedRule: Codable {
             switch status {
             case "passed": .passed
             case "failed": .failed(violations)
+            case "noted": .noted(violations)
             case "notApplicable": .notApplicable(reason ?? "")
             case "timedOut": .timedOut(seconds: seconds)
             default: .crashed(reason ?? status)

@@ -13,9 +13,11 @@ extension ConformanceReport {
                 seconds: seconds,
                 passed: isPassed,
                 counts: Dictionary(
-                    uniqueKeysWithValues: ["passed", "failed", "notApplicable", "crashed", "timedOut"]
+                    uniqueKeysWithValues: ["passed", "failed", "noted", "notApplicable", "crashed", "timedOut"]
                         .map { ($0, count($0)) }
                 ),
+                properties: properties.isEmpty
+                    ? nil : Dictionary(properties.map { ($0.name, $0.text) }) { $1 },
                 results: results.map(Entry.init),
                 expiredDeviations: expiredDeviations.isEmpty ? nil : expiredDeviations
             )
@@ -32,6 +34,7 @@ extension ConformanceReport {
         var seconds: Double
         var passed: Bool
         var counts: [String: Int]
+        var properties: [String: String]?
         var results: [Entry]
         var expiredDeviations: [Deviation]?
     }

@@ -9,6 +9,11 @@ extension ConformanceReport {
             "<testsuites name=\"\(escaped(subject))\" tests=\"\(results.count + expired)\""
                 + " \(counts(results, moreFailures: expired))>"
         )
+        if !properties.isEmpty {
+            lines.append("  <properties>")
+            lines += properties.map { "    <property name=\"\(escaped($0.name))\" value=\"\(escaped($0.text))\"/>" }
+            lines.append("  </properties>")
+        }
         for (chapter, results) in chapters {
             lines.append(
                 "  <testsuite name=\"\(escaped(chapter.title))\" tests=\"\(results.count)\" \(counts(results))>"
@@ -51,7 +56,8 @@ extension ConformanceReport {
         return switch result.outcome {
         case .passed: head + "/>"
         case .notApplicable(let reason): head + "><skipped message=\"\(escaped(reason))\"/></testcase>"
-        case .failed: head + "><failure message=\"\(escaped(result.rule.sentence))\">\(text)</failure></testcase>"
+        case .failed, .noted:
+            head + "><failure message=\"\(escaped(result.rule.sentence))\">\(text)</failure></testcase>"
         case .crashed, .timedOut: head + "><error message=\"\(result.outcome.status)\">\(text)</error></testcase>"
         }
     }
@@ -66,6 +72,7 @@ extension ConformanceReport {
             case ">": result += "&gt;"
             case "\"": result += "&quot;"
             case "\t", "\n": result.unicodeScalars.append(scalar)
+            case _ where scalar.isInvisible && scalar.value >= 32: result += scalar.writtenOut
             case _ where scalar.value < 32 || scalar.value == 0xFFFE || scalar.value == 0xFFFF: result += "?"
             default: result.unicodeScalars.append(scalar)
             }

@@ -3,7 +3,7 @@ internal import Foundation
 /// What a run found.
 public struct ConformanceReport: Sendable {
     /// The version of the rules and of this report's form. It rises when a rule or a member changes its meaning.
-    public static let version = 1
+    public static let version = 2
 
     /// What was judged.
     public let subject: String
@@ -15,21 +15,34 @@ public struct ConformanceReport: Sendable {
     public let seconds: Double
     /// The results, in the order of the rules.
     public internal(set) var results: [RuleResult]
+    /// What was found out about the subject that is neither right nor wrong, such as the size of its pages.
+    public let properties: [SubjectProperty]
     /// Known deviations that do not occur any more: they are to be removed.
     public internal(set) var expiredDeviations: [Deviation] = []
 
     /// Makes a report.
-    public init(subject: String, capabilities: Set<String>, seed: UInt64, seconds: Double, results: [RuleResult]) {
+    public init(
+        subject: String,
+        capabilities: Set<String>,
+        seed: UInt64,
+        seconds: Double,
+        results: [RuleResult],
+        properties: [SubjectProperty] = []
+    ) {
         self.subject = subject
         self.capabilities = capabilities
         self.seed = seed
         self.seconds = seconds
         self.results = results
+        self.properties = properties
     }
 
-    /// Whether no rule is broken that the subject must keep: every required one, and those of what it declares; and no
-    /// known deviation has expired.
-    public var isPassed: Bool { broken.isEmpty && expiredDeviations.isEmpty }
+    /// Whether no rule is broken that the subject must keep: every required one, and those of what it declares; no known
+    /// deviation has expired; and something was judged at all.
+    public var isPassed: Bool { broken.isEmpty && expiredDeviations.isEmpty && !judgesNothing }
+
+    /// Whether no rule could be applied, so that the report says nothing about the subject.
+    public var judgesNothing: Bool { results.allSatisfy { $0.outcome.status == "notApplicable" } }
 
     /// The rules that are broken.
     public var broken: [RuleResult] { results.filter(\.isBroken) }
@@ -100,6 +113,10 @@ public struct ConformanceReport: Sendable {
             let name = chapter.id.padding(toLength: 14, withPad: " ", startingAt: 0)
             lines.append("  \(name) \(words.compactMap { $0 }.joined(separator: ", "))")
         }
+        if !properties.isEmpty { lines.append("") }
+        for property in properties {
+            lines.append(property.text.wrapped(after: "\(property.name): ", indent: 4))
+        }
         for (reason, ids) in reasons { lines += ["", "not applicable: \(reason)".wrapped(indent: 2)] + [ids] }
         for result in results where result.outcome.status != "passed" && result.outcome.status != "notApplicable" {
             lines += [""] + result.lines.map { $0.text.wrapped(after: $0.prefix) }
@@ -110,7 +127,8 @@ public struct ConformanceReport: Sendable {
             lines.append(text.wrapped(after: "expired: "))
         }
         if lines.count > chapters.count + 1 { lines.append("") }
-        lines.append("\(isPassed ? "PASSED" : "BROKEN"): \(summary), in \(duration)")
+        let verdict = judgesNothing ? "NOTHING JUDGED" : isPassed ? "PASSED" : "BROKEN"
+        lines.append("\(verdict): \(summary), in \(duration)".wrapped(indent: 2))
         return lines.joined(separator: "\n") + "\n"
     }
 

@@ -40,13 +40,18 @@ extension ConformanceReport {
     /// A rule that is named and does not hold is no longer broken; its reason is reported. A deviation whose rule holds
     /// has expired: it is reported, and the run is not passed until it is removed. One whose rule was not run, or was
     /// not applicable, says nothing.
-    public func accepting(_ deviations: [Deviation]) -> ConformanceReport {
+    ///
+    /// - Parameters:
+    ///   - deviations: What is known.
+    ///   - expire: Whether a deviation whose rule holds is reported; not for one that is known of many subjects.
+    /// - Returns: The report that goes by them.
+    public func accepting(_ deviations: [Deviation], expire: Bool = true) -> ConformanceReport {
         var report = self
         for deviation in deviations {
             guard let index = results.firstIndex(where: { $0.rule.id == deviation.rule }) else { continue }
             if results[index].differs {
                 report.results[index].knownDeviation = deviation.reason
-            } else if results[index].outcome == .passed {
+            } else if expire, results[index].outcome == .passed {
                 report.expiredDeviations.append(deviation)
             }
         }

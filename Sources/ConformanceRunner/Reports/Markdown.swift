@@ -4,19 +4,28 @@ extension ConformanceReport {
     /// A table in Markdown, and below it what is broken.
     var markdown: String {
         var lines = ["# Conformance of \(subject)", ""]
-        lines.append("\(isPassed ? "Passed" : "**Broken**"): \(summary), in \(duration).")
+        let verdict = judgesNothing ? "**Nothing judged**" : isPassed ? "Passed" : "**Broken**"
+        lines.append("\(verdict): \(summary), in \(duration).")
         lines += ["Seed \(seed). Capabilities: \(declared). Version \(Self.version) of the rules.", ""]
         lines += ["| Rule | Result |", "| --- | --- |"]
         for result in results { lines.append("| `\(result.rule.id)` | \(cell(result)) |") }
+        if !properties.isEmpty { lines += ["", "| Property | Found |", "| --- | --- |"] }
+        lines += properties.map { "| \($0.name.markdownCell) | \($0.text.markdownCell) |" }
         if !expiredDeviations.isEmpty { lines += ["", "Deviations that do not occur any more, to be removed:", ""] }
         lines += expiredDeviations.map { "- `\($0.rule)`: \($0.reason)" }
-        for result in broken { lines += ["", "```", result.description, "```"] }
-        return lines.joined(separator: "\n") + "\n"
+        for result in results where result.isBroken || !result.remarks.isEmpty {
+            lines += ["", "```", result.description.replacingOccurrences(of: "```", with: "` ` `"), "```"]
+        }
+        return lines.map { $0.split(separator: "\n", omittingEmptySubsequences: false).map { $0.visible } }
+            .joined().joined(separator: "\n") + "\n"
     }
 
     private func cell(_ result: RuleResult) -> String {
         if let reason = result.knownDeviation { return "\(result.verdict): \(reason.markdownCell)" }
         if case .notApplicable(let reason) = result.outcome { return "\(result.verdict): \(reason.markdownCell)" }
+        if case .noted = result.outcome, let remark = result.remarks.first {
+            return "\(result.verdict): \(remark.markdownCell)"
+        }
         return result.isBroken ? "**\(result.verdict)**" : result.verdict
     }
 }

@@ -6,9 +6,23 @@ public struct Violation: Sendable, Hashable, Codable, CustomStringConvertible {
     public let expected: String
     /// What came instead.
     public let got: String
+    /// Why that is no fault, or what to do about it; nil when the rest says enough.
+    public let remark: String?
 
-    /// The three in three lines.
-    public var description: String { "input:    \(input)\nexpected: \(expected)\ngot:      \(got)" }
+    init(input: String, expected: String, got: String, remark: String? = nil) {
+        self.input = input
+        self.expected = expected
+        self.got = got
+        self.remark = remark
+    }
+
+    /// Input, expected and got in three lines, and the remark in a fourth one.
+    public var description: String { lines.map { $0.prefix + $0.text }.joined(separator: "\n") }
+
+    var lines: [(prefix: String, text: String)] {
+        [("input:    ", input), ("expected: ", expected), ("got:      ", got)]
+            + (remark.map { [("remark:   ", $0)] } ?? [])
+    }
 }
 
 /// What became of a rule.
@@ -17,6 +31,8 @@ public enum RuleOutcome: Sendable, Hashable {
     case passed
     /// The rule is broken.
     case failed([Violation])
+    /// The subject does otherwise than the rule says, and may, for the reason in the remarks.
+    case noted([Violation])
     /// The rule does not concern this subject, or could not be run here; the text says why.
     case notApplicable(String)
     /// The process ended while it ran the rule; the text says how.
@@ -24,11 +40,12 @@ public enum RuleOutcome: Sendable, Hashable {
     /// The rule did not end in time.
     case timedOut(seconds: Double)
 
-    /// The outcome as a word: `passed`, `failed`, `notApplicable`, `crashed`, `timedOut`.
+    /// The outcome as a word: `passed`, `failed`, `noted`, `notApplicable`, `crashed`, `timedOut`.
     public var status: String {
         switch self {
         case .passed: "passed"
         case .failed: "failed"
+        case .noted: "noted"
         case .notApplicable: "notApplicable"
         case .crashed: "crashed"
         case .timedOut: "timedOut"
@@ -68,13 +85,24 @@ public struct RuleResult: Sendable {
 
     /// Whether the subject breaks the contract: the rule failed, crashed or hung, is not merely informative, and that is
     /// no known deviation.
-    public var isBroken: Bool { differs && rule.level != .informative && knownDeviation == nil }
+    public var isBroken: Bool {
+        if case .noted = outcome { return false }
+        return differs && rule.level != .informative && knownDeviation == nil
+    }
 
     /// Whether the subject does otherwise than the rule says, be that allowed or not.
     var differs: Bool {
         switch outcome {
         case .passed, .notApplicable: false
-        case .failed, .crashed, .timedOut: true
+        case .failed, .noted, .crashed, .timedOut: true
+        }
+    }
+
+    /// Why the subject may do otherwise, and what to do about it.
+    var remarks: [String] {
+        switch outcome {
+        case .failed(let violations), .noted(let violations): violations.compactMap(\.remark)
+        case .passed, .notApplicable, .crashed, .timedOut: []
         }
     }
 
@@ -84,7 +112,7 @@ public struct RuleResult: Sendable {
         switch outcome {
         case .passed: checkedWithoutCapability ? "holds without the capability" : "holds"
         case .notApplicable: "not applicable"
-        case .failed, .crashed, .timedOut:
+        case .failed, .noted, .crashed, .timedOut:
             knownDeviation != nil ? "known deviation" : isBroken ? outcome.status : "noted"
         }
     }
@@ -100,13 +128,8 @@ extension RuleResult: CustomStringConvertible {
         if !checkedWithoutCapability { lines.append(("  ", "Rule: \(rule.procedure)")) }
         switch outcome {
         case .passed: break
-        case .failed(let violations):
-            for violation in violations {
-                lines += [
-                    ("  input:    ", violation.input), ("  expected: ", violation.expected),
-                    ("  got:      ", violation.got),
-                ]
-            }
+        case .failed(let violations), .noted(let violations):
+            for violation in violations { lines += violation.lines.map { ("  " + $0.prefix, $0.text) } }
         case .notApplicable(let reason): lines.append(("  ", reason))
         case .crashed(let how): lines.append(("  ", how))
         case .timedOut(let seconds): lines.append(("  ", "not done after \(Int(seconds)) seconds"))

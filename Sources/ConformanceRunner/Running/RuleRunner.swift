@@ -50,8 +50,9 @@ extension Rule {
             trial.report("a step of: \(trial.rule.procedure)", expected: "no error", got: brief(error))
         }
         await trial.cleanUp()
-        let violations = trial.violations
-        return violations.isEmpty ? outcome ?? .passed : .failed(violations)
+        let (violations, notes) = (trial.violations, trial.notes)
+        if !violations.isEmpty { return .failed(violations) }
+        return outcome ?? (notes.isEmpty ? .passed : .noted(notes))
     }
 }
 

@@ -17,6 +17,7 @@ public final class Trial<Subject: ConformanceSubject>: Sendable {
 
     private struct State {
         var violations: [Violation] = []
+        var notes: [Violation] = []
         var cleanups: [@Sendable () async -> Void] = []
         var usedRandom = false
     }
@@ -42,19 +43,40 @@ public final class Trial<Subject: ConformanceSubject>: Sendable {
     /// What was wrong so far.
     var violations: [Violation] { state.withLock { $0.violations } }
 
+    /// What was otherwise than the rule says so far, and may be.
+    var notes: [Violation] { state.withLock { $0.notes } }
+
     /// Says what is wrong. The rule goes on: everything it finds is reported.
     ///
     /// - Parameters:
     ///   - input: What was done.
     ///   - expected: What the contract promises.
     ///   - got: What came instead.
-    public func report(_ input: String, expected: String, got: String) {
+    ///   - remark: What to do about it.
+    public func report(_ input: String, expected: String, got: String, remark: String? = nil) {
         state.withLock { state in
             // A rule that finds the same fault in a thousand rows has said enough after a few.
-            guard state.violations.count < 5 else { return }
-            state.violations.append(Violation(input: input, expected: expected, got: got))
+            guard state.violations.count < Self.enough else { return }
+            state.violations.append(Violation(input: input, expected: expected, got: got, remark: remark))
         }
     }
+
+    /// Says what is otherwise than the rule says, and may be: the rule is noted and not broken, unless something else is
+    /// reported.
+    ///
+    /// - Parameters:
+    ///   - input: What was done.
+    ///   - expected: What the contract promises.
+    ///   - got: What came instead.
+    ///   - remark: Why that is no fault, and what users of the subject must do.
+    public func note(_ input: String, expected: String, got: String, remark: String) {
+        state.withLock { state in
+            guard state.notes.count < Self.enough else { return }
+            state.notes.append(Violation(input: input, expected: expected, got: got, remark: remark))
+        }
+    }
+
+    private static var enough: Int { 5 }
 
     /// Has something done after the rule, whatever becomes of it, the last thing first.
     public func afterwards(_ cleanup: @escaping @Sendable () async -> Void) {
@@ -99,8 +121,9 @@ extension Trial {
 /// A value as text that stays short.
 public func brief(_ value: some Any) -> String {
     let text = String(describing: value)
-    let start = text.prefix(300)
-    return start.endIndex == text.endIndex ? text : "\(start)… (\(text.utf8.count) bytes)"
+    // By scalars: a single character may be as long as its sender likes.
+    let start = text.unicodeScalars.prefix(300)
+    return start.endIndex == text.endIndex ? text : "\(String(start))… (\(text.utf8.count) bytes)"
 }
 
 /// A rule needs something that is not there, such as a harness's function that the author did not write.

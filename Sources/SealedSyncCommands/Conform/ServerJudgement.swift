@@ -1,6 +1,7 @@
 internal import CommandArguments
 internal import ConformanceRunner
 internal import Foundation
+internal import SealedSync
 internal import ServerConformance
 
 /// The options of `conform` for servers.
@@ -21,6 +22,30 @@ struct ServerOptions: ParsableArguments {
         )
     )
     var column: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Send this header field with every request, such as 'Authorization=Bearer TOKEN'. May be repeated.",
+            valueName: "name=value"
+        )
+    )
+    var header: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "What is known to differ: predecessor (Azure Mobile Apps for .NET), node4 or standard. Found out by default.",
+            valueName: "server"
+        )
+    )
+    var profile: String?
+
+    @Flag(
+        help: ArgumentHelp(
+            "Also try an empty id and very long ones. Some servers keep a row that nobody can delete, and some clients"
+                + " cannot pull the table any more."
+        )
+    )
+    var lastingRows = false
 
     @Option(
         help: ArgumentHelp(
@@ -46,6 +71,37 @@ struct ServerOptions: ParsableArguments {
             throw ValidationError("'--server' needs '--protocol 3' (Datasync) or '--protocol 2' (Azure Mobile Apps).")
         }
         _ = try columns
+        _ = try headers
+        _ = try knownServer
+    }
+
+    var knownServer: KnownServer? {
+        get throws {
+            guard let profile else { return nil }
+            guard let server = KnownServer(rawValue: profile) else {
+                let names = KnownServer.allCases.map(\.rawValue).joined(separator: ", ")
+                throw ValidationError("'--profile \(profile)' is not known; choose from \(names).")
+            }
+            return server
+        }
+    }
+
+    /// The header fields. What is wrong is told without the value, which may be a secret.
+    var headers: [(name: String, value: String)] {
+        get throws {
+            try header.map { text in
+                let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+                guard parts.count == 2, HTTPField.Name(parts[0]) != nil else {
+                    throw ValidationError("'--header' is of the form NAME=VALUE, with the name of a header field.")
+                }
+                guard parts[1].utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+                    throw ValidationError(
+                        "The value of '--header \(parts[0])=…' has signs that no header field may have."
+                    )
+                }
+                return (parts[0], parts[1])
+            }
+        }
     }
 
     var columns: [ColumnKind: String] {
@@ -108,6 +164,9 @@ struct ServerJudgement {
             table: server.table,
             serverProtocol,
             columns: try server.columns,
+            headers: try server.headers,
+            knownServer: try server.knownServer,
+            triesLastingRows: server.lastingRows,
             additionalCertificateFile: server.certificates.certificateFile
         )
         Console.writeError(
@@ -118,6 +177,11 @@ struct ServerJudgement {
         settings.secondsPerRule = options.secondsPerRule
         let report = try await judge(suite, subject, settings).accepting(deviations)
         Console.write(verbatim: try report.text(options.format))
+        if report.judgesNothing {
+            Console.writeError(
+                sentence: "sealedsync: nothing was judged; the report says why no rule could be applied."
+            )
+        }
         if !report.isPassed { throw ExitCode.failure }
     }
 
@@ -144,7 +208,8 @@ struct ServerJudgement {
 
     private func warn(ofRows left: [String]) {
         guard !left.isEmpty else { return }
-        let names = left.prefix(5).joined(separator: ", ") + (left.count > 5 ? ", …" : "")
+        // A server chose some of the ids, and may have chosen anything.
+        let names = left.prefix(5).map(\.visible).joined(separator: ", ") + (left.count > 5 ? ", …" : "")
         Console.writeError(
             sentence: "sealedsync: \(countText(left.count, "row")) could not be deleted and may be left: \(names)"
         )

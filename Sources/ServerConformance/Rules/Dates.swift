@@ -12,15 +12,9 @@ extension ServerRules {
             let row = try await server.insert()
             let changed = try server.row(of: try await server.update(row))
             for row in [row, changed] {
-                for name in server.speaks == .datasync ? ["updatedAt"] : ["createdAt", "updatedAt"] {
-                    let text = row[name]?.string ?? "none"
-                    server.trial.expect(
-                        Instant(text) != nil,
-                        "'\(name)' of a row",
-                        expected: "YYYY-MM-DDThh:mm:ss.mmmZ",
-                        got: text
-                    )
-                }
+                server.expectStampForm(row, "updatedAt")
+                // That it is there is another rule's.
+                if row["createdAt"] != nil { server.expectStampForm(row, "createdAt") }
             }
         },
         rule(
@@ -30,13 +24,13 @@ extension ServerRules {
             in: "datasync-protocol 1.3, 7.1; node-server-protocol2, Dates",
             "Creates 20 rows and looks for an updatedAt that is not a whole hundredth of a second."
         ) { server in
-            var stamps: [String] = []
-            for _ in 0..<20 { stamps.append(try await server.insert().updatedAt) }
+            var rows: [ServerRow] = []
+            for _ in 0..<20 { rows.append(try await server.insert()) }
             server.trial.expect(
-                stamps.contains { !$0.hasSuffix("0Z") },
+                rows.contains { $0.stamp.milliseconds % 10 != 0 },
                 "20 inserts, one after the other",
                 expected: "an updatedAt that is not a whole hundredth of a second",
-                got: brief(stamps)
+                got: brief(rows.map(\.updatedAt))
             )
         },
         rule(
@@ -61,7 +55,7 @@ extension ServerRules {
             let response = try await server.send("POST", nil, server.item(server.newID()))
             try server.require(response, 201)
             let row = try server.row(of: response)
-            guard let date = response["Date"], let stamp = Instant(row.updatedAt) else {
+            guard let date = response["Date"], let stamp = Instant(reading: row.updatedAt) else {
                 throw Unsupported("the answer has no Date")
             }
             let near = (-300...300).map { Instant(milliseconds: stamp.milliseconds + $0 * 1_000).httpDate }
@@ -76,8 +70,7 @@ extension ServerRules {
         ) { server in
             let rows = try await server.stampedRows(3)
             for row in rows {
-                guard let instant = Instant(row.updatedAt) else { continue }
-                try await server.expectParted(rows, server.speaks.instant(row.updatedAt), instant)
+                try await server.expectParted(rows, server.speaks.instant(row.updatedAt), row.stamp)
             }
         },
         rule(
@@ -101,21 +94,21 @@ extension ServerRules {
             .protocol3,
             "cast(…,Edm.DateTimeOffset) takes Z, an offset of zero and other offsets, and no digits of seconds to seven.",
             in: "datasync-protocol 1.9, 6.5 #33",
-            "Asks for rows from an instant on, in every form."
+            "Asks for rows from an instant on, in every form; an offset that is refused is noted."
         ) { server in try await server.expectForms { "cast(\($0),Edm.DateTimeOffset)" } },
         rule(
             "date.bare",
             .protocol3,
             "A bare instant is a literal as well.",
             in: "datasync-protocol 1.9",
-            "Asks for rows from an instant on, in every form."
+            "Asks for rows from an instant on, in every form; an offset that is refused is noted."
         ) { server in try await server.expectForms { $0 } },
         rule(
             "date.datetimeoffset",
             .protocol2,
             "datetimeoffset'…' takes Z, an offset of zero and other offsets, no fraction, and 3, 6 or 7 digits.",
             in: "node-server-protocol2, Dates, exchanges 188 to 195",
-            "Asks for rows from an instant on, in every form."
+            "Asks for rows from an instant on, in every form; an offset that is refused is noted."
         ) { server in try await server.expectForms { "datetimeoffset'\($0)'" } },
         rule(
             "date.datetime",
@@ -125,8 +118,7 @@ extension ServerRules {
             "Asks for rows from an instant on."
         ) { server in
             let rows = try await server.stampedRows(2)
-            guard let instant = Instant(rows[1].updatedAt) else { return }
-            try await server.expectParted(rows, "datetime'\(rows[1].updatedAt)'", instant)
+            try await server.expectParted(rows, "datetime'\(rows[1].stamp.text)'", rows[1].stamp)
         },
         rule(
             "date.bad-literal",
@@ -150,20 +142,10 @@ extension ServerRules {
             for: .column(.date),
             "Creates rows with instants of 1900 to 2100, at ends of milliseconds, days and leap years."
         ) { server in
-            let column = try server.column(.date)
             for text in [
                 "1900-01-01T00:00:00.000Z", "1969-12-31T23:59:59.999Z", "2000-02-29T12:00:00.001Z",
                 "2024-12-31T23:59:59.999Z", "2026-07-08T09:10:11.123Z", "2100-03-01T00:00:00.500Z",
-            ] {
-                let row = try await server.insert([.date: .string(text)])
-                server.trial.expect(row[column] ?? .null, equals: .string(text), "POST with '\(column)': \(text)")
-                let again = try await server.read(row.id)
-                server.trial.expect(
-                    again?[column] ?? .null,
-                    equals: .string(text),
-                    "POST with '\(column)': \(text); GET"
-                )
-            }
+            ] { try await server.expectDate(text, text) }
         },
         rule(
             "date.to-utc",
@@ -171,7 +153,7 @@ extension ServerRules {
             "Instants with an offset come back in UTC.",
             in: "datasync-protocol 1.4; node-server-protocol2, exchanges 216 to 219",
             for: .column(.date),
-            "Creates rows with instants of several offsets."
+            "Creates rows with instants of several offsets; an offset that is refused is noted."
         ) { server in
             for (sent, kept) in [
                 ("2016-11-21T01:02:03.004+02:00", "2016-11-20T23:02:03.004Z"),
@@ -256,20 +238,29 @@ extension ServerTrial {
     /// Reports when `ge` and `lt` with a literal do not part rows at the instant that it means.
     ///
     /// That is exact even where a server keeps finer stamps than it shows: what it shows is cut.
-    fileprivate func expectParted(_ rows: [ServerRow], _ literal: String, _ instant: Instant) async throws {
-        let after = Set(rows.filter { row in Instant(row.updatedAt).map { $0 >= instant } ?? false }.map(\.id))
+    fileprivate func expectParted(
+        _ rows: [ServerRow],
+        _ literal: String,
+        _ instant: Instant,
+        mayBeRefused: Bool = false
+    ) async throws {
+        let after = Set(rows.filter { $0.stamp >= instant }.map(\.id))
         for (condition, wanted) in [("ge", after), ("lt", Set(rows.map(\.id)).subtracting(after))] {
-            let response = try await send("GET", query: [("$filter", among(rows, "updatedAt \(condition) \(literal)"))])
-            guard expect(response, 200) else { continue }
-            let got = Set(try page(of: response).ids)
-            expect(got == wanted, response, "\(wanted.count) of the rows with the stamps \(rows.map(\.updatedAt))")
+            let filter = among(rows, "updatedAt \(condition) \(literal)")
+            guard let got = try await foundIDs(filter, mayBeRefused: mayBeRefused) else { continue }
+            trial.expect(
+                got == wanted,
+                "GET \(client.table)?$filter=\(filter)",
+                expected: "\(wanted.count) of the rows with the stamps \(rows.map(\.updatedAt))",
+                got: "\(got.count) rows"
+            )
         }
     }
 
     /// Asks for rows by an instant in every form that a literal may have.
     fileprivate func expectForms(_ literal: (String) -> String) async throws {
         let rows = try await stampedRows(3)
-        guard let instant = Instant(rows[1].updatedAt) else { return }
+        let instant = rows[1].stamp
         let text = instant.text
         let fraction = String(text.dropLast().suffix(4))
         let second = Instant(milliseconds: instant.seconds * 1_000)
@@ -282,12 +273,44 @@ extension ServerTrial {
             (instant.text(fraction: fraction + "0000", zone: "+00:00"), instant),
             (second.text(fraction: "", zone: "Z"), second),
             (second.text(fraction: "", zone: "+00:00"), second),
-        ] { try await expectParted(rows, literal(form), meant) }
+        ] {
+            let hasOffset = form.hasSuffix("+02:00") || form.hasSuffix("-05:30")
+            try await expectParted(rows, literal(form), meant, mayBeRefused: hasOffset)
+        }
     }
 
     fileprivate func expectDate(_ sent: String, _ kept: String) async throws {
         let column = try column(.date)
-        let row = try await insert([.date: .string(sent)])
-        trial.expect(row[column] ?? .null, equals: .string(kept), "POST with '\(column)': \(sent)")
+        let response = try await send("POST", nil, item(newID(), [.date: .string(sent)]))
+        if !sent.hasSuffix("Z"), noteUntranslated(response) { return }
+        try require(response, 201)
+        let row = try row(of: response)
+        for (shown, steps) in [(row[column], "POST"), (try await read(row.id)?[column], "POST; GET")] {
+            let input = "\(steps) with '\(column)': \(sent)"
+            let text = shown?.string ?? "\(shown ?? .null)"
+            guard Instant(reading: text) == Instant(reading: kept) else {
+                trial.report(input, expected: kept, got: text)
+                continue
+            }
+            expectForm(text, kept, input)
+        }
+    }
+
+    fileprivate func expectStampForm(_ row: ServerRow, _ name: String) {
+        let text = row[name]?.string ?? "none"
+        expectForm(text, "YYYY-MM-DDThh:mm:ss.mmmZ", "'\(name)' of a row")
+    }
+
+    /// Reports an instant in another form; notes one with an offset of zero for the Z, or without a zone.
+    private func expectForm(_ text: String, _ expected: String, _ input: String) {
+        if Instant(text) != nil { return }
+        let hasOffset = text.hasSuffix("+00:00") && Instant(text.dropLast(6) + "Z") != nil
+        let hasNoZone = !text.hasSuffix("Z") && Instant(reading: text + "Z") != nil
+        guard hasOffset || hasNoZone else { return trial.report(input, expected: expected, got: text) }
+        let remark =
+            hasOffset
+            ? "an offset of zero for the Z means the same; clients must read both"
+            : "an instant without a zone is UTC; clients must not read it as local time"
+        trial.note(input, expected: expected, got: text, remark: remark)
     }
 }

@@ -8,6 +8,8 @@ final class RowLedger: Sendable {
     private struct State {
         var ids: Set<String> = []
         var nextNumber = 1
+        /// Rows that are gone for this run and may be kept by the server.
+        var deleted = 0
     }
 
     private let state = Mutex(State())
@@ -20,12 +22,25 @@ final class RowLedger: Sendable {
     /// An id that no row has had.
     func newID(_ end: String = "") -> String {
         state.withLock { state in
-            let id = "\(prefix)-\(state.nextNumber)\(end)"
+            let id = "\(prefix)-\(Self.scattered(state.nextNumber))\(end)"
             state.nextNumber += 1
             state.ids.insert(id)
             return id
         }
     }
+
+    /// Six digits, others for every number below a million, and not upward: rows in the order of their ids must not be
+    /// those in the order in which they were made.
+    private static func scattered(_ number: Int) -> String {
+        let digits = "\(number * 618_033 % 1_000_000)"
+        return String(repeating: "0", count: 6 - digits.count) + digits
+    }
+
+    /// A text that only rows of this run have, made to find out about columns.
+    var sampleText: String { "sample of \(prefix)" }
+
+    /// How many rows were deleted, those included that the server keeps as deleted ones.
+    var deletedCount: Int { state.withLock { $0.deleted } }
 
     /// Notes a row whose id the server chose.
     func note(_ id: String) { state.withLock { state in _ = state.ids.insert(id) } }
@@ -51,7 +66,9 @@ final class RowLedger: Sendable {
             let response = try await client.send(request, evenWhenStopped: true)
             // Deleted now, or before, or never made.
             guard response.isSuccess || [404, 409, 410, 412].contains(response.status) else { return true }
-            state.withLock { state in _ = state.ids.remove(id) }
+            state.withLock { state in
+                if state.ids.remove(id) != nil, response.status != 404 { state.deleted += 1 }
+            }
             return true
         } catch {
             // The row stays noted: it is tried again at the end, and named when that fails too.

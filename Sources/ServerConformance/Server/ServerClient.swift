@@ -9,6 +9,7 @@ final class ServerClient: Sendable {
     private let scheme: String
     private let authority: String
     private let tablePath: String
+    private let extraFields: HTTPFields
     private let transport: any ClientTransport
 
     private struct State {
@@ -19,16 +20,28 @@ final class ServerClient: Sendable {
 
     private let state = Mutex(State())
 
-    convenience init(url: URL, table: String, _ serverProtocol: ServerProtocol, _ options: TransportOptions) {
+    convenience init(
+        url: URL,
+        table: String,
+        _ serverProtocol: ServerProtocol,
+        _ options: TransportOptions,
+        extraFields: HTTPFields = HTTPFields()
+    ) {
         var options = options
         // A server that sends without end must not fill the memory.
         options.maximumBodySize = Self.maximumBodySize
         // A server may close a kept connection whenever it likes: a request that met that would look like its fault.
         options.maximumIdleTime = .zero
-        self.init(url: url, table: table, serverProtocol, DefaultTransport(options))
+        self.init(url: url, table: table, serverProtocol, DefaultTransport(options), extraFields: extraFields)
     }
 
-    init(url: URL, table: String, _ serverProtocol: ServerProtocol, _ transport: any ClientTransport) {
+    init(
+        url: URL,
+        table: String,
+        _ serverProtocol: ServerProtocol,
+        _ transport: any ClientTransport,
+        extraFields: HTTPFields = HTTPFields()
+    ) {
         self.serverProtocol = serverProtocol
         self.table = table
         scheme = url.scheme?.lowercased() ?? "http"
@@ -39,6 +52,7 @@ final class ServerClient: Sendable {
         tablePath =
             (base.hasSuffix("/") ? String(base.dropLast()) : base) + "/tables/" + ServerRequest.encoded(table)
         self.transport = transport
+        self.extraFields = extraFields
     }
 
     private static let maximumBodySize = 16 * 1_024 * 1_024
@@ -101,7 +115,7 @@ final class ServerClient: Sendable {
         var all: [String: String?] = ["ZUMO-API-VERSION": serverProtocol.version, "Accept": "application/json"]
         if request.body != nil { all["Content-Type"] = "application/json" }
         all.merge(request.headers) { $1 }
-        var fields = HTTPFields()
+        var fields = extraFields
         for (name, value) in all.sorted(by: { $0.key < $1.key }) {
             if let name = HTTPField.Name(name), let value { fields[name] = value }
         }

@@ -24,8 +24,9 @@ public enum ServerProtocol: Int, Sendable, CaseIterable {
         self == .datasync ? ("$count", "true") : ("$inlinecount", "allpages")
     }
 
-    /// An instant as a literal of a filter.
+    /// An instant as a literal of a filter: a stamp of a row in the form that every server takes, any other text as it is.
     func instant(_ text: String) -> String {
-        self == .datasync ? "cast(\(text),Edm.DateTimeOffset)" : "datetimeoffset'\(text)'"
+        let text = Instant(reading: text)?.text ?? text
+        return self == .datasync ? "cast(\(text),Edm.DateTimeOffset)" : "datetimeoffset'\(text)'"
     }
 }

@@ -58,6 +58,18 @@ struct ServerResponse: Sendable {
     /// A header field.
     subscript(name: String) -> String? { HTTPField.Name(name).flatMap { headers[$0] } }
 
+    /// The rows of a page, in either form; nil when this is none.
+    var items: [JSON]? { json?["items"]?.array ?? json?.array ?? json?["results"]?.array }
+
+    /// What the server says, short.
+    var words: String { brief(String(decoding: body, as: UTF8.self)) }
+
+    /// The same in words that fit a line.
+    var fewWords: String {
+        words.split(whereSeparator: \.isWhitespace).map { $0.count > 60 ? $0.prefix(60) + "…" : $0 }
+            .joined(separator: " ")
+    }
+
     var isSuccess: Bool { (200...299).contains(status) }
 
     var isRefusal: Bool { (400...599).contains(status) }
@@ -69,7 +81,7 @@ extension ServerResponse: CustomStringConvertible {
         for name in ["ETag", "Location", "Last-Modified", "Link"] {
             if let value = self[name] { text += ", \(name): \(value)" }
         }
-        if !body.isEmpty { text += ", \(brief(String(decoding: body, as: UTF8.self)))" }
+        if !body.isEmpty { text += ", \(words)" }
         return text
     }
 }

@@ -10,10 +10,14 @@ public final class ServerSubject: ConformanceSubject {
 
     let client: ServerClient
     let ledger = RowLedger()
+    /// Whether rules may do what could leave a row that nobody can delete, or that stops other clients.
+    let triesLastingRows: Bool
     private let columnNames: [ColumnKind: String]
+    private let knownServer: KnownServer?
 
     private struct State {
         var profile: ServerProfile?
+        var properties: [SubjectProperty] = []
         var pageRows: Task<[String], any Error>?
         var lostResponses = 0
     }
@@ -27,6 +31,10 @@ public final class ServerSubject: ConformanceSubject {
     ///   - table: The table. Rows are inserted, changed and deleted in it, none but those of the run itself.
     ///   - serverProtocol: What the server speaks.
     ///   - columns: The names of columns that are called otherwise than usual.
+    ///   - headers: Header fields that every request has, such as `Authorization`.
+    ///   - knownServer: What the server is known as; nil to find out.
+    ///   - triesLastingRows: Whether rules may try an empty id and very long ones. On some servers nobody can delete the
+    ///     row of the first, and other clients cannot pull a table any more that has had the second.
     ///   - timeout: The longest time one request may take.
     ///   - additionalCertificateFile: A file of certificates that are trusted beside the system's, in PEM.
     public convenience init(
@@ -34,13 +42,21 @@ public final class ServerSubject: ConformanceSubject {
         table: String,
         _ serverProtocol: ServerProtocol,
         columns: [ColumnKind: String] = [:],
+        headers: [(name: String, value: String)] = [],
+        knownServer: KnownServer? = nil,
+        triesLastingRows: Bool = false,
         timeout: Duration = .seconds(10),
         additionalCertificateFile: String? = nil
     ) {
         var options = TransportOptions()
         options.timeout = timeout
         options.additionalCertificateFile = additionalCertificateFile
-        self.init(ServerClient(url: url, table: table, serverProtocol, options), columns)
+        self.init(
+            ServerClient(url: url, table: table, serverProtocol, options, extraFields: Self.fields(headers)),
+            columns,
+            knownServer,
+            triesLastingRows
+        )
     }
 
     /// Names a server that something else carries requests to, such as one in this process.
@@ -48,15 +64,37 @@ public final class ServerSubject: ConformanceSubject {
         url: URL,
         table: String,
         _ serverProtocol: ServerProtocol,
+        columns: [ColumnKind: String] = [:],
+        headers: [(name: String, value: String)] = [],
+        knownServer: KnownServer? = nil,
+        triesLastingRows: Bool = false,
         transport: any ClientTransport
     ) {
-        self.init(ServerClient(url: url, table: table, serverProtocol, transport), [:])
+        self.init(
+            ServerClient(url: url, table: table, serverProtocol, transport, extraFields: Self.fields(headers)),
+            columns,
+            knownServer,
+            triesLastingRows
+        )
     }
 
-    private init(_ client: ServerClient, _ columns: [ColumnKind: String]) {
+    private init(
+        _ client: ServerClient,
+        _ columns: [ColumnKind: String],
+        _ knownServer: KnownServer?,
+        _ triesLastingRows: Bool
+    ) {
         self.client = client
-        name = client.address
+        name = client.address.visible
         columnNames = columns
+        self.knownServer = knownServer
+        self.triesLastingRows = triesLastingRows
+    }
+
+    private static func fields(_ headers: [(name: String, value: String)]) -> HTTPFields {
+        var fields = HTTPFields()
+        for (name, value) in headers { if let name = HTTPField.Name(name) { fields[name] = value } }
+        return fields
     }
 
     /// What the ids of all rows of this run begin with, but of those whose ids the server chooses.
@@ -67,9 +105,39 @@ public final class ServerSubject: ConformanceSubject {
 
     func profile() async throws -> ServerProfile {
         if let known = state.withLock({ $0.profile }) { return known }
-        let found = try await ServerProfile.find(client, ledger, names: columnNames)
+        var search = ProfileSearch(client, ledger, names: columnNames)
+        let found = try await search.run(knownAs: knownServer)
         state.withLock { $0.profile = found }
         return found
+    }
+
+    // MARK: Properties
+
+    /// Tells something that is neither right nor wrong; what was told before by the same name is replaced.
+    func tell(_ name: String, _ text: String) {
+        state.withLock { state in
+            state.properties.removeAll { $0.name == name }
+            state.properties.append(SubjectProperty(name, text))
+        }
+    }
+
+    /// What was found out in this run, what the table is first and what is left in it last.
+    var properties: [SubjectProperty] {
+        let (profile, told) = state.withLock { ($0.profile ?? ServerProfile(), $0.properties) }
+        var properties = [SubjectProperty("columns", profile.columnText)]
+        properties += profile.remarks.map { SubjectProperty("column", $0) }
+        if profile.server != .standard { properties.append(SubjectProperty("known server", profile.server.name)) }
+        properties.append(
+            SubjectProperty("largest $top", profile.largestTop.map { "\($0)" } ?? "none up to 1000000")
+        )
+        properties += told
+        if profile.softDelete {
+            let text =
+                "\(ledger.deletedCount), which the server keeps; their ids begin with '\(rowPrefix)', and those that the"
+                + " server chose are in rows with the text '\(textOfRowsWithoutID)'"
+            properties.append(SubjectProperty("deleted rows left", text))
+        }
+        return properties
     }
 
     // MARK: Rows that many rules read

@@ -26,6 +26,21 @@ struct Instant: Sendable, Comparable {
         milliseconds = seconds * 1_000 + number(20..<23)
     }
 
+    /// Reads any ISO 8601 instant: with no fraction or one of any length, which is cut, with an offset or without a zone,
+    /// which means UTC; nil for anything else.
+    init?(reading text: String) {
+        let form = /([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})?/
+        guard let match = text.wholeMatch(of: form) else { return nil }
+        let digits = (match.2.map { String($0.dropFirst()) } ?? "") + "000"
+        let plain = "\(match.1).\(digits.prefix(3))Z"
+        // There is no thirteenth month.
+        guard let local = Instant(plain), local.text == plain else { return nil }
+        milliseconds = local.milliseconds
+        guard let zone = match.3, zone != "Z" else { return }
+        let parts = zone.dropFirst().split(separator: ":").compactMap { Int64($0) }
+        milliseconds -= (zone.hasPrefix("-") ? -1 : 1) * (parts[0] * 60 + parts[1]) * 60_000
+    }
+
     static func < (first: Instant, second: Instant) -> Bool { first.milliseconds < second.milliseconds }
 
     /// The instant as it stands in rows.

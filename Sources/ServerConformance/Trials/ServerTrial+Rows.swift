@@ -7,6 +7,8 @@ struct ServerRow: Sendable, Equatable {
     var id: String { json["id"]?.string ?? "" }
     var version: String { json["version"]?.string ?? "" }
     var updatedAt: String { json["updatedAt"]?.string ?? "" }
+    /// ``updatedAt`` as an instant; the beginning of time when it is none.
+    var stamp: Instant { Instant(reading: updatedAt) ?? Instant(milliseconds: .min) }
     var isDeleted: Bool { json["deleted"]?.bool ?? false }
 
     subscript(name: String) -> JSON? { json[name] }
@@ -52,6 +54,12 @@ extension ServerTrial {
         guard response.isSuccess, let id = response.json?["id"]?.string, !id.isEmpty else { return }
         let isOwn = profile.columns[.text].map { response.json?[$0] == item[$0] } ?? true
         if isOwn { note(id) }
+    }
+
+    /// Ends the rule unless rows may be made that nobody can delete, or that stop other clients.
+    func requireLastingRows(_ reason: String) throws {
+        guard !subject.triesLastingRows else { return }
+        throw Unsupported("\(reason); --lasting-rows tries it")
     }
 
     /// Makes a row, and ends the rule when that fails.

@@ -1,5 +1,6 @@
 import DatasyncEmulator
 import Foundation
+import Synchronization
 
 extension EmulatorRequest {
     var isRow: Bool { path.split(separator: "/").count == 3 }
@@ -28,6 +29,13 @@ extension EmulatorRequest {
             if let newValue { all.append((option, newValue)) }
             query = all.map { "\(Self.escaped($0.name))=\(Self.escaped($0.value))" }.joined(separator: "&")
         }
+    }
+
+    /// Cuts the id of a body.
+    mutating func cutID(at count: Int) {
+        guard method == "POST", case .object(var item) = json, let id = item["id"]?.string else { return }
+        item["id"] = .string(String(id.prefix(count)))
+        json = .object(item)
     }
 
     private static func escaped(_ text: String) -> String {
@@ -77,6 +85,21 @@ extension EmulatorResponse {
         return response
     }
 
+    /// The page without some rows, by id.
+    func withoutRows(_ isLeftOut: (String) -> Bool) -> EmulatorResponse {
+        func rest(_ rows: [JSONValue]) -> JSONValue { .array(rows.filter { !isLeftOut($0["id"]?.string ?? "") }) }
+        var response = self
+        switch json {
+        case .array(let rows): response.json = rest(rows)
+        case .object(var members):
+            guard let rows = members["items"]?.array else { return self }
+            members["items"] = rest(rows)
+            response.json = .object(members)
+        default: break
+        }
+        return response
+    }
+
     /// The same with something changed.
     func with(_ change: (inout EmulatorResponse) -> Void) -> EmulatorResponse {
         var response = self
@@ -93,4 +116,15 @@ extension Emulator {
 
     /// Puts a row in place.
     func put(_ row: [String: JSONValue]) throws { try seed([row], in: JudgedServer.table) }
+}
+
+/// Ids that a server remembers between requests.
+final class RememberedRows: Sendable {
+    private let ids = Mutex<Set<String>>([])
+
+    func insert(_ id: String) { ids.withLock { ids in _ = ids.insert(id) } }
+
+    func remove(_ id: String) { ids.withLock { ids in _ = ids.remove(id) } }
+
+    func contains(_ id: String) -> Bool { ids.withLock { $0.contains(id) } }
 }

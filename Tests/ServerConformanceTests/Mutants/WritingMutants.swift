@@ -48,6 +48,18 @@ extension ServerMutant {
         answering(.datasync, "create.number", "sends whole numbers as texts") { _, answer in
             answer = answer.withRows { if let number = $0["number"]?.integer { $0["number"] = .string("\(number)") } }
         },
+        asking(.datasync, "create.fraction", "keeps a number of hundredths and no tenth") { request in
+            guard case .object(var item) = request.json, item["number"] == 0.1 else { return }
+            item["number"] = 0
+            request.json = .object(item)
+        },
+        leftOutMutant,
+        asking(.datasync, "create.names-in-any-case", "knows the names of members in small letters only") { request in
+            guard case .object(let item) = request.json else { return }
+            request.json = .object(item.filter { $0.key == "ID" || $0.key.first?.isUppercase == false })
+        },
+        asking(.datasync, "input.long-id", "cuts ids at 200 signs") { request in request.cutID(at: 200) },
+        asking(.datasync, "input.longer-id", "cuts ids at 255 signs") { request in request.cutID(at: 255) },
         answering(.datasync, "create.boolean", "sends false as 0") { _, answer in
             answer = answer.withRows { if $0["complete"] == false { $0["complete"] = 0 } }
         },
@@ -156,7 +168,9 @@ extension ServerMutant {
             if answer.status == 412 { answer.body = Data() }
         },
         asking(.datasync, "conditional.update-weak", "takes weak versions for strong ones") { request in
-            request.headers["If-Match"] = request.headers["If-Match"]?.replacingOccurrences(of: "W/", with: "")
+            if let tag = request.headers["If-Match"], tag.hasPrefix("W/") {
+                request.headers["If-Match"] = String(tag.dropFirst(2))
+            }
         },
         asking(.datasync, "conditional.update-any", "takes * for a version") { request in
             if request.headers["If-Match"] == "*" { request.headers["If-Match"] = "\"*\"" }
@@ -224,7 +238,10 @@ extension ServerMutant {
         },
         ServerMutant(.datasync, "input.wrong-type", "refuses a row for its type and stores it") { request, emulator in
             let answer = try await emulator.handle(request)
-            guard request.method == "POST", request.json["complete"]?.string != nil else { return answer }
+            guard request.method == "POST", request.json["complete"]?.string != nil, let id = request.json["id"] else {
+                return answer
+            }
+            try emulator.put(["id": id])
             return EmulatorResponse(400)
         },
         ServerMutant(.datasync, "input.long-id", "cuts ids to 128 characters") { request, emulator in
@@ -274,5 +291,22 @@ extension EmulatorRequest {
         guard method == "POST", case .object(var item) = json, let text = item["text"]?.string else { return }
         item["text"] = .string(change(text))
         json = .object(item)
+    }
+}
+
+extension ServerMutant {
+    /// A server that shows the default of what was left out and stores null.
+    private static var leftOutMutant: ServerMutant {
+        let rows = RememberedRows()
+        return ServerMutant(.datasync, "create.left-out", "does not find what was left out by the default it shows") {
+            request,
+            emulator in
+            let answer = try await emulator.handle(request)
+            if request.method == "POST", request.json["complete"] == nil, let id = answer.json["id"]?.string {
+                rows.insert(id)
+            }
+            guard request["$filter"]?.contains("complete eq") == true else { return answer }
+            return answer.withoutRows { rows.contains($0) }
+        }
     }
 }

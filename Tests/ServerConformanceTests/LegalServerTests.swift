@@ -1,0 +1,87 @@
+import ConformanceRunner
+import DatasyncEmulator
+import Foundation
+import ServerConformance
+import Testing
+
+@Suite("Servers that are set up otherwise break no rule")
+struct LegalServerTests {
+    /// How a server is set up.
+    struct Setup: Sendable, CustomStringConvertible {
+        let serverProtocol: ServerProtocol
+        var pageSize: Int?
+        var largestTop: Int?
+
+        var description: String {
+            "protocol \(serverProtocol.rawValue), pages of \(pageSize.map { "\($0)" } ?? "the usual size"),"
+                + " largest $top \(largestTop.map { "\($0)" } ?? "as usual")"
+        }
+
+        /// All where the numbers are smallest; elsewhere those that are about more than a few rows.
+        var chapters: [String] { pageSize == 1 || largestTop == 1 ? [] : ["page", "order", "tombstone", "property"] }
+
+        static let all = ServerProtocol.allCases.flatMap { serverProtocol in
+            [1, 2, 5, 10, 100].map { Setup(serverProtocol: serverProtocol, pageSize: $0) }
+                + [1, 10].map { Setup(serverProtocol: serverProtocol, largestTop: $0) }
+                + [Setup(serverProtocol: serverProtocol, pageSize: 1, largestTop: 1)]
+        }
+    }
+
+    @Test("pages from one row and a largest $top from one are properties and no faults", arguments: Setup.all)
+    func sizes(_ setup: Setup) async throws {
+        try await JudgedServer.with(
+            setup.serverProtocol,
+            pageSize: setup.pageSize,
+            maximumTop: setup.largestTop,
+            by: .memory
+        ) { server in
+            let report = try await server.judge(chapters: setup.chapters)
+            report.expectPassed("\(setup)", notApplicable: "without $top this server gives no more rows")
+            if let size = setup.pageSize { #expect(report["page size"] == "\(size)") }
+            if let top = setup.largestTop { #expect(report["largest $top"] == "\(top)") }
+        }
+    }
+
+    @Test("pages of few rows that have no link, as the predecessor's, are read to the end", arguments: [1, 3])
+    func silentPages(_ size: Int) async throws {
+        let answering: Answering = { request, emulator in
+            try await emulator.handle(request).with { $0.headers["Link"] = nil }
+        }
+        try await JudgedServer.with(.azureMobileApps, pageSize: size, by: .memory, answering: answering) { server in
+            let report = try await server.judge()
+            let walks = ["page.walk", "page.walk-order", "page.walk-count", "page.walk-top", "page.walk-deleted"]
+            #expect(Set(report.broken.map(\.rule.id)).isSubset(of: walks), "\(report.broken)")
+            #expect(report.accepting(KnownServer.predecessor.deviations(in: .azureMobileApps), expire: false).isPassed)
+        }
+    }
+
+    @Test("a column of integers counts as one of numbers; rules about fractions are not applicable")
+    func integers() async throws {
+        let answering: Answering = { request, emulator in
+            if let number = request.json["number"], number != .null, number.integer == nil {
+                return EmulatorResponse(500)
+            }
+            return try await emulator.handle(request)
+        }
+        try await JudgedServer.with(.datasync, by: .memory, answering: answering) { server in
+            let report = try await server.judge()
+            report.expectPassed("integers", notApplicable: "'fraction'")
+            #expect(report.capabilities == ["boolean", "date", "number", "softDelete", "text"])
+            #expect(report["columns"]?.contains("number=number (whole numbers only)") == true)
+        }
+    }
+
+    @Test("a column of instants that takes no offsets is one all the same")
+    func noOffsets() async throws {
+        let answering: Answering = { request, emulator in
+            if let date = request.json["date"]?.string, !date.hasSuffix("Z") { return EmulatorResponse(500) }
+            return try await emulator.handle(request)
+        }
+        try await JudgedServer.with(.datasync, by: .memory, answering: answering) { server in
+            let report = try await server.judge(chapters: ["date"])
+            report.expectPassed("no offsets")
+            #expect(report.capabilities.contains("date"))
+            #expect(report.results.filter { $0.outcome.status == "noted" }.map(\.rule.id) == ["date.to-utc"])
+        }
+    }
+}
