@@ -185,6 +185,28 @@ struct ChangePullTests {
         }
     }
 
+    @Test("ask a server without dates for its newest row before the first page, not after it")
+    func newestRowFirst() async throws {
+        var settings = StampServer.Settings()
+        settings.tellsTime = false
+        let server = StampServer(settings)
+        var mirror = try Mirror(server)
+        server.with { state in
+            state.write("late", delay: 8_000)
+            state.pass(milliseconds: 1_000)
+            state.write("first")
+            // After the page was read, before anything else is asked for.
+            state.duringRequest = { state in
+                state.pass(milliseconds: 20_000)
+                state.write("newest")
+                state.duringRequest = nil
+            }
+        }
+        try await mirror.pull()
+        try await mirror.pull()
+        #expect(mirror.versions == server.versions)
+    }
+
     @Test("find what is stamped later than anything seen, though nothing has shown that stamps lag behind the date")
     func unknownLag() async throws {
         let server = StampServer(StampServer.Settings(stampLead: -60_000))
