@@ -185,6 +185,55 @@ struct ChangePullTests {
         }
     }
 
+    @Test("ask a server without dates for its newest row before the first page, not after it")
+    func newestRowFirst() async throws {
+        var settings = StampServer.Settings()
+        settings.tellsTime = false
+        let server = StampServer(settings)
+        var mirror = try Mirror(server)
+        server.with { state in
+            state.write("late", delay: 8_000)
+            state.pass(milliseconds: 1_000)
+            state.write("first")
+            // After the page was read, before anything else is asked for.
+            state.duringRequest = { state in
+                state.pass(milliseconds: 20_000)
+                state.write("newest")
+                state.duringRequest = nil
+            }
+        }
+        try await mirror.pull()
+        try await mirror.pull()
+        #expect(mirror.versions == server.versions)
+    }
+
+    @Test("find what is stamped later than anything seen, though nothing has shown that stamps lag behind the date")
+    func unknownLag() async throws {
+        let server = StampServer(StampServer.Settings(stampLead: -60_000))
+        var mirror = try Mirror(server)
+        server.with { state in
+            state.write("a")
+            state.pass(milliseconds: 100_000)
+        }
+        try await mirror.pull()
+        server.with { $0.write("b") }
+        try await mirror.pull()
+        #expect(mirror.versions == server.versions)
+    }
+
+    @Test("go on behind the last page that came when they are interrupted", arguments: [1, 2, 9])
+    func interruptions(_ pageSize: Int) async throws {
+        let server = StampServer(StampServer.Settings(stampStep: 10))
+        var mirror = try Mirror(server, pageSize: pageSize)
+        server.with { state in
+            for index in 0..<60 { state.write("r\(index)", stamp: state.now + Int64(index / 5) * 9_000) }
+            state.pass(milliseconds: 60_000)
+        }
+        for pages in [1, 4, 3, 5, 2, 4, 6] { try await mirror.pull(pages: pages) }
+        try await mirror.pull()
+        #expect(mirror.versions == server.versions)
+    }
+
     @Test("reckon with the time that the first request took")
     func slowRequests() async throws {
         let server = StampServer()
