@@ -13,12 +13,14 @@ struct SeededRow {
         let deleted = try Self.take("deleted", from: &values, \.bool) ?? false
         if isDatasync {
             do {
-                values = try table.definition.stored(values.map { ($0, $1) }.sorted { $0.0 < $1.0 })
+                values = try table.definition.stored(values.lazy.map { (name: $0, value: $1) })
             } catch {
                 throw EmulatorError(.invalidRow, "A seeded row does not fit its table: \(error.message)")
             }
         }
-        for (name, value) in values.sorted(by: { $0.key < $1.key }) where isDatasync || value != .null {
+        // Declared columns are known; the others come in a certain order.
+        let others = isDatasync && !table.definition.columns.isEmpty ? [] : values.sorted { $0.key < $1.key }
+        for (name, value) in others where isDatasync || value != .null {
             table.noteColumn(name, ColumnConversion.type(of: value))
         }
         row = EmulatedRow(
