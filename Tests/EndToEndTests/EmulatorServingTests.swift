@@ -10,13 +10,15 @@ struct EmulatorServingTests {
         let file = folder.url.appendingPathComponent("rows.json")
         try Data(#"{"TodoItem": [{"id": "a", "text": "x"}], "More": [{"id": "m"}]}"#.utf8).write(to: file)
         try await EmulatorProcess.with(3, ["--data", file.path, "--save"]) { emulator in
-            #expect(try await emulator.send("DELETE", "/tables/More/m").status == 204)
+            let deleted = try await emulator.send("DELETE", "/tables/More/m")
+            #expect(deleted.status == 204)
             #expect(try await emulator.send("POST", "/__reset").status == 204)
             #expect(try await emulator.send("GET", "/tables/More/m").status == 200)
             #expect(try await emulator.send("PUT", "/tables/TodoItem/a", #"{"id":"a","text":"y"}"#).status == 200)
         }
         try await EmulatorProcess.with(3, ["--data", file.path]) { emulator in
-            #expect(try await emulator.send("GET", "/tables/TodoItem/a").object["text"] as? String == "y")
+            let kept = try await emulator.send("GET", "/tables/TodoItem/a")
+            #expect(try kept.object["text"] as? String == "y")
             #expect(try await emulator.send("GET", "/tables/More/m").status == 200)
         }
     }
