@@ -115,7 +115,9 @@ extension Protocol3Handler {
     func predecessorLink(_ query: String) -> String {
         // These are escaped once more, the sign of an escape first, so that decoding leaves them.
         var kept = query
-        for escape in ["%25", "%26", "%2B", "%23", "%27"] { kept = kept.replacing(escape, with: "%25" + escape.dropFirst()) }
+        for escape in ["%25", "%26", "%2B", "%23", "%27"] {
+            kept = kept.replacing(escape, with: "%25" + escape.dropFirst())
+        }
         let text = PercentEncoding.decodeLeniently(kept[...], plusIsSpace: false)
         let host = request.headers["Host"] ?? "localhost"
         return "\(request.scheme)://\(host)\(request.path)?\(text)"

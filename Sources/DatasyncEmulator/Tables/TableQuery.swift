@@ -100,7 +100,8 @@ struct TableQuery {
         if first.expression == .property("id") { return .id(isDescending: first.isDescending) }
         switch orders {
         case [order("updatedAt")], [order("updatedAt"), order("id")]: return .stamp(isDescending: false)
-        case [order("updatedAt", isDescending: true), order("id", isDescending: true)]: return .stamp(isDescending: true)
+        case [order("updatedAt", isDescending: true), order("id", isDescending: true)]:
+            return .stamp(isDescending: true)
         default: return nil
         }
     }
