@@ -66,6 +66,7 @@ bench: prerequisites
 	@$(SWIFT) build -c release --product sealedsync-bench
 	@"$$($(SWIFT) build -c release --show-bin-path)/sealedsync-bench" store
 	@"$$($(SWIFT) build -c release --show-bin-path)/sealedsync-bench" growth
+	@"$$($(SWIFT) build -c release --show-bin-path)/sealedsync-bench" emulator
 
 # An app in a folder of its own that depends on the package: which libraries it needs, and whether it syncs.
 test-dependency: prerequisites

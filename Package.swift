@@ -156,7 +156,7 @@ let package = Package(
             name: "BenchmarkCommands",
             dependencies: [
                 "SyncContract", "ItemCoding", "SQLCipherStore", "SecretMemory", "OfflineSync", "RemoteContract",
-                "CBenchmarkTwin", "SeededNumbers", "CommandArguments",
+                "CBenchmarkTwin", "SeededNumbers", "CommandArguments", "DatasyncEmulator",
             ]
         ),
         .executableTarget(

@@ -60,7 +60,7 @@ struct GrowthCheck: Sendable, Encodable {
         holds = value <= limit
     }
 
-    fileprivate var line: String {
+    var line: String {
         "\(holds ? "holds " : "BROKEN") \(name): \(Report.fixed(value)) \(unit), limit \(Report.fixed(limit))"
     }
 }

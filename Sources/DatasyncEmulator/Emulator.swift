@@ -11,32 +11,59 @@ public final class Emulator: Sendable {
     /// What is served; fixed for the emulator's life.
     public let configuration: EmulatorConfiguration
 
-    private struct State {
+    struct State {
+        /// The tables of all users; without users, of nobody.
         var tables: [EmulatedTable] = []
-        var tableIndexes: [String: Int] = [:]
+        var tableIndexes: [TableName: Int] = [:]
+        /// How often the tables were reset: what was begun before is not committed after.
+        var resetCount = 0
+        /// The tables as they were at first or were loaded.
+        var initialTables: [EmulatedTable] = []
+        var initialIndexes: [TableName: Int] = [:]
         var log: RequestLog
         var faults = FaultScript()
+        var randomFaults: RandomFaults
         var generator: SeededGenerator
 
-        mutating func addTable(_ definition: EmulatedTableDefinition, _ configuration: EmulatorConfiguration) -> Int {
+        mutating func addTable(
+            _ definition: EmulatedTableDefinition,
+            of user: String?,
+            _ configuration: EmulatorConfiguration
+        ) -> Int {
             tables.append(EmulatedTable(definition, store: configuration.store, edition: configuration.edition))
-            tableIndexes[definition.name.lowercased()] = tables.count - 1
+            tableIndexes[TableName(definition.name, of: user)] = tables.count - 1
             return tables.count - 1
         }
     }
 
-    private let state: Mutex<State>
+    /// A table as it is looked up: by its name in small letters, and by whose it is.
+    struct TableName: Hashable {
+        let name: String
+        let user: String?
+
+        init(_ name: String, of user: String?) {
+            self.name = name.lowercased()
+            self.user = user
+        }
+    }
+
+    let state: Mutex<State>
 
     /// Makes an emulator with empty tables. Of two tables whose names differ by case only, the last one counts.
     public init(_ configuration: EmulatorConfiguration) {
         self.configuration = configuration
         var state = State(
             log: RequestLog(capacity: configuration.logCapacity),
+            randomFaults: RandomFaults(rate: configuration.faultRate, seed: configuration.store.effectiveSeed),
             generator: SeededGenerator(seed: configuration.store.effectiveSeed)
         )
-        for definition in configuration.tables {
-            _ = state.addTable(definition, configuration)
+        let users: [String?] = configuration.users.isEmpty ? [nil] : Set(configuration.users.values).sorted()
+        for user in users {
+            for definition in configuration.tables {
+                _ = state.addTable(definition, of: user, configuration)
+            }
         }
+        (state.initialTables, state.initialIndexes) = (state.tables, state.tableIndexes)
         self.state = Mutex(state)
     }
 
@@ -71,13 +98,18 @@ public final class Emulator: Sendable {
     }
 
     private func faultyResponse(to request: EmulatorRequest) async -> EmulatorResponse? {
-        let action = state.withLock { $0.faults.take(for: request) }
+        let action = state.withLock { state in
+            state.faults.take(for: request) ?? state.randomFaults.next()
+        }
         switch action {
         case nil: return await respond(to: request)
         case .respond(let response): return response
         case .applyThenRespond(let response):
             _ = await respond(to: request)
             return response
+        case .applyTwice:
+            _ = await respond(to: request)
+            return await respond(to: request)
         case .drop: return nil
         case .applyThenDrop:
             _ = await respond(to: request)
@@ -115,6 +147,7 @@ public final class Emulator: Sendable {
         struct Pending {
             var change: TableChange
             var table: Int
+            var resetCount: Int
             var delay: Duration
         }
 
@@ -128,8 +161,9 @@ public final class Emulator: Sendable {
         let outcome = begin(request)
         guard let pending = outcome.pending else { return outcome.response }
         await configuration.store.pause(pending.delay)
-        let instead = state.withLock { state in
-            switch configuration.dialect {
+        let instead: EmulatorResponse? = state.withLock { state in
+            guard state.resetCount == pending.resetCount else { return nil }
+            return switch configuration.dialect {
             case .datasync:
                 Protocol3Handler(configuration: configuration, request: request)
                     .commit(pending.change, to: &state.tables[pending.table])
@@ -142,13 +176,18 @@ public final class Emulator: Sendable {
     }
 
     private func begin(_ request: EmulatorRequest) -> Outcome {
+        var user: String?
+        if !configuration.users.isEmpty {
+            user = request.bearerToken.flatMap { configuration.users[$0] }
+            if user == nil { return Outcome(EmulatorResponse(401, headers: ["WWW-Authenticate": "Bearer"])) }
+        }
         switch configuration.dialect {
         case .datasync:
             guard request.lineLength <= RequestLimits.requestLine else { return Outcome(EmulatorResponse(414)) }
             guard configuration.accepts(request) else { return Outcome(EmulatorResponse(413)) }
             guard let segments = request.kestrelSegments else { return Outcome(EmulatorResponse(400)) }
             return state.withLock { state in
-                guard let (index, id) = route(segments, in: &state) else { return Outcome(EmulatorResponse(404)) }
+                guard let (index, id) = route(segments, user, in: &state) else { return Outcome(EmulatorResponse(404)) }
                 let handler = Protocol3Handler(configuration: configuration, request: request)
                 return run(in: &state, index) { handler.response(id: id, table: &$0) }
             }
@@ -160,7 +199,7 @@ public final class Emulator: Sendable {
             }
             if let refusal = handler.refusal { return Outcome(refusal) }
             return state.withLock { state in
-                guard let (index, id) = route(segments, in: &state) else { return Outcome(handler.notRouted) }
+                guard let (index, id) = route(segments, user, in: &state) else { return Outcome(handler.notRouted) }
                 return run(in: &state, index) { handler.response(id: id, table: &$0) }
             }
         }
@@ -176,17 +215,20 @@ public final class Emulator: Sendable {
         let (response, change) = state.tables[table].preparing(handle)
         guard let change else { return Outcome(response) }
         let delay = configuration.store.commitDelay * Double.random(in: 0...1, using: &state.generator)
-        return Outcome(response, Outcome.Pending(change: change, table: table, delay: delay))
+        return Outcome(
+            response,
+            Outcome.Pending(change: change, table: table, resetCount: state.resetCount, delay: delay)
+        )
     }
 
     /// The table a path leads to, and the id if it names one.
-    private func route(_ segments: [String], in state: inout State) -> (table: Int, id: String?)? {
+    private func route(_ segments: [String], _ user: String?, in state: inout State) -> (table: Int, id: String?)? {
         guard (2...3).contains(segments.count), segments[0].lowercased() == "tables" else { return nil }
         let id = segments.count == 3 ? segments[2] : nil
         let name = segments[1]
-        if let index = state.tableIndexes[name.lowercased()] { return (index, id) }
+        if let index = state.tableIndexes[TableName(name, of: user)] { return (index, id) }
         guard configuration.createsTablesOnDemand, !name.isEmpty else { return nil }
-        return (state.addTable(EmulatedTableDefinition(name), configuration), id)
+        return (state.addTable(EmulatedTableDefinition(name), of: user, configuration), id)
     }
 
     // MARK: Faults and log
@@ -214,47 +256,5 @@ public final class Emulator: Sendable {
     /// Forgets the requests logged so far.
     public func clearRequests() {
         state.withLock { $0.log.clear() }
-    }
-
-    // MARK: Rows
-
-    /// All rows of a table as the dialect shows them, deleted ones included, sorted by id.
-    ///
-    /// - Returns: The rows; none when there is no such table.
-    public func rows(in table: String) -> [[String: JSONValue]] {
-        state.withLock { state in
-            guard let index = state.tableIndexes[table.lowercased()] else { return [] }
-            let table = state.tables[index]
-            return table.rowsByID.map { row in
-                switch configuration.dialect {
-                case .datasync: Protocol3Handler.members(of: row, in: table)
-                case .azureMobileApps: Protocol2Handler.members(of: row, in: table)
-                }
-            }
-        }
-    }
-
-    /// Stores rows as if they had always been there, replacing those of the same id.
-    ///
-    /// `id` is made when missing. `updatedAt`, `createdAt` (protocol 2), `version` and `deleted` are taken as given;
-    /// what is missing is made as an insert would make it, or for a row that is there already, as a change would.
-    ///
-    /// - Throws: `EmulatorError` with code `unknownTable`, or `invalidRow` when a system member has the wrong form; then
-    ///   nothing is stored.
-    public func seed(_ rows: [[String: JSONValue]], in table: String) throws {
-        try state.withLock { state in
-            guard let index = state.tableIndexes[table.lowercased()] else {
-                throw EmulatorError(.unknownTable, "Configure a table named \(table) first.")
-            }
-            var copy = state.tables[index]
-            // Few rows see each other's versions; many are put in place at once.
-            var many: [EmulatedRow] = []
-            for row in rows {
-                let seeded = try SeededRow(row, configuration: configuration, table: &copy).row
-                if rows.count > 1_000 { many.append(seeded) } else { copy.store(seeded) }
-            }
-            if !many.isEmpty { copy.store(many) }
-            state.tables[index] = copy
-        }
     }
 }

@@ -36,12 +36,21 @@ public struct EmulatorConfiguration: Sendable {
     /// that no page with it can be read any more. Otherwise the first two and the last are a 400 that changes nothing, and
     /// the others do what they say.
     public var isGenuine = false
+    /// Whether protocol 3 refuses queries whose operands have types that do not go together, as a genuine server does. Off,
+    /// they are compared as the contract of stores says, so that the meaning of any query can be told.
+    package var refusesMistypedQueries = true
     /// How many rows an answer holds at most. Nil means the dialect's default: 100 or 50.
     public var pageSize: Int?
     /// The largest `$top` accepted. Nil means the dialect's default: 128000 or 1000.
     public var maximumTop: Int?
     /// What the database behind the server does.
     public var store = StoreBehaviour()
+    /// Who may ask, by the bearer token with which they do; empty means anybody. Every user has rows of their own in every
+    /// table, also of ids that others have; without a known token a request is answered 401.
+    public var users: [String: String] = [:]
+    /// How probable it is, from 0 to 1, that something goes wrong with a request for which no fault is scripted: request
+    /// or answer is lost, late, doubled or cut, or the answer is a 500, 503, 429 or a page of HTML.
+    public var faultRate = 0.0
     /// How many requests the log keeps; the oldest go first.
     public var logCapacity = 1_000
     /// The time in milliseconds since 1970. It may stand still or go back; stamps rise all the same.

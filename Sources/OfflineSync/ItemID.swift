@@ -8,13 +8,13 @@ public enum ItemID {
     /// Checks an id.
     ///
     /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidItemID`` for an id that is empty or white space, longer
-    ///   than 255 characters, `.` or `..`, or that contains one of `+ ? " / \` and the backtick, or a control character
+    ///   than 255 characters in UTF-16, as other clients count them, `.` or `..`, or that contains one of `+ ? " / \` and the backtick, or a control character
     ///   (U+0000 to U+001F, U+007F to U+009F).
     public static func validate(_ id: String) throws(SyncError) {
         let reason: String? =
             if id.allSatisfy(\.isWhitespace) {
                 "it is empty"
-            } else if id.unicodeScalars.count > 255 {
+            } else if id.utf16.count > 255 {
                 "it is longer than 255 characters"
             } else if id == "." || id == ".." {
                 "it is a path of its own"

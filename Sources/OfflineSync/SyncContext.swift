@@ -62,7 +62,12 @@ public final class SyncContext: Sendable {
     /// Brings the rows of a query that changed on the server since the last pull with the same query id.
     ///
     /// When changes of the table wait, everything that waits is pushed first. Rows with a local change that still waits
-    /// are left alone. Rows that the server deleted are removed. Rows that no longer satisfy the predicate stay.
+    /// are left alone. Rows that the server deleted are removed. Rows that no longer satisfy the predicate stay. Rows that
+    /// the server cannot hand over, or that do not fit the table, are set aside and named in the report, and are asked
+    /// for again by later pulls.
+    ///
+    /// How late a change may become visible on the server for this to find it is a setting of the remote
+    /// (`DatasyncOptions.settlingTime`); ``pullAll(_:)`` finds what was later.
     ///
     /// - Parameters:
     ///   - query: The table and a predicate. A predicate other than the last one under this id starts from the
@@ -86,6 +91,8 @@ public final class SyncContext: Sendable {
 
     /// Brings all rows of a query, whether or not they changed. Otherwise as ``pull(_:queryID:)``.
     ///
+    /// It also finds changes that became visible on the server too late for incremental pulls.
+    ///
     /// - Parameter query: The table and a predicate; a limit bounds the number of rows.
     /// - Returns: What changed locally.
     /// - Throws: As ``pull(_:queryID:)``.
@@ -102,7 +109,7 @@ public final class SyncContext: Sendable {
     /// - Parameters:
     ///   - query: Which rows.
     ///   - resettingDeltaTokens: Whether the table's next incremental pulls start from the beginning. Otherwise rows
-    ///     that were removed come back only when they change on the server.
+    ///     that were removed come back only when they change on the server, or did so shortly before the last pull.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/purgeAbortedPendingChanges`` when changes of the table wait.
     public func purge(_ query: Query, resettingDeltaTokens: Bool = false) async throws {
         let table = try self.table(query.table).definition
@@ -119,7 +126,7 @@ public final class SyncContext: Sendable {
                 try transaction.delete(query)
                 // Otherwise the next pull would bring a discarded item back.
                 if query.predicate == nil { try ConfigurationTable.removeRefetches(in: table.name, &transaction) }
-                if resettingDeltaTokens { try DeltaTokenStorage.removeAll(of: table.name, &transaction) }
+                if resettingDeltaTokens { try PullCursorStorage.removeAll(of: table.name, &transaction) }
             }
         }
     }
@@ -136,7 +143,7 @@ public final class SyncContext: Sendable {
         return try await gate.withTurn {
             try await store.write { transaction in
                 let givenUp = try OperationQueue.removeAll(of: table, &transaction)
-                try DeltaTokenStorage.removeAll(of: table, &transaction)
+                try PullCursorStorage.removeAll(of: table, &transaction)
                 try ConfigurationTable.removeRefetches(in: table, &transaction)
                 if isDeclared { try transaction.delete(Query(table)) }
                 return givenUp

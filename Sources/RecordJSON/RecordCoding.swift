@@ -125,7 +125,9 @@ public struct RecordCoding: Sendable {
         case (.decimal, .number(let text)), (.decimal, .string(let text)):
             return DecimalText(text).map(FieldValue.decimal)
         case (.string, .string(let text)): return .string(text)
-        case (.date, .string(let text)): return Timestamp(text).map(FieldValue.date)
+        case (.date, .string(let text)):
+            // Some servers leave the zone out where a property has none, and mean UTC.
+            return (Timestamp(text) ?? Timestamp(text + "Z")).map(FieldValue.date)
         case (.bytes, .string(let text)): return Data(base64Encoded: text).map { .bytes(Array($0)) }
         case (.json, _): return .json(JSONText(validated: node.text))
         default: return nil

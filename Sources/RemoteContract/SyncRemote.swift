@@ -43,25 +43,26 @@ public protocol SyncRemote: Sendable {
     /// One row, tombstones included; nil when the server has none.
     func record(_ id: String, in table: TableDefinition) async throws -> Record?
 
-    /// One page of a query's rows, in the query's order, tombstones included.
-    func page(_ query: Query, of table: TableDefinition) async throws -> RemotePage
-}
-
-/// One page of rows.
-public struct RemotePage: Sendable, Hashable {
-    /// The rows in the query's order. Tombstones have `deleted` set to true.
-    public var records: [Record]
-
-    /// Whether the server said that nothing follows. False when more follows or when it did not say.
-    public var isKnownToBeLast: Bool
-
-    /// How many rows satisfy the query, this page included; nil when the server did not say.
-    public var totalCount: Int?
-
-    /// Creates a page.
-    public init(records: [Record], isKnownToBeLast: Bool, totalCount: Int? = nil) {
-        self.records = records
-        self.isKnownToBeLast = isKnownToBeLast
-        self.totalCount = totalCount
-    }
+    /// One page of a pull, tombstones included.
+    ///
+    /// Paging is the remote's: it says where the pull goes on, and where the next one starts. What it promises is that
+    /// pulls which follow one cursor after the other bring every change of every row, whatever is written meanwhile; rows
+    /// may come again. A row that changes while it is looked for may come in the next pull only. A row that cannot be had
+    /// is set aside and holds up no other.
+    ///
+    /// - Parameters:
+    ///   - query: The table and a predicate, the same for all pages of a pull. A limit bounds the number of rows of a
+    ///     pull of everything; other pulls have none.
+    ///   - table: The table.
+    ///   - position: Which page: the first one of a kind of pull, or what the page before names as the next.
+    ///   - pageSize: How many rows to ask for at a time, 1 or more; nil leaves it to the server.
+    /// - Returns: The page, and where the pull goes on.
+    /// - Throws: ``RemoteError``, ``RemoteError/Code/invalidRequest`` before anything is sent for a query that the
+    ///   server would refuse.
+    func page(
+        _ query: Query,
+        of table: TableDefinition,
+        at position: PullPosition,
+        pageSize: Int?
+    ) async throws -> PullPage
 }

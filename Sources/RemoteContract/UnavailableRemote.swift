@@ -16,5 +16,10 @@ package struct UnavailableRemote: SyncRemote {
     ) async throws -> Record { throw failure }
     package func delete(_ id: String, from table: TableDefinition, version: String?) async throws { throw failure }
     package func record(_ id: String, in table: TableDefinition) async throws -> Record? { throw failure }
-    package func page(_ query: Query, of table: TableDefinition) async throws -> RemotePage { throw failure }
+    package func page(
+        _ query: Query,
+        of table: TableDefinition,
+        at position: PullPosition,
+        pageSize: Int?
+    ) async throws -> PullPage { throw failure }
 }

@@ -31,12 +31,13 @@ struct QueryAgreementTests {
         let seed = SeededGenerator.seed()
         let isDatasync = dialect == .datasync
         var random = RandomQueries(Self.table, .wire(wholeNumbers: isDatasync), seed: seed)
-        let emulator = Emulator(
-            EmulatorConfiguration(
-                dialect: isDatasync ? .datasync : .azureMobileApps,
-                tables: [.init("things", columns: Self.columns)]
-            )
+        var configuration = EmulatorConfiguration(
+            dialect: isDatasync ? .datasync : .azureMobileApps,
+            tables: [.init("things", columns: Self.columns)]
         )
+        // Genuine servers refuse what no type makes sense of; here its meaning is compared as well.
+        configuration.refusesMistypedQueries = false
+        let emulator = Emulator(configuration)
         let remote = try DatasyncRemote(
             baseURL: EmulatorTransport.url,
             dialect: dialect,
@@ -54,7 +55,7 @@ struct QueryAgreementTests {
         }
         random.rows = rows
         let evaluator = QueryEvaluator(Self.table)
-        var found = 0
+        var (found, refused) = (0, 0)
         let rounds = SeededGenerator.rounds(300, all: 1_000)
         for index in 0..<rounds {
             let query = random.query(depth: 3)
@@ -62,7 +63,14 @@ struct QueryAgreementTests {
             var all = Query(query.table)
             all.predicate = query.predicate
             let total = try evaluator.evaluate(all, over: rows).count
-            let page = try await remote.page(query.countingAll(), of: Self.table)
+            let page: RemotePage
+            do {
+                page = try await remote.page(query.countingAll(), of: Self.table)
+            } catch let error as RemoteError where error.code == .invalidRequest || error.status == 400 {
+                // Larger than servers take, or of kinds that they do not compare.
+                refused += 1
+                continue
+            }
             found += page.records.count
             guard page.records.map(\.id) == expected.map(\.id), page.totalCount == total else {
                 Issue.record(
@@ -74,6 +82,7 @@ struct QueryAgreementTests {
                 return
             }
         }
+        #expect(refused < rounds / 2, "seed \(seed): \(refused) of \(rounds) queries are none that servers take")
         #expect(found > rounds, "seed \(seed): the queries found next to nothing, so they compared nothing")
     }
 }

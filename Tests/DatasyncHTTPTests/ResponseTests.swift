@@ -160,7 +160,7 @@ struct ResponseTests {
         "what is not a page is refused",
         arguments: [
             "", "{", "null", "7", "\"[]\"", "{}", #"{"items":{}}"#, #"{"items":[7]}"#, #"{"items":[{}]}"#,
-            #"{"items":[{"id":"a","text":7}]}"#, #"{"items":[],"count":"1"}"#, #"{"items":[],"count":-1}"#,
+            #"{"items":[{"id":7}]}"#, #"{"items":[],"count":"1"}"#, #"{"items":[],"count":-1}"#,
             #"{"items":[],"count":1.5}"#, #"{"items":[],"nextLink":7}"#, "<html></html>", #"[{"id":"a"},null]"#,
         ]
     )

@@ -51,8 +51,13 @@ final class InterceptedServer: SyncRemote {
         try await server.record(id, in: table)
     }
 
-    func page(_ query: Query, of table: TableDefinition) async throws -> RemotePage {
-        let page = try await server.page(query, of: table)
+    func page(
+        _ query: Query,
+        of table: TableDefinition,
+        at position: PullPosition,
+        pageSize: Int?
+    ) async throws -> PullPage {
+        let page = try await server.page(query, of: table, at: position, pageSize: pageSize)
         let body = afterPage.withLock { body in
             defer { body = nil }
             return body

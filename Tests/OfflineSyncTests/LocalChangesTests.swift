@@ -39,7 +39,7 @@ struct LocalChangesTests {
     @Test(
         "ids that break the rules are refused and change nothing",
         arguments: ["", "  ", ".", "..", "a/b", "a+b", "a?b", "a\"b", "a\\b", "a`b", "a\u{7}b", "a\u{85}b"]
-            + [String(repeating: "x", count: 256)]
+            + [String(repeating: "x", count: 256), String(repeating: "😀", count: 128)]
     )
     func invalidIDs(_ id: String) async throws {
         #expect(try await syncErrorCode { try await table.insert([:], id: id) } == .invalidItemID)

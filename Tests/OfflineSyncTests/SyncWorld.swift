@@ -39,10 +39,11 @@ struct SyncWorld {
     let phone: Device
     let laptop: Device
 
-    /// Makes a world and lends it.
+    /// Makes a world and lends it. Rows are stamped as if they had been written some milliseconds earlier.
     static func with(
         _ dialect: DatasyncDialect,
         pageSize: Int? = nil,
+        age: Int64 = 0,
         _ body: (SyncWorld) async throws -> Void
     ) async throws {
         var configuration = EmulatorConfiguration(
@@ -50,6 +51,8 @@ struct SyncWorld {
             tables: ["TodoItem"]
         )
         configuration.pageSize = pageSize
+        let clock = configuration.clock
+        configuration.clock = { clock() - age }
         let emulator = Emulator(configuration)
         let world = SyncWorld(
             emulator: emulator,

@@ -45,6 +45,14 @@ public struct EmulatorRequest: Sendable {
             }
     }
 
+    /// The token with which the request says who sends it.
+    var bearerToken: String? {
+        guard let field = headers["Authorization"], field.lowercased().hasPrefix("bearer ") else {
+            return headers["X-ZUMO-AUTH"]
+        }
+        return field.dropFirst("bearer ".count).trimmingCharacters(in: .whitespaces)
+    }
+
     /// The segments of the path, decoded, without one trailing slash; nil when an escape is malformed.
     var segments: [String]? {
         var parts = path.split(separator: "/", omittingEmptySubsequences: false)[...]

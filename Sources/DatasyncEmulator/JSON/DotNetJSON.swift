@@ -32,7 +32,10 @@ enum DotNetJSON {
 
     static func write(_ text: String, to output: inout [UInt8]) {
         output.append(UInt8(ascii: "\""))
-        for scalar in text.unicodeScalars {
+        // Most texts stand for themselves.
+        let isPlain = text.utf8.allSatisfy { plain[Int($0)] }
+        if isPlain { output.append(contentsOf: text.utf8) }
+        for scalar in isPlain ? "".unicodeScalars : text.unicodeScalars {
             if scalar.isASCII, let short = escapes[Int(scalar.value)] {
                 output.append(contentsOf: short)
             } else if scalar.isASCII {
@@ -68,6 +71,9 @@ enum DotNetJSON {
             default: return nil
             }
         }
+
+    /// For each byte whether it is a sign of ASCII that stands for itself.
+    private static let plain = (0..<256).map { $0 < 128 && escapes[$0] == nil }
 
     // MARK: Numbers
 

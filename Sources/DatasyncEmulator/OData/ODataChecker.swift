@@ -7,6 +7,8 @@ struct ODataChecker {
     let columns: [String: EmulatedTableDefinition.ColumnType]
     /// Whether the table says what its columns are; otherwise each of them may be anything.
     let areDeclared: Bool
+    /// Whether operands of types that do not go together are refused.
+    var isTyped = true
 
     /// What is known of an expression.
     struct Operand {
@@ -57,6 +59,12 @@ struct ODataChecker {
     // MARK: Expressions
 
     private func operand(_ expression: ODataExpression) throws(ODataError) -> Operand {
+        var checked = try typedOperand(expression)
+        if !isTyped { checked.type = .any }
+        return checked
+    }
+
+    private func typedOperand(_ expression: ODataExpression) throws(ODataError) -> Operand {
         switch expression {
         case .literal(let value):
             let isNullable = value.isNull || value.text != nil && ODataType(value) == .text

@@ -5,7 +5,7 @@ extension Protocol3Handler {
     func query(_ table: EmulatedTable) -> EmulatorResponse {
         do throws(ODataError) {
             let options = try QueryOptions(request.options, maximumTop: configuration.effectiveMaximumTop)
-            let columns = QueryColumns(table)
+            let columns = QueryColumns(table, refusesMistypedQueries: configuration.refusesMistypedQueries)
             var query = TableQuery(includesDeleted: includesDeleted, skip: options.skip, needsTotal: options.count)
             if let filter = options.filter { query.filter = try columns.filter(filter) }
             if let order = options.order { query.orders = try columns.order(order) }

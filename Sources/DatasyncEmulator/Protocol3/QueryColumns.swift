@@ -3,9 +3,13 @@ struct QueryColumns {
     private let table: EmulatedTable
     private let checker: ODataChecker
 
-    init(_ table: EmulatedTable) {
+    init(_ table: EmulatedTable, refusesMistypedQueries: Bool) {
         self.table = table
-        checker = ODataChecker(columns: table.definition.columns.types, areDeclared: !table.definition.columns.isEmpty)
+        checker = ODataChecker(
+            columns: table.definition.columns.types,
+            areDeclared: !table.definition.columns.isEmpty,
+            isTyped: refusesMistypedQueries
+        )
     }
 
     func filter(_ text: String) throws(ODataError) -> ODataExpression {

@@ -5,6 +5,7 @@ public struct Fault: Sendable {
         case applyThenRespond(EmulatorResponse)
         case drop
         case applyThenDrop
+        case applyTwice
         case delay(Duration)
         case applyThenDeliver(Delivery)
     }
@@ -57,6 +58,14 @@ public struct Fault: Sendable {
         matching: @escaping @Sendable (EmulatorRequest) -> Bool = { _ in true }
     ) -> Fault {
         Fault(.applyThenDrop, times: times, matching: matching)
+    }
+
+    /// Carries the request out twice, as when something on the way sends it again, and answers as the second time.
+    public static func double(
+        times: Int = 1,
+        matching: @escaping @Sendable (EmulatorRequest) -> Bool = { _ in true }
+    ) -> Fault {
+        Fault(.applyTwice, times: times, matching: matching)
     }
 
     /// Waits, then serves the request as usual. A cancelled wait ends at once and the request is served.

@@ -4,6 +4,8 @@ internal import SyncContract
 
 /// Protocol 3, Datasync.
 struct Protocol3: WireProtocol {
+    var maximumFilterNodes: Int
+
     var version: String { "3.0.0" }
     var replacesWholeRows: Bool { true }
     var lookupRespondsWithList: Bool { false }
@@ -33,7 +35,10 @@ struct Protocol3: WireProtocol {
     func page(_ query: Query, of table: TableDefinition) throws(RemoteError) -> WireRequest {
         let printer = ODataPrinter(.datasync)
         var request = WireRequest(method: .get, table: table.name)
-        request.query.add("$filter", try printer.filter(query))
+        let filter = try printer.filter(query)
+        if let filter { try ODataLimits.check(filter: filter, of: table, maximumNodes: maximumFilterNodes) }
+        try ODataLimits.check(order: query.order, of: table)
+        request.query.add("$filter", filter)
         request.query.add("$orderby", try printer.order(query))
         request.query.add("$skip", try printer.skip(query))
         request.query.add("$top", try printer.top(query))

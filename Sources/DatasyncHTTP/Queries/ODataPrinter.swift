@@ -10,7 +10,9 @@ struct ODataPrinter: Sendable {
     /// The value of `$filter`; nil for all rows.
     func filter(_ query: Query) throws(RemoteError) -> String? {
         guard let predicate = query.predicate else { return nil }
-        return try text(Self.normalized(predicate))
+        let normalized = try Self.normalized(predicate)
+        // Under protocol 2 the database's logic rules; servers of protocol 3 have two values.
+        return try text(dialect == .azureMobileApps ? normalized.forThreeValuedLogic : normalized)
     }
 
     private static func normalized(_ predicate: QueryPredicate) throws(RemoteError) -> QueryPredicate {
@@ -21,12 +23,15 @@ struct ODataPrinter: Sendable {
         }
     }
 
-    /// The value of `$orderby`; nil without an order. Ascending is not written: it is what a bare name means.
+    /// The value of `$orderby`; nil without an order. Ascending is not written: it is what a bare name means. A column that
+    /// was named before decides nothing any more, and servers fail over it.
     func order(_ query: Query) throws(RemoteError) -> String? {
-        let entries = try query.order.map { (entry) throws(RemoteError) in
-            guard !entry.isFolded else { throw Self.localOnly("an order by folded text") }
-            return try name(entry.column) + (entry.direction == .descending ? " desc" : "")
-        }
+        var seen: Set<String> = []
+        let entries = try query.order.filter { seen.insert($0.column.lowercased()).inserted }
+            .map { (entry) throws(RemoteError) in
+                guard !entry.isFolded else { throw Self.localOnly("an order by folded text") }
+                return try name(entry.column) + (entry.direction == .descending ? " desc" : "")
+            }
         return entries.isEmpty ? nil : entries.joined(separator: ",")
     }
 
@@ -56,7 +61,7 @@ struct ODataPrinter: Sendable {
         switch predicate {
         case .constant(let value): return Self.constant(value)
         case .all(let parts): return try joined(parts, " and ", ifEmpty: true)
-        case .any(let parts): return try joined(parts, " or ", ifEmpty: false)
+        case .any(let parts): return try joined(gathered(parts), " or ", ifEmpty: false)
         case .not(let part): return "not(\(try text(part)))"
         case .isAnyOf(let expression, let values): return try text(expression, isAnyOf: values)
         case .match(let subject, let match, let pattern): return try text(subject, match, pattern)
@@ -81,12 +86,32 @@ struct ODataPrinter: Sendable {
     }
 
     private func text(_ expression: QueryExpression, isAnyOf values: [FieldValue]) throws(RemoteError) -> String {
-        // A list counts as one node where a chain counts three for every value, and servers bound the number of nodes.
-        if dialect == .datasync, values.count > 1, values.allSatisfy(ODataLiteral.isSafeInList) {
-            let list = try values.map { (value) throws(RemoteError) in try ODataLiteral.text(value, in: dialect) }
-            return "(\(try text(expression)) in (\(list.joined(separator: ","))))"
+        // A list counts as one node where a chain counts five for every value, and servers bound the number of nodes.
+        let listed = dialect == .datasync ? values.filter(ODataLiteral.isSafeInList) : []
+        guard listed.count > 1 else {
+            return try joined(values.map { .comparison(expression, .equal, .value($0)) }, " or ", ifEmpty: false)
         }
-        return try joined(values.map { .comparison(expression, .equal, .value($0)) }, " or ", ifEmpty: false)
+        let literals = try listed.map { (value) throws(RemoteError) in try ODataLiteral.text(value, in: dialect) }
+        let list = "(\(try text(expression)) in (\(literals.joined(separator: ","))))"
+        let others = values.filter { !ODataLiteral.isSafeInList($0) }
+        return others.isEmpty ? list : "(\(list) or \(try text(expression, isAnyOf: others)))"
+    }
+
+    /// The parts of a chain with every equality of one expression that can stand in a list as one list.
+    private func gathered(_ parts: [QueryPredicate]) -> [QueryPredicate] {
+        guard dialect == .datasync else { return parts }
+        var values: [QueryExpression: [FieldValue]] = [:]
+        for (expression, value) in parts.compactMap(\.listableEquality) {
+            values[expression, default: []].append(value)
+        }
+        return parts.compactMap { part in
+            guard let (expression, _) = part.listableEquality, let all = values[expression], all.count != 1 else {
+                return part
+            }
+            // The list stands where the first of them stood.
+            values[expression] = []
+            return all.isEmpty ? nil : .isAnyOf(expression, all)
+        }
     }
 
     private func text(
@@ -145,6 +170,16 @@ struct ODataPrinter: Sendable {
     }
 
     private static func constant(_ value: Bool) -> String { value ? "(1 eq 1)" : "(1 eq 0)" }
+}
+
+extension QueryPredicate {
+    fileprivate var listableEquality: (QueryExpression, FieldValue)? {
+        guard case .comparison(let expression, .equal, .value(let value)) = self, ODataLiteral.isSafeInList(value)
+        else {
+            return nil
+        }
+        return (expression, value)
+    }
 }
 
 extension QueryComparison {

@@ -5,10 +5,11 @@ public enum DatasyncDialect: Int, Sendable, Hashable, CaseIterable {
     /// Protocol 3: Datasync. Changes replace the whole row by PUT.
     case datasync = 3
 
-    var wireProtocol: any WireProtocol {
+    func wireProtocol(maximumFilterNodes: Int = DatasyncOptions().maximumFilterNodes) -> any WireProtocol {
         switch self {
+        // The Node server bounds no filter; that of .NET does, and says so.
         case .azureMobileApps: Protocol2()
-        case .datasync: Protocol3()
+        case .datasync: Protocol3(maximumFilterNodes: maximumFilterNodes)
         }
     }
 }

@@ -10,6 +10,7 @@ struct DatasyncEndpoint: Sendable {
     private let tablesPath: String
     private let tableNames: [String: String]
     private let installationID: String?
+    private let maximumRequestLine: Int
 
     init(_ url: URL, options: DatasyncOptions) throws(RemoteError) {
         guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
@@ -42,6 +43,7 @@ struct DatasyncEndpoint: Sendable {
         }
         tableNames = names
         installationID = options.installationID
+        maximumRequestLine = options.maximumRequestLine
         guard installationID.map(HTTPField.isValidValue) ?? true else {
             throw .invalidRequest("The installation id has characters that a header field cannot carry.")
         }
@@ -60,6 +62,13 @@ struct DatasyncEndpoint: Sendable {
             path += "/" + PercentEncoding.value(id)
         }
         if !request.query.isEmpty { path += "?" + request.query.text }
+        let line = "\(request.method.rawValue) \(path) HTTP/1.1"
+        guard line.utf8.count <= maximumRequestLine else {
+            throw .invalidRequest(
+                "A request for table '\(request.table)' has an address of \(line.utf8.count) bytes with its query;"
+                    + " \(maximumRequestLine) are the most. Filter by less, or in several queries with fewer values each."
+            )
+        }
 
         var fields = HTTPFields()
         fields[.zumoVersion] = version

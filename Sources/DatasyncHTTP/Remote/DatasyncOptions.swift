@@ -11,6 +11,21 @@ public struct DatasyncOptions: Sendable {
     /// The longest time one request may take, from sending to the last byte of the answer.
     public var requestTimeout: Duration = .seconds(60)
 
+    /// How late a change may become visible behind changes that were stamped after it, for pulls to find it still.
+    ///
+    /// Servers stamp a row before they commit it, so that it can turn up behind rows that were read already. What was
+    /// written in the last settling time is therefore asked for again by every pull. What becomes visible later than
+    /// that, or is stamped by a clock that was set back by more, is found by a pull of everything only. Zero trusts stamps,
+    /// and loses rows while others write.
+    public var settlingTime: Duration = .seconds(10)
+
+    /// How many parts a filter may have as servers of protocol 3 count them, those that a pull adds included. A query with
+    /// more is refused before anything is sent; raise it where the server's `MaxNodeCount` is larger.
+    public var maximumFilterNodes = 100
+
+    /// How many bytes the first line of a request may have. A longer one is refused before anything is sent.
+    public var maximumRequestLine = 8_192
+
     /// Whether plain HTTP to another machine is allowed. Rows and tokens then travel readable for anyone on the way.
     public var allowsInsecureHTTP = false
 

@@ -1,5 +1,5 @@
 internal import HTTPTransport
-public import RemoteContract
+internal import RemoteContract
 public import SyncContract
 
 extension DatasyncRemote {
@@ -62,20 +62,16 @@ extension DatasyncRemote {
         }
     }
 
-    /// One page of rows; see ``RemoteContract/SyncRemote/page(_:of:)``.
-    public func page(_ query: Query, of table: TableDefinition) async throws -> RemotePage {
-        let response = try await exchange(try wire.page(query, of: table))
-        guard response.mapping == .success else { throw response.failure(table: table.name) }
-        return try RowReader(table: table).page(of: query, in: response)
-    }
-
     /// Sends a request that is answered by the row it wrote.
     private func write(_ request: WireRequest, of record: Record, in table: TableDefinition) async throws -> Record {
         let id = try record.serverID(in: table)
         let response = try await exchange(request)
         let reader = RowReader(table: table)
         switch response.mapping {
-        case .success: return try reader.row(id, in: response)
+        case .success:
+            let row = try reader.row(id, in: response)
+            learn(row.updatedAt, of: table, from: response)
+            return row
         case .conflict:
             if let row = reader.conflictingRow(id, in: response) {
                 throw conflict(with: row, in: table, status: response.status)

@@ -6,6 +6,12 @@ internal import SyncContract
 /// Reads rows of one table out of answers.
 struct RowReader: Sendable {
     let table: TableDefinition
+    private let coding: RecordCoding
+
+    init(table: TableDefinition) {
+        self.table = table
+        coding = RecordCoding(table)
+    }
 
     /// The row that an answer to a request for one row holds.
     ///
@@ -44,17 +50,38 @@ struct RowReader: Sendable {
     }
 
     /// The page that an answer holds: a page object, `{results,count}` or a bare array.
-    func page(of query: Query, in response: ServerResponse) throws(RemoteError) -> RemotePage {
+    ///
+    /// - Throws: ``RemoteContract/RemoteError`` with code `invalidResponse` when it is no list of rows with ids. A row that
+    ///   has one and does not fit the table is in the page, with the reason.
+    func page(of query: Query, in response: ServerResponse) throws(RemoteError) -> ServerPage {
         let list = try list(in: response)
-        let records = try list.nodes.map { (node) throws(RemoteError) in try record(node, in: response) }
-        let reachesCount = list.count.map { $0 <= query.offset + records.count } ?? false
+        let rows = try list.nodes.map { (node) throws(RemoteError) in try pageRow(node, in: response) }
+        let reachesCount = list.count.map { $0 <= query.offset + rows.count } ?? false
         let isLast =
-            if records.isEmpty, query.limit != 0 {
+            if rows.isEmpty, query.limit != 0 {
                 list.continues != true
             } else {
                 reachesCount ? list.continues != true : list.continues == false && query.limit == nil
             }
-        return RemotePage(records: records, isKnownToBeLast: isLast, totalCount: list.count)
+        return ServerPage(rows: rows, isKnownToBeLast: isLast, totalCount: list.count)
+    }
+
+    private func pageRow(_ node: JSONNode, in response: ServerResponse) throws(RemoteError) -> ServerPage.Row {
+        let id: RowKey
+        switch (table.idKind, node["id"]) {
+        case (.string, .string(let text)?): id = .text(text)
+        case (.int64, .number(let text)?) where Int64(text) != nil: id = .number(Int64(text) ?? 0)
+        default: throw response.invalid("does not fit table '\(table.name)': the item has no usable 'id'")
+        }
+        let stamp: Int64? =
+            if case .date(let stamp)? = node["updatedAt"].flatMap({ coding.field($0, as: .date) }) {
+                stamp.milliseconds
+            } else { nil }
+        do throws(RecordCodingError) {
+            return ServerPage.Row(id: id, stamp: stamp, content: .record(try coding.record(node)))
+        } catch {
+            return ServerPage.Row(id: id, stamp: stamp, content: .unusable(error.message))
+        }
     }
 
     /// The rows of a list, the count if there is one, and whether more follows if the list says so.
@@ -85,7 +112,7 @@ struct RowReader: Sendable {
 
     private func record(_ node: JSONNode, in response: ServerResponse) throws(RemoteError) -> Record {
         do throws(RecordCodingError) {
-            return try RecordCoding(table).record(node)
+            return try coding.record(node)
         } catch {
             throw response.invalid("does not fit table '\(table.name)': \(error.message)")
         }

@@ -12,6 +12,20 @@ extension ServerResponse {
         return ": " + String(line.prefix(200)) + (line.count > 200 ? "…" : "")
     }
 
+    /// The largest number of rows that one may ask for, when asking for more is what the server refused.
+    var maximumTop: Int? {
+        guard status == 400, body.count <= 4_096 else { return nil }
+        let text = errorText ?? String(decoding: body, as: UTF8.self)
+        // ASP.NET's words, then the Node server's.
+        for (start, end) in [("limit of '", "' for Top"), ("request more than ", " records")] {
+            guard let start = text.firstRange(of: start), let end = text[start.upperBound...].firstRange(of: end) else {
+                continue
+            }
+            if let number = Int(text[start.upperBound..<end.lowerBound]), number > 0 { return number }
+        }
+        return nil
+    }
+
     private var errorText: String? {
         let node: JSONNode
         do throws(JSONError) {

@@ -10,6 +10,8 @@ struct ServerResponse: Sendable {
     var body: [UInt8]
     /// The server's host and port, for messages.
     var server: String
+    /// How long the request took, from before it was sent until its answer was there.
+    var duration = Duration.zero
 
     /// What the answer means. A page of HTML that says 404 or 410 comes from something in front of the service, or from
     /// a service that was stopped: it says nothing about the row, and must not pass for a deletion.

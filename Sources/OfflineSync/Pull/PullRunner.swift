@@ -1,7 +1,7 @@
 internal import RemoteContract
 internal import SyncContract
 
-/// Fetches pages and applies them; each page and its delta token in one transaction.
+/// Fetches pages and applies them; each page and its cursor in one transaction.
 struct PullRunner {
     let store: any SyncContextDataSource
     let remote: any SyncRemote
@@ -28,23 +28,22 @@ struct PullRunner {
     private func fetchChanges(_ query: Query, queryID: String) async throws -> PullReport {
         var report = PullReport()
         try await refetch(&report)
-        var base = query
-        base.limit = pageSize
         let name = table.name
         let fingerprint = try query.predicate?.normalized().canonicalText ?? ""
-        let token = try await store.read {
-            try DeltaTokenStorage.token(queryID, of: name, query: fingerprint, &$0)
+        var cursor = try await store.read {
+            try PullCursorStorage.cursor(queryID, of: name, query: fingerprint, &$0)
         }
-        var pager = PullPager(base, since: token)
-        while !pager.isFinished {
-            let page = try await fetch(pager.query)
-            let before = pager.token
-            pager.receive(page)
-            let token = pager.token
-            try await apply(page.records, &report) { transaction in
-                guard let token, token != before else { return }
-                try DeltaTokenStorage.set(token, queryID, of: name, query: fingerprint, &transaction)
+        var position: PullPosition? = .changes(since: cursor)
+        while let current = position {
+            let page = try await fetch(query, at: current)
+            // Nothing to write, most often: a pull that brings nothing leaves the store as it is.
+            let reached = page.cursor == cursor ? nil : page.cursor
+            try await apply(page, &report) { transaction in
+                guard let reached else { return }
+                try PullCursorStorage.set(reached, queryID, of: name, query: fingerprint, &transaction)
             }
+            cursor = page.cursor ?? cursor
+            position = page.next
         }
         return report
     }
@@ -52,11 +51,11 @@ struct PullRunner {
     private func fetchAll(_ query: Query) async throws -> PullReport {
         var report = PullReport()
         try await refetch(&report)
-        var pager = FullPullPager(query, pageSize: pageSize)
-        while !pager.isFinished {
-            let page = try await fetch(pager.query)
-            pager.receive(page)
-            try await apply(page.records, &report) { _ in }
+        var position: PullPosition? = .everything
+        while let current = position {
+            let page = try await fetch(query, at: current)
+            try await apply(page, &report) { _ in }
+            position = page.next
         }
         return report
     }
@@ -72,18 +71,19 @@ struct PullRunner {
             } catch let error as RemoteError {
                 guard ![.unreachable, .throttled, .unauthorized].contains(error.code) else { throw Self.aborted(error) }
                 report.notFetched += 1
+                report.setAside([SetAsideRow(id: itemID, reason: error.message)])
                 continue
             }
-            try await apply([record], replacesWholeRows: true, &report) { transaction in
+            try await apply(PullPage(records: [record]), replacesWholeRows: true, &report) { transaction in
                 try ConfigurationTable.removeRefetch(of: itemID, in: name, &transaction)
             }
         }
     }
 
-    private func fetch(_ query: Query) async throws -> RemotePage {
+    private func fetch(_ query: Query, at position: PullPosition) async throws -> PullPage {
         try Task.checkCancellation()
         do {
-            return try await remote.page(query, of: table)
+            return try await remote.page(query, of: table, at: position, pageSize: pageSize)
         } catch let error as RemoteError {
             throw Self.aborted(error)
         }
@@ -98,19 +98,22 @@ struct PullRunner {
     }
 
     private func apply(
-        _ records: [Record],
+        _ page: PullPage,
         replacesWholeRows: Bool = false,
         _ report: inout PullReport,
         _ alongside: @escaping @Sendable (inout StoreTransaction) throws -> Void
     ) async throws {
         let application = application
+        let name = table.name
         let counts = try await store.write { transaction in
-            let counts = try application.apply(records, replacesWholeRows: replacesWholeRows, &transaction)
+            let counts = try application.apply(page.records, replacesWholeRows: replacesWholeRows, &transaction)
+            try ConfigurationTable.requestRefetches(of: page.setAside.map(\.id), in: name, &transaction)
             try alongside(&transaction)
             return counts
         }
         report.received += counts.received
         report.deleted += counts.deleted
         report.skippedIDs.formUnion(counts.skipped)
+        report.setAside(page.setAside)
     }
 }

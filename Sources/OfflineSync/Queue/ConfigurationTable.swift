@@ -1,6 +1,7 @@
 internal import SyncContract
 
-/// The rows of `MS_TableConfig`: the engine's delta tokens, which are ``DeltaTokenStorage``'s, and two notes of its own.
+/// The rows of `MS_TableConfig`: the cursors of pulls, which are ``PullCursorStorage``'s, and two notes of
+/// the engine.
 enum ConfigurationTable {
     /// What a row of the table means. 0 is the only value the original SDKs use.
     enum KeyType: Int64 {
@@ -20,6 +21,15 @@ enum ConfigurationTable {
 
     static func requestRefetch(of itemID: String, in table: String, _ transaction: inout StoreTransaction) throws {
         try set(.refetch, table, itemID, [:], &transaction)
+    }
+
+    /// Has rows asked for by id that a pull set aside: as many as are no burden to every later pull.
+    static func requestRefetches(of itemIDs: [String], in table: String, _ transaction: inout StoreTransaction) throws {
+        var room = try 100 - transaction.count(query(.refetch, table))
+        for itemID in itemIDs where !itemID.isEmpty && room > 0 {
+            try requestRefetch(of: itemID, in: table, &transaction)
+            room -= 1
+        }
     }
 
     static func removeRefetch(of itemID: String, in table: String, _ transaction: inout StoreTransaction) throws {

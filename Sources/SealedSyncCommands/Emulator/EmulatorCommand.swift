@@ -8,8 +8,9 @@ struct EmulatorCommand: ToolCommand {
         commandName: "emulator",
         abstract: "Run a Datasync or Azure Mobile Apps server in memory, on this machine only.",
         discussion: """
-            Listens on 127.0.0.1. Its first line says where. Ctrl-C stops it; what it held is gone then. It is meant \
-            for tests and demonstrations: it asks nobody who they are.
+            Listens on 127.0.0.1. Its first line says where. Ctrl-C stops it; what it held is gone then, unless \
+            --save keeps it. It is meant for tests, demonstrations and development: without --user it asks nobody who \
+            they are. POST /__reset takes all rows back to those of --data.
             """
     )
 
@@ -64,6 +65,9 @@ struct EmulatorCommand: ToolCommand {
     @OptionGroup
     var store: EmulatorStoreOptions
 
+    @OptionGroup
+    var serving: EmulatorServingOptions
+
     @Flag(help: "Print one JSON object instead of the line.")
     var json = false
 
@@ -94,12 +98,23 @@ struct EmulatorCommand: ToolCommand {
     }
 
     func perform() async throws {
-        var configuration = Self.configuration(protocolNumber, tables: try tableOptions.definitions, pageSize: pageSize)
+        let rows = try serving.readData()
+        var tables = try tableOptions.definitions
+        if let rows { tables += try serving.missingTables(in: rows, named: tables) }
+        var configuration = Self.configuration(protocolNumber, tables: tables, pageSize: pageSize)
         configuration.isGenuine = genuine
         configuration.store = store.behaviour
         configuration.maximumTop = maxTop
         configuration.edition = predecessor ? .predecessor : node4 ? .node4 : .usual
-        let server = EmulatorServer(configuration, certificate: certificate)
+        configuration.users = try serving.users
+        configuration.faultRate = (serving.faults ?? 0) / 100
+        let emulator = Emulator(configuration)
+        if let rows { try serving.load(rows, into: emulator) }
+        var development = DevelopmentResponder(origin: serving.cors)
+        if serving.log { development.log = { line in Console.writeError(line) } }
+        let server = EmulatorServer(emulator, certificate: certificate) { [development] request, emulator in
+            try await development.respond(request, emulator)
+        }
         let signals = await TerminationSignals.takenOver()
         let url = try await server.start(port: port)
         if json {
@@ -109,6 +124,7 @@ struct EmulatorCommand: ToolCommand {
         }
         await signals.first()
         await server.stop()
+        try serving.saveRows(of: emulator)
     }
 
     /// What an emulator of a protocol serves.

@@ -43,7 +43,7 @@ struct EmulatorStoreOptions: ParsableArguments {
     )
     var answerAsSent = false
 
-    @Flag(help: "Give every new row an id of the server's, whatever id it is sent with.")
+    @Flag(name: .customLong("assign-ids"), help: "Give every new row an id of the server's, whatever id it is sent with.")
     var assignIDs = false
 
     @Option(help: "A number from which random choices start, so that they repeat.")

@@ -9,7 +9,14 @@ private struct SyncAnswer: Encodable, Sendable {
     var received = 0
     var deleted = 0
     var requests = 0
+    var setAside: [SetAside] = []
     var failures: [String] = []
+
+    /// A row that the pull left out.
+    struct SetAside: Encodable, Sendable {
+        var id: String
+        var reason: String
+    }
 
     private enum CodingKeys: String, CodingKey {
         case pushed
@@ -18,6 +25,7 @@ private struct SyncAnswer: Encodable, Sendable {
         case received
         case deleted
         case requests
+        case setAside
     }
 
     /// Runs a push or a pull and adds up what it did; conflicts and refusals are those there are afterwards.
@@ -36,6 +44,7 @@ private struct SyncAnswer: Encodable, Sendable {
                 received: pull?.received ?? 0,
                 deleted: pull?.deleted ?? 0,
                 requests: (push?.requests ?? 0) + (pull?.requests ?? 0),
+                setAside: pull?.setAside.map { SetAside(id: $0.id, reason: $0.reason) } ?? [],
                 failures: errors.filter { !$0.isConflict }.map { "\($0.itemID): \($0.message)" }
             )
         }
@@ -55,6 +64,9 @@ private struct SyncAnswer: Encodable, Sendable {
                     "\(conflicts) in conflict: 'sealedsync todo conflicts --store \(options.store)' shows them"
                 )
             }
+        }
+        for row in setAside {
+            Console.writeError(sentence: "sealedsync: the row '\(row.id)' was set aside: \(row.reason)")
         }
         guard failed > 0 else { return }
         for failure in failures {

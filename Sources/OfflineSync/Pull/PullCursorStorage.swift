@@ -1,22 +1,23 @@
 internal import SyncContract
 
-/// How far each query of each table was pulled, in the rows of `MS_TableConfig` that the original SDKs know.
-enum DeltaTokenStorage {
-    /// The instant up to which a query has been pulled; nil when it never was, or was pulled with another predicate.
-    static func token(
+/// How far each query of each table was pulled: the remote's cursors, where the original SDKs have their delta tokens, in
+/// the rows of `MS_TableConfig`. What a cursor says is the remote's business.
+enum PullCursorStorage {
+    /// The cursor of a query; nil when it was never pulled, or with another predicate.
+    static func cursor(
         _ queryID: String,
         of table: String,
         query: String,
         _ transaction: inout some StoreReading & ~Copyable
-    ) throws -> Timestamp? {
+    ) throws -> String? {
         guard let row = try ConfigurationTable.row(.deltaToken, table, queryID, &transaction),
-            row["query"]?.stringValue ?? "" == query, let text = row["value"]?.stringValue
+            row["query"]?.stringValue ?? "" == query
         else { return nil }
-        return Timestamp(text)
+        return row["value"]?.stringValue
     }
 
     static func set(
-        _ token: Timestamp,
+        _ cursor: String,
         _ queryID: String,
         of table: String,
         query: String,
@@ -26,7 +27,7 @@ enum DeltaTokenStorage {
             .deltaToken,
             table,
             queryID,
-            ["value": .string(token.text), "query": .string(query)],
+            ["value": .string(cursor), "query": .string(query)],
             &transaction
         )
     }

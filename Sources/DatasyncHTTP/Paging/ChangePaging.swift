@@ -1,0 +1,138 @@
+internal import RemoteContract
+internal import SyncContract
+
+/// What a pull of changes asks next, and how far its cursor may go. Pure: pages go in, queries and cursors come out.
+///
+/// Rows are asked for in the order of `updatedAt`, from a millisecond **on**, so that those that share the last one of a
+/// page are seen. A page that lies wholly within one millisecond is continued inside of it by id; then the next one is
+/// asked for. Whole milliseconds, because stamps may be finer than answers show: those of one shown millisecond differ on
+/// the server, and no equality finds them. Never by number: a row that moves away would shift the others.
+struct ChangePaging: Sendable, Hashable, Codable {
+    private enum Place: Hashable, Codable {
+        /// From the start.
+        case start
+        /// Rows without a stamp, which no instant finds.
+        case unstamped(IDPaging)
+        /// From a millisecond on.
+        case from(Int64)
+        /// Within one millisecond.
+        case within(Int64, IDPaging)
+    }
+
+    private static let earliest: Int64 = -62_135_596_800_000  // 0001-01-01, the earliest that servers know
+
+    /// Where the last pull's cursor stood; nil at the start.
+    private let start: Int64?
+    private var place: Place
+    private var newest: Int64?
+
+    /// Up to where rows that were written before the pull are there to be seen; nil when nothing is known of it. The
+    /// cursor never passes it.
+    var settled: Int64?
+
+    /// By how much stamps lag behind the server's `Date`, in milliseconds; kept in the cursor.
+    var lag: Int64 = 0
+
+    /// Whether everything was seen.
+    private(set) var isFinished = false
+
+    /// The millisecond below which nothing is to be asked for again; nil when there is none.
+    private(set) var reached: Int64?
+
+    /// A pull from a millisecond on; nil for all rows.
+    init(since start: Int64?) {
+        self.start = start
+        place = start.map(Place.from) ?? .start
+    }
+
+    /// What the next pull of the same query is to start with; nil when it starts from the beginning.
+    var cursor: PullCursor? {
+        guard let settled, let reached else { return nil }
+        return PullCursor(milliseconds: min(settled, reached), lag: lag)
+    }
+
+    /// The next page to ask for.
+    func request(_ query: Query, pageSize: Int?) -> Query {
+        var query = query
+        query.limit = pageSize
+        // Where there is no link, only the count tells that a page is the last one.
+        query.includesTotalCount = true
+        let updatedAt = Column("updatedAt")
+        switch place {
+        case .start: break
+        case .unstamped(let ids): return ids.remaining(query.filtered(by: updatedAt == .null))
+        case .from(let instant): query = query.filtered(by: updatedAt >= .milliseconds(instant))
+        case .within(let instant, let ids):
+            return ids.remaining(
+                query.filtered(
+                    by: updatedAt >= .milliseconds(instant) && updatedAt < .milliseconds(instant + 1)
+                )
+            )
+        }
+        return query.ordered(by: "updatedAt").ordered(by: "id")
+    }
+
+    /// The query with the most conditions that a pull may come to ask: what a server takes of it, it takes of all.
+    static func widestRequest(_ query: Query, pageSize: Int?) throws(RemoteError) -> Query {
+        var ids = IDPaging()
+        try ids.advance(behind: .sample)
+        var paging = ChangePaging(since: nil)
+        paging.place = .within(0, ids)
+        return paging.request(query, pageSize: pageSize)
+    }
+
+    /// Takes a page in and moves on.
+    mutating func receive(_ page: ServerPage) throws(RemoteError) {
+        switch place {
+        case .start, .from: try receiveInOrder(page)
+        case .unstamped(var ids):
+            guard let last = page.rows.last, !page.isKnownToBeLast else {
+                place = .from(Self.earliest)
+                return
+            }
+            try ids.advance(behind: last.id)
+            place = .unstamped(ids)
+        case .within(let instant, var ids):
+            guard let last = page.rows.last, !page.isKnownToBeLast else {
+                place = .from(instant + 1)
+                reached = instant + 1
+                return
+            }
+            try ids.advance(behind: last.id)
+            place = .within(instant, ids)
+        }
+    }
+
+    private mutating func receiveInOrder(_ page: ServerPage) throws(RemoteError) {
+        let stamps = page.rows.compactMap(\.stamp)
+        newest = [newest, stamps.max()].compactMap(\.self).max()
+        guard let last = page.rows.last, !page.isKnownToBeLast else {
+            isFinished = true
+            reached = [newest.map { $0 + 1 }, start].compactMap(\.self).max()
+            return
+        }
+        if place == .start, stamps.count < page.rows.count {
+            place = .unstamped(IDPaging())
+            return
+        }
+        guard let first = stamps.min(), let end = last.stamp, end >= asked else {
+            throw RemoteError(
+                .invalidResponse,
+                "The server does not filter or order rows by 'updatedAt'; pulls need that column there."
+            )
+        }
+        reached = end
+        place = first == end ? .within(end, IDPaging()) : .from(end)
+    }
+
+    /// The millisecond that was asked for.
+    private var asked: Int64 {
+        if case .from(let instant) = place { instant } else { Int64.min }
+    }
+}
+
+extension FieldValue {
+    fileprivate static func milliseconds(_ milliseconds: Int64) -> FieldValue {
+        .date(Timestamp(milliseconds: milliseconds))
+    }
+}

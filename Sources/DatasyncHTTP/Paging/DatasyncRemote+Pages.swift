@@ -1,0 +1,44 @@
+internal import HTTPTransport
+internal import RemoteContract
+public import SyncContract
+internal import Synchronization
+
+extension DatasyncRemote {
+    /// One page of a query's rows, in the query's order, tombstones included; a reading of its own, not part of a pull.
+    public func page(_ query: Query, of table: TableDefinition) async throws -> RemotePage {
+        do {
+            let page = try await read(query, of: table).page
+            return RemotePage(
+                records: page.records,
+                setAside: page.setAside,
+                isKnownToBeLast: page.isKnownToBeLast,
+                totalCount: page.totalCount
+            )
+        } catch let error as TransportError {
+            throw RemoteError(error)
+        }
+    }
+
+    /// A page as the server sent it.
+    struct Answer {
+        var page: ServerPage
+        var response: ServerResponse
+    }
+
+    /// Asks for a page; for fewer rows when the server has refused so many, or refuses them now.
+    ///
+    /// - Throws: `RemoteError`; `TransportError` for an exchange that came to nothing.
+    func read(_ query: Query, of table: TableDefinition) async throws -> Answer {
+        var query = query
+        if let maximum = knowledge.withLock({ $0[table].maximumTop }), let limit = query.limit {
+            query.limit = min(limit, maximum)
+        }
+        let response = try await exchangeOrBreak(try wire.page(query, of: table))
+        if let limit = query.limit, let maximum = response.maximumTop, maximum < limit {
+            knowledge.withLock { $0[table].maximumTop = maximum }
+            return try await read(query, of: table)
+        }
+        guard response.mapping == .success else { throw response.failure(table: table.name) }
+        return Answer(page: try RowReader(table: table).page(of: query, in: response), response: response)
+    }
+}

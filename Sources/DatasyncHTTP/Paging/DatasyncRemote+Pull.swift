@@ -1,0 +1,133 @@
+internal import Foundation
+internal import HTTPTransport
+public import RemoteContract
+public import SyncContract
+internal import Synchronization
+
+extension DatasyncRemote {
+    /// One page of a pull; see ``RemoteContract/SyncRemote/page(_:of:at:pageSize:)``.
+    public func page(
+        _ query: Query,
+        of table: TableDefinition,
+        at position: PullPosition,
+        pageSize: Int?
+    ) async throws -> PullPage {
+        do {
+            switch position {
+            case .everything:
+                let paging = FullPaging(limit: query.limit)
+                try check(FullPaging.widestRequest(query, pageSize: pageSize), of: table)
+                return try await page(query, of: table, paging, pageSize)
+            case .changes(let cursor):
+                try check(ChangePaging.widestRequest(query, pageSize: pageSize), of: table)
+                return try await firstPage(query, of: table, since: cursor, pageSize)
+            case .next(let text):
+                switch try PagingState(text) {
+                case .everything(let paging): return try await page(query, of: table, paging, pageSize)
+                case .changes(let paging):
+                    let answer = try await readWithoutSpoiledRows(
+                        paging.request(query, pageSize: pageSize),
+                        of: table
+                    )
+                    return try page(answer.page, paging)
+                }
+            }
+        } catch let error as TransportError {
+            throw RemoteError(error)
+        }
+    }
+
+    /// Refuses a pull that the server would refuse, perhaps in its middle.
+    private func check(_ query: Query, of table: TableDefinition) throws {
+        _ = try endpoint.httpRequest(try wire.page(query, of: table), version: wire.version)
+    }
+
+    private func page(
+        _ query: Query,
+        of table: TableDefinition,
+        _ paging: FullPaging,
+        _ pageSize: Int?
+    ) async throws -> PullPage {
+        var paging = paging
+        guard !paging.isFinished else { return PullPage(records: []) }
+        let page = try await readWithoutSpoiledRows(paging.request(query, pageSize: pageSize), of: table).page
+        try paging.receive(page)
+        return PullPage(
+            records: page.records,
+            setAside: page.setAside,
+            next: paging.isFinished ? nil : try PagingState.everything(paging).position
+        )
+    }
+
+    private func page(_ page: ServerPage, _ paging: ChangePaging) throws -> PullPage {
+        var paging = paging
+        try paging.receive(page)
+        return PullPage(
+            records: page.records,
+            setAside: page.setAside,
+            next: paging.isFinished ? nil : try PagingState.changes(paging).position,
+            cursor: paging.cursor?.text
+        )
+    }
+
+    /// The first page of a pull of changes, whose answer also says up to when everything is settled.
+    private func firstPage(
+        _ query: Query,
+        of table: TableDefinition,
+        since cursor: String?,
+        _ pageSize: Int?
+    ) async throws -> PullPage {
+        let earlier = cursor.flatMap { PullCursor($0, settlingTime: settlingTime) }
+        var paging = ChangePaging(since: earlier?.milliseconds)
+        paging.lag = knowledge.withLock { $0[table].lag(earlier: earlier?.lag ?? 0) }
+        let request = paging.request(query, pageSize: pageSize)
+        if knowledge.withLock(\.tellsNoTime) { paging.settled = try await newestStamp(query, of: table) }
+        var answer = try await readWithoutSpoiledRows(request, of: table)
+        if let date = answer.response.date {
+            // The date is later than the read, by the whole request at most.
+            paging.settled = date - answer.response.duration.wholeMilliseconds - paging.lag
+            knowledge.withLock { $0.tellsNoTime = false }
+        } else if !knowledge.withLock(\.tellsNoTime) {
+            knowledge.withLock { $0.tellsNoTime = true }
+            // Asked for after the page, it could be the stamp of a row behind which others were not visible yet.
+            paging.settled = try await newestStamp(query, of: table)
+            answer = try await readWithoutSpoiledRows(request, of: table)
+        }
+        paging.settled? -= settlingTime.wholeMilliseconds
+        return try page(answer.page, paging)
+    }
+
+    /// The newest stamp of a table; nil when it is empty.
+    private func newestStamp(_ query: Query, of table: TableDefinition) async throws -> Int64? {
+        let newest = Query(query.table).ordered(by: "updatedAt", .descending).limited(to: 1)
+        return try await read(newest.selecting(["updatedAt"]), of: table).page.rows.first?.stamp
+    }
+}
+
+/// What is kept between the pages of a pull, and its text.
+private enum PagingState: Codable {
+    case changes(ChangePaging)
+    case everything(FullPaging)
+
+    init(_ text: String) throws(RemoteError) {
+        do {
+            self = try JSONDecoder().decode(PagingState.self, from: Data(text.utf8))
+        } catch {
+            throw RemoteError(
+                .invalidRequest,
+                "The position in a pull is not one that this remote gave; start the pull again.",
+                cause: error
+            )
+        }
+    }
+
+    var position: PullPosition {
+        get throws(RemoteError) {
+            do {
+                return .next(String(decoding: try JSONEncoder().encode(self), as: UTF8.self))
+            } catch {
+                throw RemoteError(.invalidRequest, "The position in a pull has no text; report this.", cause: error)
+            }
+        }
+    }
+}

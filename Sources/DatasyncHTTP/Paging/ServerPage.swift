@@ -1,0 +1,58 @@
+internal import RemoteContract
+internal import SyncContract
+
+/// A page as it came. Rows that do not fit are in it with what paging needs of them: it goes on from their ids and stamps.
+struct ServerPage: Sendable {
+    struct Row: Sendable {
+        var id: RowKey
+        /// `updatedAt` in milliseconds, rounded down; nil when the row has none.
+        var stamp: Int64?
+        var content: Content
+    }
+
+    enum Content: Sendable {
+        case record(Record)
+        /// Why the row is set aside.
+        case unusable(String)
+        /// Deleted for good while it was looked for.
+        case vanished
+    }
+
+    var rows: [Row]
+    var isKnownToBeLast: Bool
+    var totalCount: Int?
+
+    var records: [Record] {
+        rows.compactMap { if case .record(let record) = $0.content { record } else { nil } }
+    }
+
+    var setAside: [SetAsideRow] {
+        rows.compactMap { row in
+            guard case .unusable(let reason) = row.content else { return nil }
+            return SetAsideRow(id: row.id.text, reason: reason)
+        }
+    }
+}
+
+/// An id as the server has it. Unlike those of records it may be empty.
+enum RowKey: Sendable, Hashable, Codable {
+    case text(String)
+    case number(Int64)
+
+    /// An id as most are.
+    static let sample = RowKey.text("00000000-0000-0000-0000-000000000000")
+
+    var value: FieldValue {
+        switch self {
+        case .text(let text): .string(text)
+        case .number(let number): .int64(number)
+        }
+    }
+
+    var text: String {
+        switch self {
+        case .text(let text): text
+        case .number(let number): String(number)
+        }
+    }
+}

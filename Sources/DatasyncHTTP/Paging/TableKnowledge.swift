@@ -1,0 +1,47 @@
+internal import RemoteContract
+internal import SyncContract
+internal import Synchronization
+
+/// What answers have shown of a server, for as long as the remote lives.
+struct ServerKnowledge: Sendable {
+    /// Whether its answers lack a `Date`.
+    var tellsNoTime = false
+    private var tables: [String: TableKnowledge] = [:]
+
+    subscript(table: TableDefinition) -> TableKnowledge {
+        get { tables[table.name] ?? TableKnowledge() }
+        set { tables[table.name] = newValue }
+    }
+}
+
+/// What answers have shown of one table.
+struct TableKnowledge: Sendable {
+    /// The most rows that the server lets one ask for; nil as long as it has refused no number.
+    var maximumTop: Int?
+
+    /// By how much stamps lag behind `Date`, at least; the largest seen.
+    private var lag: Int64 = 0
+    private var isLagKnown = false
+
+    /// Takes in the stamp that the server gave to a write, and when it said so.
+    ///
+    /// The stamp was given while the request was under way. So what it is older than the date by, beyond the duration of
+    /// the request, is the clocks' difference: where a database has a clock of its own, stamps can be late for ever.
+    mutating func learn(stamp: Int64, from response: ServerResponse) {
+        guard let date = response.date else { return }
+        lag = max(lag, date - response.duration.wholeMilliseconds - stamp)
+        // What a slow request shows may be much less than there is.
+        if response.duration < .seconds(1) { isLagKnown = true }
+    }
+
+    /// The lag to reckon with, when an earlier pull reckoned with the given one.
+    func lag(earlier: Int64) -> Int64 { isLagKnown ? lag : max(lag, earlier) }
+}
+
+extension DatasyncRemote {
+    /// Takes in the stamp that the server gave to a write.
+    func learn(_ stamp: Timestamp?, of table: TableDefinition, from response: ServerResponse) {
+        guard let stamp else { return }
+        knowledge.withLock { $0[table].learn(stamp: stamp.milliseconds, from: response) }
+    }
+}

@@ -1,0 +1,46 @@
+import DatasyncEmulator
+import DatasyncHTTP
+import OfflineSync
+import RemoteContract
+import SyncContract
+import Testing
+
+@Suite("Rows that a pull sets aside")
+struct SetAsideTests {
+    @Test("hold no others up, are named, and are asked for until they fit")
+    func unfit() async throws {
+        try await SyncWorld.with(.datasync, age: 60_000) { world in
+            try world.emulator.seed(
+                [
+                    ["id": "a", "text": "milk"], ["id": "b", "text": "bread", "due": "soon"],
+                    ["id": "c", "text": "tea"],
+                ],
+                in: "TodoItem"
+            )
+            let first = try await world.laptop.pull()
+            #expect(try await world.laptop.texts() == ["a": "milk", "c": "tea"])
+            #expect(first.setAside.map(\.id) == ["b"])
+            #expect(first.setAside.first?.reason.contains("due") == true)
+            #expect(first.setAside.first?.reason.contains("soon") == false)
+
+            let second = try await world.laptop.pull()
+            #expect(second.setAside.map(\.id) == ["b"] && second.notFetched == 1)
+            #expect(second.requests == 2)
+
+            try world.emulator.seed([["id": "b", "text": "bread", "due": nil]], in: "TodoItem")
+            let third = try await world.laptop.pull()
+            #expect(third.setAside.isEmpty && third.notFetched == 0)
+            #expect(try await world.laptop.texts() == world.onServer())
+            #expect(try await world.laptop.pull().requests == 1)
+        }
+    }
+
+    @Test("are a burden to later pulls up to a hundred of them")
+    func many() async throws {
+        try await SyncWorld.with(.datasync, age: 60_000) { world in
+            try world.emulator.seed((0..<130).map { ["id": .string("r\($0)"), "due": "soon"] }, in: "TodoItem")
+            #expect(try await world.laptop.pull().setAside.count == 130)
+            #expect(try await world.laptop.pull().requests == 101)
+        }
+    }
+}
