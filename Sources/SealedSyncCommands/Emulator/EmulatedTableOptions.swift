@@ -50,11 +50,13 @@ struct EmulatedTableOptions: ParsableArguments {
     var definitions: [EmulatedTableDefinition] {
         get throws {
             let filed = try tables.map { path in
-                let json = try Data(contentsOf: URL(filePath: path))
                 do {
+                    let json = try Data(contentsOf: URL(filePath: path))
                     return try TableDeclaration.tables(json: json, softDelete: !hardDelete)
                 } catch let error as EmulatorError {
                     throw ToolError("usage", "\(path): \(error.message)")
+                } catch {
+                    throw ToolError("inputOutput", "The file '\(path)' cannot be read: \(error.localizedDescription)")
                 }
             }
             let all = try (filed ?? []) + named
