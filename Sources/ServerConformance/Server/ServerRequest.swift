@@ -64,9 +64,9 @@ struct ServerResponse: Sendable {
     /// What the server says, short.
     var words: String { brief(String(decoding: body, as: UTF8.self)) }
 
-    /// The same in words that fit a line.
+    /// The same with no word that is longer than a line, be its signs as wide as they are.
     var fewWords: String {
-        words.split(whereSeparator: \.isWhitespace).map { $0.count > 60 ? $0.prefix(60) + "…" : $0 }
+        words.split(whereSeparator: \.isWhitespace).map { $0.count > 36 ? $0.prefix(36) + "…" : $0 }
             .joined(separator: " ")
     }
 
