@@ -150,7 +150,7 @@ struct RefusedChangeTests {
 
     @Test("a discarded item does not come back after a purge")
     func purgeRefetch() async throws {
-        try await SyncWorld.with(.datasync) { world in
+        try await SyncWorld.with(.datasync, age: 60_000) { world in
             try await world.shareItem()
             try await world.phone.table.insert(["text": "later"], id: "z")
             try await world.phone.context.push()
