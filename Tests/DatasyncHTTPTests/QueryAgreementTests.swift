@@ -46,6 +46,12 @@ struct QueryAgreementTests {
         try await compare(remote, seed: seed, &random)
     }
 
+    /// Whether a query is larger than servers take. The adapter says so of most; where a server converts operands because
+    /// a column takes no nulls, only the server can count.
+    private static func saysTooLarge(_ error: RemoteError) -> Bool {
+        error.code == .invalidRequest || error.status == 400 && error.message.contains("node count limit")
+    }
+
     private func compare(_ remote: DatasyncRemote, seed: UInt64, _ random: inout RandomQueries) async throws {
         var rows: [Record] = []
         for number in 0..<40 {
@@ -66,8 +72,7 @@ struct QueryAgreementTests {
             let page: RemotePage
             do {
                 page = try await remote.page(query.countingAll(), of: Self.table)
-            } catch let error as RemoteError where error.code == .invalidRequest || error.status == 400 {
-                // Larger than servers take, or of kinds that they do not compare.
+            } catch let error as RemoteError where Self.saysTooLarge(error) {
                 refused += 1
                 continue
             }
@@ -82,7 +87,7 @@ struct QueryAgreementTests {
                 return
             }
         }
-        #expect(refused < rounds / 2, "seed \(seed): \(refused) of \(rounds) queries are none that servers take")
+        #expect(refused < rounds / 5, "seed \(seed): \(refused) of \(rounds) queries are larger than servers take")
         #expect(found > rounds, "seed \(seed): the queries found next to nothing, so they compared nothing")
     }
 }

@@ -55,7 +55,8 @@ enum ODataFunction: String, Sendable {
     /// Functions of OData that stores such as SQLite cannot translate.
     private static let untranslatable: Set = ["now", "time", "fractionalseconds", "matchespattern", "isof"]
 
-    /// The function's value; null when an argument is null or of a kind the function does not take.
+    /// The function's value; null when an argument is null or of a kind the function does not take. A search of what is
+    /// not text is false.
     func value(_ arguments: [ODataValue]) -> ODataValue {
         switch self {
         case .year, .month, .day, .hour, .minute, .second: datePart(arguments[0])
@@ -72,7 +73,10 @@ enum ODataFunction: String, Sendable {
 
     private func text(_ arguments: [ODataValue]) -> ODataValue {
         let texts = arguments.compactMap(\.text)
-        guard texts.count == arguments.count else { return .null }
+        guard texts.count == arguments.count else {
+            // What is not text contains none, and that is known, as it is of two values of different kinds.
+            return isSearch && !arguments.contains(where: \.isNull) ? .bool(false) : .null
+        }
         switch self {
         case .contains: return .bool(Self.find(texts[1], in: texts[0]) != nil)
         case .substringof: return .bool(Self.find(texts[0], in: texts[1]) != nil)
@@ -88,6 +92,13 @@ enum ODataFunction: String, Sendable {
             return length > Self.maximumLength ? .null : .string(texts[0] + texts[1])
         case .replace: return .string(Self.replace(texts[1], by: texts[2], in: texts[0]))
         default: return .null
+        }
+    }
+
+    private var isSearch: Bool {
+        switch self {
+        case .contains, .substringof, .startswith, .endswith: true
+        default: false
         }
     }
 
