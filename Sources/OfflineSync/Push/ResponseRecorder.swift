@@ -87,6 +87,10 @@ struct ResponseRecorder: Sendable {
         _ transaction: inout StoreTransaction
     ) throws {
         if operation.kind == .insert { operation.kind = .update }
+        guard operation.baseVersion == sent.baseVersion else {
+            // An edit meanwhile is of an older state. It must not go over what it has not seen.
+            return try OperationQueue.save(operation, table, &transaction)
+        }
         operation.rebase(onto: serverItem.map(table.storable))
         operation.restores = false
         operation.state = .pending

@@ -213,5 +213,7 @@ extension TableOperation {
         guard let seen, seen != stored else { return }
         baseVersion = seen
         base = nil
+        // What was sent was based on a later state: that it arrived does not say that this change may follow it.
+        sentItems = []
     }
 }
