@@ -273,24 +273,6 @@ struct ChangePageTests {
         }
     }
 
-    @Test("bring rows without a stamp where the server puts them last", arguments: [1, 4, 7, 100])
-    func unstampedLast(_ pageSize: Int) async throws {
-        let server = StampServer()
-        var mirror = try Mirror(server, pageSize: pageSize)
-        server.with { state in
-            for index in 0..<10 { state.write("r\(index)", stamp: state.now + Int64(index / 2) * 10_000) }
-            state.unstamped = ["r2", "r5", "r9"]
-            state.pass(milliseconds: 60_000)
-        }
-        // The first pull is cut off after its first page.
-        try await mirror.pull(pages: 1)
-        try await mirror.pull()
-        #expect(mirror.versions == server.versions)
-        let before = server.requestCount
-        #expect(try await mirror.pull() == 0)
-        #expect(server.requestCount == before + 1)
-    }
-
     @Test("end with an error where the server does not filter: its first page would come for ever")
     func unfiltered() async throws {
         var settings = StampServer.Settings(pageSize: 5)

@@ -19,7 +19,7 @@ struct ChangePaging: Sendable, Hashable, Codable {
         case within(Int64, IDPaging)
     }
 
-    private static let earliest: Int64 = -62_135_596_800_000  // 0001-01-01, the earliest that servers know
+    static let earliest: Int64 = -62_135_596_800_000  // 0001-01-01, the earliest that servers know
 
     /// Where the last pull's cursor stood; nil at the start.
     private let start: Int64?
