@@ -48,6 +48,8 @@ struct ResponseRecorder: Sendable {
                 // There is another version, so nothing that was sent before can succeed any more.
                 current.sentItems = []
                 current.unknownOutcome = nil
+                // After an edit it would count as never sent, and go over whoever has undone what was sent.
+                current.base = nil
                 try store(conflict(side, status), &transaction)
             }
             try OperationQueue.save(current, table, &transaction)
