@@ -112,6 +112,13 @@ struct LocalChanges: Sendable {
             }
             row[name] = nil
         }
+        for (name, value) in row.fields where !(value.doubleValue?.isFinite ?? true) {
+            throw SyncError(
+                .invalidItem,
+                "Column '\(name)' of '\(table.name)' would hold a number that is not finite, which cannot be sent; use"
+                    + " null or another number."
+            )
+        }
         return row
     }
 
