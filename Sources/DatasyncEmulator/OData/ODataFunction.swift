@@ -55,7 +55,8 @@ enum ODataFunction: String, Sendable {
     /// Functions of OData that stores such as SQLite cannot translate.
     private static let untranslatable: Set = ["now", "time", "fractionalseconds", "matchespattern", "isof"]
 
-    /// The function's value; null when an argument is null or of a kind the function does not take.
+    /// The function's value; null when an argument is null or of a kind the function does not take. A search for text in
+    /// something else finds nothing.
     func value(_ arguments: [ODataValue]) -> ODataValue {
         switch self {
         case .year, .month, .day, .hour, .minute, .second: datePart(arguments[0])
@@ -72,7 +73,10 @@ enum ODataFunction: String, Sendable {
 
     private func text(_ arguments: [ODataValue]) -> ODataValue {
         let texts = arguments.compactMap(\.text)
-        guard texts.count == arguments.count else { return .null }
+        guard texts.count == arguments.count else {
+            // What is no text contains none; only of a null that cannot be said.
+            return isMatch && !arguments.contains(where: \.isNull) ? .bool(false) : .null
+        }
         switch self {
         case .contains: return .bool(Self.find(texts[1], in: texts[0]) != nil)
         case .substringof: return .bool(Self.find(texts[0], in: texts[1]) != nil)
@@ -90,6 +94,8 @@ enum ODataFunction: String, Sendable {
         default: return .null
         }
     }
+
+    private var isMatch: Bool { [.contains, .substringof, .startswith, .endswith].contains(self) }
 
     private func substring(_ arguments: [ODataValue]) -> ODataValue {
         guard let text = arguments[0].text, case .integer(let start) = arguments[1], start >= 0 else { return .null }
