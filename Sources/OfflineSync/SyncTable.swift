@@ -38,7 +38,7 @@ public struct SyncTable: Sendable {
     /// - Returns: The item as stored, with its id.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidItemID``, or ``SyncError/Code/invalidAction`` when the
     ///   table has an item with this id or a change of it waits; ``SyncError/Code/invalidItem`` for a column that is
-    ///   not declared; `StoreError`.
+    ///   not declared, and for a number that is not finite; `StoreError`.
     @discardableResult
     public func insert(_ fields: [String: FieldValue], id: String? = nil) async throws -> Record {
         let item = Record(id: .string(id ?? ItemID.make()), fields)
@@ -53,7 +53,8 @@ public struct SyncTable: Sendable {
     /// brings back unchanged are fine; the id keeps the casing the server knows.
     ///
     /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidAction`` when the item is not in the store, or a delete
-    ///   of it waits; ``SyncError/Code/invalidItem`` for an undeclared column that would change; `StoreError`.
+    ///   of it waits; ``SyncError/Code/invalidItem`` for an undeclared column that would change, and for
+    ///   a number that is not finite; `StoreError`.
     public func update(_ item: Record) async throws {
         let changes = changes
         try await context.store.write { try changes.update(item, &$0) }

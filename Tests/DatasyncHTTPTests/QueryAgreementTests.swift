@@ -52,6 +52,29 @@ struct QueryAgreementTests {
         error.code == .invalidRequest || error.status == 400 && error.message.contains("node count limit")
     }
 
+    @Test("on a search in something that is no text, and its negation", arguments: DatasyncDialect.allCases)
+    func searchInNoText(dialect: DatasyncDialect) async throws {
+        var configuration = EmulatorConfiguration(
+            dialect: dialect == .datasync ? .datasync : .azureMobileApps,
+            tables: [.init("things", columns: Self.columns)]
+        )
+        configuration.refusesMistypedQueries = false
+        let emulator = Emulator(configuration)
+        let remote = try DatasyncRemote(
+            baseURL: EmulatorTransport.url,
+            dialect: dialect,
+            transport: EmulatorTransport(emulator)
+        )
+        let row = Record(id: "a", ["text": "x", "flag": true])
+        _ = try await remote.insert(row, into: Self.table)
+        let search = QueryPredicate.match(.column("text"), .contains, .column("flag"))
+        for predicate in [search, .not(search)] {
+            let query = Query("things").filtered(by: predicate)
+            let expected = try QueryEvaluator(Self.table).evaluate(query, over: [row])
+            #expect(try await remote.page(query, of: Self.table).records.count == expected.count)
+        }
+    }
+
     private func compare(_ remote: DatasyncRemote, seed: UInt64, _ random: inout RandomQueries) async throws {
         var rows: [Record] = []
         for number in 0..<40 {

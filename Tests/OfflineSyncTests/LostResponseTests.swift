@@ -84,4 +84,22 @@ struct LostResponseTests {
             #expect(world.onServer() == (deletes ? [:] : ["a": "fourth"]))
         }
     }
+
+    @Test("after a lost answer and a conflict, an edit does not undo somebody's revert")
+    func revertThenEdit() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            try await world.shareItem()
+            let (phone, laptop) = (world.phone, world.laptop)
+            try await laptop.table.update(Record(id: "a", ["text": "cream"]))
+            laptop.server.intercept(.answerLost)
+            _ = try await syncErrorCode { try await laptop.context.push() }
+            try await phone.pull()
+            try await phone.table.update(Record(id: "a", ["text": "milk"]))
+            try await phone.context.push()
+            #expect(try await laptop.context.push().conflicts.count == 1)
+            try await laptop.table.update(Record(id: "a", ["complete": true]))
+            #expect(try await laptop.context.push().conflicts.count == 1)
+            #expect(world.onServer() == ["a": "milk"])
+        }
+    }
 }

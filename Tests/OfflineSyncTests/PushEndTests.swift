@@ -67,4 +67,23 @@ struct PushEndTests {
             #expect(error?.push?.pushed == 1)
         }
     }
+
+    @Test("a change that was forbidden may have arrived all the same: its row is its own", arguments: [403, 413])
+    func arrivedAllTheSame(_ status: Int) async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            for id in ["a", "b"] { try await laptop.table.insert(["text": .string(id)], id: id) }
+            // An earlier copy passed; what stands in front of the server stopped this one.
+            world.emulator.inject(
+                .applyThenRespond(EmulatorResponse(status)) { request in
+                    String(decoding: request.body, as: UTF8.self).contains("\"id\":\"a\"")
+                }
+            )
+            #expect(try await laptop.context.push().failures.map(\.itemID) == ["a"])
+            try await laptop.table.update(Record(id: "a", ["text": "edited"]))
+            let report = try await laptop.context.push()
+            #expect(report.pushed == 1 && report.conflicts.isEmpty)
+            #expect(world.onServer() == ["a": "edited", "b": "b"])
+        }
+    }
 }

@@ -76,6 +76,21 @@ struct RowReplacementTests {
         }
     }
 
+    @Test("mine kept over it does not bring back an undeclared column", arguments: DatasyncDialect.allCases)
+    func keptOver(_ dialect: DatasyncDialect) async throws {
+        try await shared(dialect) { world, laptop in
+            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
+            try world.emulator.seed([["id": "a", "text": "theirs"]], in: "TodoItem")
+            #expect(try await laptop.context.push().conflicts.count == 1)
+            try await laptop.context.resolve(try await laptop.onlyError(), with: .keepMine)
+            #expect(try await laptop.table.read("a")?["extra"] == nil)
+            world.emulator.clearRequests()
+            #expect(try await laptop.context.push().pushed == 1)
+            let body = String(decoding: try #require(world.emulator.requests.first).request.body, as: UTF8.self)
+            #expect(body.contains("mine") && !body.contains("extra"))
+        }
+    }
+
     @Test("other content under a version that is known is taken", arguments: DatasyncDialect.allCases)
     func otherContent(_ dialect: DatasyncDialect) async throws {
         try await SyncWorld.with(dialect) { world in

@@ -156,4 +156,29 @@ struct ServerFailureTests {
             #expect(try await laptop.context.push().pushed == 1)
         }
     }
+
+    @Test("a change that was to go over whatever the server has goes over it after a 500, too")
+    func forced() async throws {
+        let hidesRow = Switch()
+        try await SyncWorld.with(
+            .datasync,
+            answeringLaptop: SyncWorld.StandIn { request, emulator in
+                guard hidesRow.isOn else { return try await emulator.handle(request) }
+                return EmulatorResponse(isWrite(request) ? 412 : 403)
+            }
+        ) { world in
+            try await world.shareItem()
+            let laptop = world.laptop
+            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
+            hidesRow.isOn = true
+            try await laptop.context.push()
+            hidesRow.isOn = false
+            // The server shows no row: mine is to go over it, whatever it is.
+            try await laptop.context.resolve(try await laptop.onlyError(), with: .keepMine)
+            world.emulator.inject(.respond(Self.oops, matching: isWrite))
+            try await laptop.context.push()
+            #expect(try await laptop.context.push().pushed == 1)
+            #expect(world.onServer() == ["a": "mine"])
+        }
+    }
 }

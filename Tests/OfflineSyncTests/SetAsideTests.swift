@@ -1,5 +1,7 @@
 import DatasyncEmulator
 import DatasyncHTTP
+import EmulatorTransport
+import HTTPTransport
 import OfflineSync
 import RemoteContract
 import SyncContract
@@ -42,5 +44,41 @@ struct SetAsideTests {
             #expect(try await world.laptop.pull().setAside.count == 130)
             #expect(try await world.laptop.pull().requests == 101)
         }
+    }
+
+    @Test("do not stop later pulls when their answer breaks off")
+    func breaksOff() async throws {
+        let emulator = Emulator(EmulatorConfiguration(dialect: .datasync, tables: ["TodoItem"]))
+        try emulator.seed(["a", "b", "c"].map { ["id": .string($0), "text": "milk"] }, in: "TodoItem")
+        let context = SyncContext(
+            store: try makeStore(),
+            remote: try DatasyncRemote(
+                baseURL: EmulatorTransport.url,
+                dialect: .datasync,
+                transport: BreakingOffTransport(emulator: EmulatorTransport(emulator))
+            )
+        )
+        let query = Query("TodoItem")
+        #expect(try await context.pull(query, queryID: "all").setAside.map(\.id) == ["b"])
+        try emulator.seed([["id": "d", "text": "tea"]], in: "TodoItem")
+        let second = try await context.pull(query, queryID: "all")
+        #expect(second.setAside.map(\.id) == ["b"] && second.notFetched == 1)
+        #expect(
+            try await context.store.read(Query("TodoItem")).records.compactMap(\.id.stringValue).sorted() == [
+                "a", "c", "d",
+            ]
+        )
+    }
+}
+
+/// Loses the connection in the middle of every answer that holds the content of the row `b`.
+private struct BreakingOffTransport: ClientTransport {
+    let emulator: EmulatorTransport
+
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let response = try await emulator.send(request)
+        guard String(decoding: response.body, as: UTF8.self).contains(/"text":"milk"[^}]*"id":"b"|"id":"b"[^}]*"text"/)
+        else { return response }
+        throw TransportError(.connectionLost, "broken off, on purpose", fate: .mayHaveBeenProcessed)
     }
 }

@@ -143,4 +143,20 @@ struct WrongAddressTests {
             #expect(report.pushed == 1 && report.conflicts.map(\.isMissingOnServer) == [true])
         }
     }
+
+    @Test("a refusal of the method is not about the change where there is no table", arguments: [405, 410])
+    func methodNotAllowed(_ status: Int) async throws {
+        try await SyncWorld.with(
+            .datasync,
+            answeringLaptop: SyncWorld.StandIn { request, _ in
+                EmulatorResponse(request.method == "GET" ? 404 : status)
+            }
+        ) { world in
+            let laptop = world.laptop
+            try await laptop.table.insert(["text": "milk"], id: "a")
+            #expect(try await syncErrorCode { try await laptop.context.push() } == .pushAbortedAddress)
+            let status = try await laptop.context.status()
+            #expect(status.pending == 1 && status.failed == 0)
+        }
+    }
 }

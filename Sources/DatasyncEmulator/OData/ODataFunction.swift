@@ -55,8 +55,8 @@ enum ODataFunction: String, Sendable {
     /// Functions of OData that stores such as SQLite cannot translate.
     private static let untranslatable: Set = ["now", "time", "fractionalseconds", "matchespattern", "isof"]
 
-    /// The function's value; null when an argument is null or of a kind the function does not take. A search of what is
-    /// not text is false.
+    /// The function's value; null when an argument is null or of a kind the function does not take. A search for text in
+    /// something else finds nothing.
     func value(_ arguments: [ODataValue]) -> ODataValue {
         switch self {
         case .year, .month, .day, .hour, .minute, .second: datePart(arguments[0])
@@ -74,8 +74,8 @@ enum ODataFunction: String, Sendable {
     private func text(_ arguments: [ODataValue]) -> ODataValue {
         let texts = arguments.compactMap(\.text)
         guard texts.count == arguments.count else {
-            // What is not text contains none, and that is known, as it is of two values of different kinds.
-            return isSearch && !arguments.contains(where: \.isNull) ? .bool(false) : .null
+            // What is no text contains none; only of a null that cannot be said.
+            return isMatch && !arguments.contains(where: \.isNull) ? .bool(false) : .null
         }
         switch self {
         case .contains: return .bool(Self.find(texts[1], in: texts[0]) != nil)
@@ -95,12 +95,7 @@ enum ODataFunction: String, Sendable {
         }
     }
 
-    private var isSearch: Bool {
-        switch self {
-        case .contains, .substringof, .startswith, .endswith: true
-        default: false
-        }
-    }
+    private var isMatch: Bool { [.contains, .substringof, .startswith, .endswith].contains(self) }
 
     private func substring(_ arguments: [ODataValue]) -> ODataValue {
         guard let text = arguments[0].text, case .integer(let start) = arguments[1], start >= 0 else { return .null }

@@ -11,15 +11,15 @@ struct ChangePaging: Sendable, Hashable, Codable {
     private enum Place: Hashable, Codable {
         /// From the start.
         case start
-        /// Rows without a stamp, which no instant finds.
-        case unstamped(IDPaging)
+        /// Rows without a stamp, which no instant finds; then from a millisecond on.
+        case unstamped(IDPaging, then: Int64)
         /// From a millisecond on.
         case from(Int64)
         /// Within one millisecond.
         case within(Int64, IDPaging)
     }
 
-    private static let earliest: Int64 = -62_135_596_800_000  // 0001-01-01, the earliest that servers know
+    static let earliest: Int64 = -62_135_596_800_000  // 0001-01-01, the earliest that servers know
 
     /// Where the last pull's cursor stood; nil at the start.
     private let start: Int64?
@@ -60,7 +60,7 @@ struct ChangePaging: Sendable, Hashable, Codable {
         let updatedAt = Column("updatedAt")
         switch place {
         case .start: break
-        case .unstamped(let ids): return ids.remaining(query.filtered(by: updatedAt == .null))
+        case .unstamped(let ids, _): return ids.remaining(query.filtered(by: updatedAt == .null))
         case .from(let instant): query = query.filtered(by: updatedAt >= .milliseconds(instant))
         case .within(let instant, let ids):
             return ids.remaining(
@@ -85,13 +85,13 @@ struct ChangePaging: Sendable, Hashable, Codable {
     mutating func receive(_ page: ServerPage) throws(RemoteError) {
         switch place {
         case .start, .from: try receiveInOrder(page)
-        case .unstamped(var ids):
+        case .unstamped(var ids, let next):
             guard let last = page.rows.last, !page.isKnownToBeLast else {
-                place = .from(Self.earliest)
+                place = .from(next)
                 return
             }
             try ids.advance(behind: last.id)
-            place = .unstamped(ids)
+            place = .unstamped(ids, then: next)
         case .within(let instant, var ids):
             guard let last = page.rows.last, !page.isKnownToBeLast else {
                 place = .from(instant + 1)
@@ -111,11 +111,14 @@ struct ChangePaging: Sendable, Hashable, Codable {
             reached = [newest.map { $0 + 1 }, start].compactMap(\.self).max()
             return
         }
-        if place == .start, stamps.count < page.rows.count {
-            place = .unstamped(IDPaging())
+        if place == .start {
+            // Servers put rows without a stamp first or last: they are asked for before a cursor could leave them behind.
+            let isStamped = stamps.count == page.rows.count
+            place = .unstamped(IDPaging(), then: isStamped ? last.stamp ?? Self.earliest : Self.earliest)
             return
         }
-        guard let first = stamps.min(), let end = last.stamp, end >= asked else {
+        // Without an end to the page behind what was asked for, the same one would come again.
+        guard let first = stamps.min(), let end = last.stamp, end > asked || (first == end && end == asked) else {
             throw RemoteError(
                 .invalidResponse,
                 "The server does not filter or order rows by 'updatedAt'; pulls need that column there."

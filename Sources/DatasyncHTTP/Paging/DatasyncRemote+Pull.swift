@@ -97,9 +97,12 @@ extension DatasyncRemote {
         return try page(answer.page, paging)
     }
 
-    /// The newest stamp of a table; nil when it is empty.
+    /// The newest stamp of a table; nil when it has none.
     private func newestStamp(_ query: Query, of table: TableDefinition) async throws -> Int64? {
-        let newest = Query(query.table).ordered(by: "updatedAt", .descending).limited(to: 1)
+        // Where rows without a stamp come last, they come first in this order.
+        let newest = Query(query.table)
+            .filtered(by: Column("updatedAt") >= .date(Timestamp(milliseconds: ChangePaging.earliest)))
+            .ordered(by: "updatedAt", .descending).limited(to: 1)
         return try await read(newest.selecting(["updatedAt"]), of: table).page.rows.first?.stamp
     }
 }

@@ -81,9 +81,7 @@ struct PullRunner {
                     record = Record(id: .string(itemID), ["deleted": true])
                 }
             } catch let error as RemoteError {
-                guard ![.unreachable, .throttled, .unauthorized, .notFound].contains(error.code) else {
-                    throw Self.aborted(error)
-                }
+                guard await isAboutTheItem(error) else { throw Self.aborted(error) }
                 report.notFetched += 1
                 report.setAside([SetAsideRow(id: itemID, reason: error.message)])
                 continue
@@ -91,6 +89,19 @@ struct PullRunner {
             try await apply(PullPage(records: [record]), &report) { transaction in
                 try ConfigurationTable.removeRefetch(of: itemID, in: name, &transaction)
             }
+        }
+    }
+
+    /// Whether an item could not be had for a reason of its own. The answer to some breaks off every time, as if the
+    /// connection had failed: then the table answers all the same.
+    private func isAboutTheItem(_ error: RemoteError) async -> Bool {
+        guard error.code == .unreachable else { return ![.throttled, .unauthorized, .notFound].contains(error.code) }
+        do {
+            try await remote.confirm(table)
+            return true
+        } catch {
+            // Whatever it is: what came first says why the pull ends.
+            return false
         }
     }
 

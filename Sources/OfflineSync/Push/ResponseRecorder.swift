@@ -48,6 +48,8 @@ struct ResponseRecorder: Sendable {
                 // There is another version, so nothing that was sent before can succeed any more.
                 current.sentItems = []
                 current.unknownOutcome = nil
+                // After an edit it would count as never sent, and go over whoever has undone what was sent.
+                current.base = nil
                 try store(conflict(side, status), &transaction)
             }
             try OperationQueue.save(current, table, &transaction)
@@ -87,6 +89,10 @@ struct ResponseRecorder: Sendable {
         _ transaction: inout StoreTransaction
     ) throws {
         if operation.kind == .insert { operation.kind = .update }
+        guard operation.baseVersion == sent.baseVersion else {
+            // An edit meanwhile is of an older state. It must not go over what it has not seen.
+            return try OperationQueue.save(operation, table, &transaction)
+        }
         operation.rebase(onto: serverItem.map(table.storable))
         operation.restores = false
         operation.state = .pending

@@ -112,6 +112,13 @@ struct LocalChanges: Sendable {
             }
             row[name] = nil
         }
+        for (name, value) in row.fields where !(value.doubleValue?.isFinite ?? true) {
+            throw SyncError(
+                .invalidItem,
+                "Column '\(name)' of '\(table.name)' would hold a number that is not finite, which cannot be sent; use"
+                    + " null or another number."
+            )
+        }
         return row
     }
 
@@ -213,5 +220,7 @@ extension TableOperation {
         guard let seen, seen != stored else { return }
         baseVersion = seen
         base = nil
+        // What was sent was based on a later state: that it arrived does not say that this change may follow it.
+        sentItems = []
     }
 }

@@ -66,7 +66,7 @@ enum OperationCoding {
         operation.deletedItem = try node["item"].map { try coding.record($0) }
         operation.sentItems = try node["sent"]?.elements?.map { try coding.record($0) } ?? []
         operation.restores = node["restores"]?.isTrue ?? false
-        operation.base = try node["base"].map { try coding.record($0) }
+        operation.base = node["base"].flatMap { base($0, coding) }
         operation.unknownOutcome = node["unknown"]
             .map { node in
                 TableOperation.UnknownOutcome(
@@ -85,6 +85,16 @@ enum OperationCoding {
                 try coding.record(JSONNode(parsing: $0))
             }
         return operation
+    }
+
+    /// The row that a change is based on; nil when it does not fit the table any more, in which a column may be declared
+    /// since. Then it is not known that nobody has changed the row, and a conflict asks.
+    private static func base(_ node: JSONNode, _ coding: RecordCoding) -> Record? {
+        do throws(RecordCodingError) {
+            return try coding.record(node)
+        } catch {
+            return nil
+        }
     }
 
     /// The item id in the form the table compares ids by.

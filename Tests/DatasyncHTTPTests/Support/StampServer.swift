@@ -31,6 +31,8 @@ final class StampServer: ClientTransport {
         var ignoresCaseOfIDs = false
         /// The longest time a request takes, in milliseconds, half of it after the rows were read.
         var latency: Int64 = 0
+        /// Whether filters are taken and not applied.
+        var ignoresFilters = false
     }
 
     struct State {
@@ -43,6 +45,8 @@ final class StampServer: ClientTransport {
         var writes = 0
         var requests: [String] = []
         var rowsSent = 0
+        /// Rows without a stamp, which come last, as on PostgreSQL.
+        var unstamped: Set<String> = []
         /// Rows that cannot be written as JSON.
         var unreadable: Set<String> = []
         var duringRequest: (@Sendable (inout State) -> Void)?
@@ -119,9 +123,13 @@ extension StampServer.State {
                 #"{"code":"400","message":"\#(text) The value from the incoming request is '\#(top)'."}"#
             )
         }
-        var matching = rows.values.filter(try condition(options["$filter"]))
+        let condition = try condition(options["$filter"])
+        var matching = settings.ignoresFilters ? Array(rows.values) : rows.values.filter(condition)
         let order = options["$orderby"] ?? "id"
         matching.sort { left, right in
+            if order.hasPrefix("updatedAt"), unstamped.contains(left.id) != unstamped.contains(right.id) {
+                return unstamped.contains(right.id) != order.hasSuffix("desc")
+            }
             if order.hasPrefix("updatedAt"), left.stamp != right.stamp {
                 return (left.stamp < right.stamp) != order.hasSuffix("desc")
             }
@@ -134,7 +142,8 @@ extension StampServer.State {
         pass(milliseconds: latency / 2)
         let items = page.map { row in
             let stamp = Timestamp(milliseconds: row.stamp / 10_000).text
-            return #"{"id":"\#(row.id)","updatedAt":"\#(stamp)","version":"\#(row.version)","#
+            let updatedAt = unstamped.contains(row.id) ? "null" : #""\#(stamp)""#
+            return #"{"id":"\#(row.id)","updatedAt":\#(updatedAt),"version":"\#(row.version)","#
                 + #""deleted":\#(row.isDeleted)}"#
         }
         let isLast = page.count == matching.count
@@ -163,13 +172,13 @@ extension StampServer.State {
                 let words = condition.trimmingCharacters(in: ["(", ")"]).split(separator: " ", maxSplits: 2)
                     .map(String.init)
                 let text = words[2].trimmingCharacters(in: ["'"])
-                let (folded, instant) = (key(text), Self.steps(text))
+                let (folded, instant, unstamped) = (key(text), Self.steps(text), unstamped)
                 switch (words[0], words[1]) {
                 case ("id", "gt"): return { key($0.id) > folded }
                 case ("id", "eq"): return { key($0.id) == folded }
-                case ("updatedAt", "eq") where text == "null": return { _ in false }
-                case ("updatedAt", "ge"): return { $0.stamp >= instant }
-                case ("updatedAt", "lt"): return { $0.stamp < instant }
+                case ("updatedAt", "eq") where text == "null": return { unstamped.contains($0.id) }
+                case ("updatedAt", "ge"): return { $0.stamp >= instant && !unstamped.contains($0.id) }
+                case ("updatedAt", "lt"): return { $0.stamp < instant && !unstamped.contains($0.id) }
                 default: throw TransportError(.invalidRequest, "unknown condition \(condition)", fate: .notSent)
                 }
             }

@@ -1,0 +1,48 @@
+import DatasyncHTTP
+import OfflineSync
+import SyncContract
+import Testing
+
+@Suite("An edit of an older state, saved while a change is under way")
+struct OlderBaseTests {
+    /// What becomes of the request that is under way while the editor saves.
+    enum Fate: CaseIterable {
+        case taken
+        case lost
+        case recognised
+    }
+
+    @Test("does not go over what others wrote in between: it is a conflict", arguments: Fate.allCases)
+    func inFlight(_ fate: Fate) async throws {
+        try await SyncWorld.with(.datasync) { world in
+            try await world.shareItem()
+            let (phone, laptop) = (world.phone, world.laptop)
+            // The editor is opened; then somebody else changes the row, which is pulled.
+            var seen = try #require(try await laptop.table.read("a"))
+            seen["text"] = "of the editor"
+            try await phone.table.update(Record(id: "a", ["text": "theirs"]))
+            try await phone.context.push()
+            try await laptop.pull()
+            try await laptop.table.update(Record(id: "a", ["complete": true]))
+            let editorSaves: InterceptedServer.Interception = .whileUnderWay { [seen] in
+                try await laptop.table.update(seen)
+            }
+            switch fate {
+            case .taken: laptop.server.intercept(editorSaves)
+            case .lost:
+                laptop.server.intercept(.answerLost)
+                _ = try await syncErrorCode { try await laptop.context.push() }
+                try await laptop.table.update(seen)
+            case .recognised:
+                laptop.server.intercept(.answerLost)
+                _ = try await syncErrorCode { try await laptop.context.push() }
+                try await laptop.table.update(Record(id: "a", ["due": .date(Timestamp(milliseconds: 0))]))
+                laptop.server.intercept(editorSaves)
+            }
+            try await laptop.context.push()
+            try await laptop.context.push()
+            #expect(world.onServer() == ["a": "theirs"])
+            #expect(try await laptop.onlyError().serverItem?["text"] == "theirs")
+        }
+    }
+}
