@@ -74,6 +74,30 @@ struct HostileServerTests {
         #expect(error.code == .invalidResponse)
     }
 
+    @Test("a row that was stored under an id of the server's is refused: sent again, it would be there twice")
+    func foreignID() async throws {
+        let error = try await error([
+            .send(Array(response("201 Created", #"{"id":"s1","text":"milk","version":"V"}"#).utf8))
+        ])
+        #expect(error.code == .refused)
+        #expect(error.status == 201)
+        #expect(error.message.contains("an id of its own"))
+    }
+
+    @Test(
+        "in protocol 3 a bare list confirms no table, as whatever answers everything with an empty list may be there",
+        arguments: ["[]", #"[{"id":"a1"}]"#, #"{"results":[],"count":0}"#]
+    )
+    func confirmation(_ body: String) async throws {
+        let server = try ScriptedServer(answering: response("200 OK", body))
+        let error = try #require(
+            await #expect(throws: RemoteError.self) { try await remote(server).confirm(Self.table) }
+        )
+        #expect(error.code == .notFound)
+        // Servers of protocol 2 have these answers.
+        try await DatasyncRemote(baseURL: server.url, dialect: .azureMobileApps).confirm(Self.table)
+    }
+
     @Test("invalid UTF-8 in an answer is refused")
     func invalidUTF8() async throws {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 25\r\nConnection: close\r\n\r\n{\"id\":\"a1\",\"text\":\"mi"

@@ -9,6 +9,7 @@ struct Protocol3: WireProtocol {
     var version: String { "3.0.0" }
     var replacesWholeRows: Bool { true }
     var hidesDeletedRows: Bool { false }
+    var answersWithBareLists: Bool { false }
 
     func restore(_ id: String, in table: TableDefinition, version: String?) -> WireRequest? { nil }
 

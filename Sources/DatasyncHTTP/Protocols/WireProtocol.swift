@@ -12,6 +12,8 @@ protocol WireProtocol: Sendable {
     var replacesWholeRows: Bool { get }
     /// Whether a row that was deleted may be answered as if it had never been.
     var hidesDeletedRows: Bool { get }
+    /// Whether a page may be an array of rows or `{results,count}`, and not only an object with `items`.
+    var answersWithBareLists: Bool { get }
 
     func insert(_ record: Record, into table: TableDefinition) throws(RemoteError) -> WireRequest
     /// The request that has to bring a deleted row back before the update; nil when the update does it.

@@ -5,7 +5,17 @@ public import SyncContract
 extension DatasyncRemote {
     /// Creates a row; see ``RemoteContract/SyncRemote/insert(_:into:)``.
     public func insert(_ record: Record, into table: TableDefinition) async throws -> Record {
-        try await write(try wire.insert(record, into: table), of: record, in: table)
+        let id = try record.serverID(in: table)
+        let response = try await exchange(try wire.insert(record, into: table))
+        if response.mapping == .success, RowReader(table: table).isStoredUnderAnotherID(than: id, in: response) {
+            throw RemoteError(
+                .refused,
+                "\(endpoint.authority) stored the row of table '\(table.name)' under an id of its own, and would store"
+                    + " it once more each time it is sent; let the server keep the ids of new rows.",
+                status: response.status
+            )
+        }
+        return try await written(record, in: table, by: response)
     }
 
     /// Writes a row; see ``RemoteContract/SyncRemote/update(_:in:version:restoring:)``.
@@ -76,7 +86,7 @@ extension DatasyncRemote {
     public func confirm(_ table: TableDefinition) async throws {
         let request = try wire.page(Query(table.name).limited(to: 0), of: table)
         let response = try await exchange(request)
-        guard !response.isPage else { return }
+        guard !response.isPage(isBareListAllowed: wire.answersWithBareLists) else { return }
         switch response.mapping {
         case .failure(.unauthorized), .failure(.throttled), .failure(.serverFailure):
             throw response.failure(table: table.name)

@@ -40,6 +40,17 @@ struct RowReader: Sendable {
         }
     }
 
+    /// Whether the answer to an insert is a row that the server stored under an id of its own.
+    func isStoredUnderAnotherID(than id: String, in response: ServerResponse) -> Bool {
+        do throws(RemoteError) {
+            let row = try record(try response.json(), in: response)
+            return !isSame(row.id, id) && (row.version != nil || row.updatedAt != nil)
+        } catch {
+            // What is no row is told by whoever reads it.
+            return false
+        }
+    }
+
     /// The row with an id in a list; nil when the list has none.
     func row(_ id: String, inListOf response: ServerResponse) throws(RemoteError) -> Record? {
         for node in try list(in: response).nodes {

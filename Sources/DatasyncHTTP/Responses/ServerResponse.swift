@@ -37,12 +37,13 @@ struct ServerResponse: Sendable {
         }
     }
 
-    /// Whether this is a page of rows.
-    var isPage: Bool {
+    /// Whether this is a page of rows: an object with `items`, or, where that is allowed, an array or `{results,count}`.
+    func isPage(isBareListAllowed: Bool) -> Bool {
         guard mapping == .success else { return false }
         do throws(RemoteError) {
             let body = try json()
-            let rows = body.elements ?? body["items"]?.elements ?? body["results"]?.elements
+            var rows = body["items"]?.elements
+            if isBareListAllowed { rows = rows ?? body.elements ?? body["results"]?.elements }
             return rows?.allSatisfy { if case .object = $0 { true } else { false } } ?? false
         } catch {
             // No JSON is no page, whatever it is.
