@@ -100,7 +100,8 @@ public final class SyncContext: Sendable {
 
     /// Brings all rows of a query, whether or not they changed. Otherwise as ``pull(_:queryID:)``.
     ///
-    /// It also finds changes that became visible on the server too late for incremental pulls.
+    /// It also finds changes that became visible on the server too late for incremental pulls. Rows that the server has
+    /// removed without leaving a tombstone stay: purge the table first where a server does that.
     ///
     /// - Parameter query: The table and a predicate; a limit bounds the number of rows.
     /// - Returns: What changed locally.
