@@ -189,6 +189,15 @@ struct EditionTests {
         #expect(try await client.send("POST", "/tables/todoitem", json: ["id": "a"]).status == 409)
     }
 
+    @Test("in protocol 2 the predecessor has no createdAt, also in a table without columns")
+    func createdAt() async throws {
+        let client = Client(.azureMobileApps) { $0.edition = .predecessor }
+        let sent: JSONValue = ["id": "a", "text": "x", "createdAt": "2024-01-01T00:00:00Z"]
+        let made = try await client.send("POST", "/tables/todoitem", json: sent)
+        #expect(try made.status == 201 && made.json["createdAt"] == nil && made.json["text"] == "x")
+        #expect(client.emulator.rows(in: "todoitem").first?["createdAt"] == nil)
+    }
+
     @Test("version 4 of the Node server finds no deleted row to change, and pages in its own way")
     func node4() async throws {
         let client = Client(.azureMobileApps) {
