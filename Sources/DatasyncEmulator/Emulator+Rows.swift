@@ -19,10 +19,8 @@ extension Emulator {
 
     private func members(of table: EmulatedTable) -> [[String: JSONValue]] {
         table.rowsByID.map { row in
-            switch configuration.dialect {
-            case .datasync: Protocol3Handler.members(of: row, in: table)
-            case .azureMobileApps: Protocol2Handler.members(of: row, in: table)
-            }
+            configuration.isDotNet
+                ? Protocol3Handler.members(of: row, in: table) : Protocol2Handler.members(of: row, in: table)
         }
     }
 
@@ -132,6 +130,8 @@ extension Emulator {
     }
 
     /// Takes all tables back to how they were after the last `load`, or empty, and forgets scripted faults and the log.
+    ///
+    /// A write that still waits for its commit is dropped and answered 503.
     public func reset() {
         state.withLock { state in
             (state.tables, state.tableIndexes) = (state.initialTables, state.initialIndexes)

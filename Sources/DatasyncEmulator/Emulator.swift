@@ -132,11 +132,8 @@ public final class Emulator: Sendable {
     ///   - reason: What is wrong, for people; a Datasync server keeps it to itself.
     /// - Returns: The answer, in the form in which the dialect refuses requests.
     func refusal(_ status: Int, _ reason: String) -> EmulatorResponse {
-        switch configuration.dialect {
-        case .datasync: EmulatorResponse(status)
-        case .azureMobileApps:
-            Protocol2Handler(configuration: configuration, request: EmulatorRequest("", "")).error(status, reason)
-        }
+        guard !configuration.isDotNet else { return EmulatorResponse(status) }
+        return Protocol2Handler(configuration: configuration, request: EmulatorRequest("", "")).error(status, reason)
     }
 
     /// What became of a request under the lock: an answer, and the change that is still to be committed for it.
@@ -162,15 +159,14 @@ public final class Emulator: Sendable {
         guard let pending = outcome.pending else { return outcome.response }
         await configuration.store.pause(pending.delay)
         let instead: EmulatorResponse? = state.withLock { state in
-            guard state.resetCount == pending.resetCount else { return nil }
-            return switch configuration.dialect {
-            case .datasync:
-                Protocol3Handler(configuration: configuration, request: request)
-                    .commit(pending.change, to: &state.tables[pending.table])
-            case .azureMobileApps:
-                Protocol2Handler(configuration: configuration, request: request)
+            // A reset dropped the change, so that no answer may say that it was made.
+            guard state.resetCount == pending.resetCount else { return refusal(503, "The tables were reset") }
+            guard configuration.isDotNet else {
+                return Protocol2Handler(configuration: configuration, request: request)
                     .commit(pending.change, to: &state.tables[pending.table])
             }
+            return Protocol3Handler(configuration: configuration, request: request)
+                .commit(pending.change, to: &state.tables[pending.table])
         }
         return instead ?? outcome.response
     }
@@ -181,8 +177,7 @@ public final class Emulator: Sendable {
             user = request.bearerToken.flatMap { configuration.users[$0] }
             if user == nil { return Outcome(EmulatorResponse(401, headers: ["WWW-Authenticate": "Bearer"])) }
         }
-        switch configuration.dialect {
-        case .datasync:
+        if configuration.isDotNet {
             guard request.lineLength <= RequestLimits.requestLine else { return Outcome(EmulatorResponse(414)) }
             guard configuration.accepts(request) else { return Outcome(EmulatorResponse(413)) }
             guard let segments = request.kestrelSegments else { return Outcome(EmulatorResponse(400)) }
@@ -191,7 +186,7 @@ public final class Emulator: Sendable {
                 let handler = Protocol3Handler(configuration: configuration, request: request)
                 return run(in: &state, index) { handler.response(id: id, table: &$0) }
             }
-        case .azureMobileApps:
+        } else {
             let handler = Protocol2Handler(configuration: configuration, request: request)
             guard let segments = request.segments else { return Outcome(handler.page(400, "Failed to decode param")) }
             guard segments.first?.lowercased() == "tables", segments.count > 1 else {

@@ -14,8 +14,9 @@ public struct EmulatorConfiguration: Sendable {
     public enum Edition: Sendable {
         /// The server that the dialect names.
         case usual
-        /// Protocol 3 of the Azure Mobile Apps server for .NET: a deleted row comes back by PATCH only, the losers of a race
-        /// get 500, instants end in `+00:00`, `ZUMO-API-VERSION` is needed, a next link is a whole URL without escapes.
+        /// The Azure Mobile Apps server for .NET in the dialect's protocol: a deleted row comes back by PATCH only, the
+        /// losers of a race get 500, instants end in `+00:00`, `ZUMO-API-VERSION` is needed. In protocol 3 a next link is a
+        /// whole URL without escapes; in protocol 2 a list is an array, or `results` and `count`, and has no link.
         case predecessor
         /// Version 4 of the Node server, protocol 2: a deleted row is not found by updates and deletions, `$top` overrides
         /// the page size and is ignored when 0, and every full page has a link.
@@ -75,17 +76,22 @@ public struct EmulatorConfiguration: Sendable {
         }
     }
 
+    /// Whether the server is one for .NET, whose rows, limits and queries are the same in both protocols.
+    var isDotNet: Bool {
+        dialect == .datasync || edition == .predecessor
+    }
+
     var effectivePageSize: Int {
-        max(1, pageSize ?? (dialect == .datasync ? 100 : 50))
+        max(1, pageSize ?? (isDotNet ? 100 : 50))
     }
 
     var effectiveMaximumTop: Int {
-        max(1, maximumTop ?? (dialect == .datasync ? 128_000 : 1_000))
+        max(1, maximumTop ?? (isDotNet ? 128_000 : 1_000))
     }
 
     /// The largest body accepted, in bytes.
     var maximumBodySize: Int {
-        dialect == .datasync ? 30_000_000 : 102_400
+        isDotNet ? 30_000_000 : 102_400
     }
 
     func accepts(_ request: EmulatorRequest) -> Bool {

@@ -118,6 +118,86 @@ struct EditionTests {
         )
     }
 
+    /// The predecessor in protocol 2.
+    private func predecessor2(adjust: (inout EmulatorConfiguration) -> Void = { _ in }) throws -> Client {
+        let table = EmulatedTableDefinition("todoitem", columns: ["text": .init(.text), "due": .init(.date).optional])
+        let client = Client(.azureMobileApps, tables: [table]) {
+            $0.edition = .predecessor
+            adjust(&$0)
+        }
+        try client.emulator.seed(
+            ["a", "b", "c"].map { ["id": .string($0), "text": "1", "due": "2024-03-04T05:06:07.089Z"] },
+            in: "todoitem"
+        )
+        return client
+    }
+
+    @Test("in protocol 2 the predecessor's lists are arrays or counted, and have no link")
+    func lists() async throws {
+        let client = try predecessor2 { $0.pageSize = 2 }
+        let page = try await client.get("/tables/todoitem?$orderby=id")
+        #expect(try page.json.array?.count == 2 && page.ids == ["a", "b"])
+        #expect(page.headers["Link"] == nil)
+        #expect(try await client.get("/tables/todoitem?$orderby=id&$skip=2").ids == ["c"])
+        for option in ["$inlinecount=allpages", "$count=true"] {
+            let counted = try await client.get("/tables/todoitem?" + option).json
+            #expect(counted["count"] == 3 && counted["results"]?.array?.count == 2, "\(option)")
+            #expect(counted.object?.keys.sorted() == ["count", "results"])
+        }
+        #expect(try await client.get("/tables/todoitem?$inlinecount=none&$count=false").json.array?.count == 2)
+        let row = try #require(try page.json.array?.first)
+        #expect(row["due"] == "2024-03-04T05:06:07.089+00:00" && row["createdAt"] == nil)
+        #expect(row["updatedAt"]?.string?.hasSuffix("+00:00") == true)
+    }
+
+    @Test("in protocol 2 the predecessor reads the old date literals, and texts as they are")
+    func oldDates() async throws {
+        let client = try predecessor2()
+        func answer(_ filter: String) async throws -> EmulatorResponse {
+            try await client.get("/tables/todoitem?$filter=" + PercentEncoding.encode(filter))
+        }
+        for name in ["datetime", "datetimeoffset"] {
+            #expect(try await answer("due ge \(name)'2024-03-04T05:06:07.089Z'").ids == ["a", "b", "c"])
+            #expect(try await answer("due gt \(name)'2024-03-04T05:06:07.089Z' or id eq 'b'").ids == ["b"])
+        }
+        #expect(try await answer("due gt datetime'2024-03-04T05:06:07'").status == 400)
+        #expect(try await answer("text eq 'datetime''2024-03-04T05:06:07Z'''").ids == [])
+        #expect(try await answer("substringof('1',text)").status == 400)
+        #expect(try await answer("text eq 'x").status == 400)
+        let newer = try predecessor()
+        let filter = PercentEncoding.encode("due gt datetime'2024-03-04T05:06:07Z'")
+        #expect(try await newer.send("GET", "/tables/todoitem?$filter=\(filter)", version).status == 400)
+    }
+
+    @Test("in protocol 2 the predecessor brings a deleted row back by one PATCH, and not by POST")
+    func undelete2() async throws {
+        let client = try predecessor2()
+        let row = "/tables/todoitem/a"
+        #expect(try await client.send("GET", row, version).status == 400)
+        #expect(try await client.send("DELETE", row).status == 204)
+        let gone = try await client.send("DELETE", row)
+        #expect(gone.status == 410 && gone.headers["Content-Type"]?.hasPrefix("application/problem+json") == true)
+        let refused = try await client.send("POST", row)
+        #expect(refused.status == 405 && refused.headers["Allow"] == "DELETE, GET, PATCH, PUT")
+        #expect(try await client.send("PATCH", row, json: ["text": "mine"]).status == 410)
+        #expect(try await client.send("PUT", row, json: ["id": "a", "text": "mine"]).status == 410)
+        let restored = try await client.send("PATCH", row, json: ["text": "mine", "deleted": false])
+        #expect(try restored.status == 200 && restored.json["text"] == "mine")
+        let unknown = try await client.get("/tables/todoitem/nobody")
+        #expect(try unknown.status == 404 && unknown.json["title"] == "Not Found")
+        #expect(try await client.send("PATCH", row, ["If-Match": "\"c3RhbGU=\""], json: ["text": "x"]).status == 412)
+        #expect(try await client.send("POST", "/tables/todoitem", json: ["id": "a"]).status == 409)
+    }
+
+    @Test("in protocol 2 the predecessor has no createdAt, also in a table without columns")
+    func createdAt() async throws {
+        let client = Client(.azureMobileApps) { $0.edition = .predecessor }
+        let sent: JSONValue = ["id": "a", "text": "x", "createdAt": "2024-01-01T00:00:00Z"]
+        let made = try await client.send("POST", "/tables/todoitem", json: sent)
+        #expect(try made.status == 201 && made.json["createdAt"] == nil && made.json["text"] == "x")
+        #expect(client.emulator.rows(in: "todoitem").first?["createdAt"] == nil)
+    }
+
     @Test("version 4 of the Node server finds no deleted row to change, and pages in its own way")
     func node4() async throws {
         let client = Client(.azureMobileApps) {

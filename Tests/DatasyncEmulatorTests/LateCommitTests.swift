@@ -163,6 +163,19 @@ struct LateCommitTests {
         #expect(client.emulator.rows(in: "todoitem").map { $0["text"] } == ["1"])
     }
 
+    @Test(
+        "a write that a reset overtook says that it was not made",
+        arguments: EmulatorConfiguration.Dialect.allCases
+    )
+    func reset(dialect: EmulatorConfiguration.Dialect) async throws {
+        let client = try client(dialect)
+        let write = await begin(client, "POST", "/tables/todoitem", json: ["id": "a"])
+        client.emulator.reset()
+        gate.open(0)
+        #expect(try await write.value.status == 503)
+        #expect(client.emulator.rows(in: "todoitem").isEmpty)
+    }
+
     @Test("the delay is random within its limit and repeats with the seed")
     func seeded() async throws {
         func delays(_ seed: UInt64) async throws -> [Duration] {

@@ -77,9 +77,12 @@ struct TableDeclarationTests {
         "a file that makes no sense is one as well",
         arguments: [
             ("", "JSON"), ("[]", "must be an object"), (#"{"T": 5}"#, "The table 'T' must be"),
-            (#"{"T": {"a": 5}}"#, "'a' is neither"),
+            (#"{"T": {"a": 5}}"#, "'a' of 'T': it is neither"),
             (#"{"T": {"a": {"kind": "text", "size": 5}}}"#, "'size'"), (#"{"T": {"a": "red"}}"#, "'red' is no kind"),
             (#"{"1": {}}"#, "not the name of a table"),
+            (#"{"T": {"a": "integer = x"}}"#, "'a' of 'T': its default 'x' is no JSON"),
+            (#"{"T": {"a": {"kind": "text", "nullable": "yes"}}}"#, "'nullable' is true or false"),
+            ("[]", #"such as {"TodoItem": {"text": "text?"}}"#),
         ]
     )
     func wrongFile(_ json: String, _ reason: String) throws {

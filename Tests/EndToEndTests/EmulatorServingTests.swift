@@ -50,7 +50,11 @@ struct EmulatorServingTests {
             (["--commit-delay", "60001"], "--commit-delay is 0 to 60000."),
             (["--max-top", "0"], "--max-top is 1 to 1000000."),
             (["--node4"], "--node4 goes with --protocol 2."),
-            (["--predecessor", "--protocol", "2"], "--predecessor goes with --protocol 3."),
+            (["--predecessor", "--protocol", "2", "--node4"], "are two servers; choose one."),
+            (["--genuine", "--protocol", "2"], "--genuine goes with --protocol 3"),
+            (["--no-concurrency-token", "--protocol", "2"], "--no-concurrency-token goes with --protocol 3"),
+            (["--no-concurrency-token", "--commit-delay", "0"], "takes a --commit-delay above 0"),
+            (["--table", "T", "--table", "t"], "Two tables are named 't'"),
         ]
     )
     func usage(_ arguments: [String], _ message: String) async throws {
@@ -65,6 +69,9 @@ struct EmulatorServingTests {
         let file = folder.url.appendingPathComponent("rows.json")
         let missing = try await ToolProcess.run(["emulator", "--data", file.path])
         #expect(missing.status != 0 && missing.errors.contains("rows.json"), "\(missing.errors)")
+        let folderAsTables = try await ToolProcess.run(["emulator", "--tables", folder.url.path])
+        #expect(folderAsTables.status == 1 && folderAsTables.errors.contains("--tables names a JSON file of tables"))
+        #expect(!folderAsTables.errors.contains("NSCocoaErrorDomain"))
         try Data(#"{"TodoItem": [5]}"#.utf8).write(to: file)
         let senseless = try await ToolProcess.run(["emulator", "--data", file.path])
         #expect(

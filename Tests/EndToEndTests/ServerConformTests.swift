@@ -87,6 +87,10 @@ struct ServerConformTests {
         #expect(try await ToolProcess.run(nobody + ["--column", "colour=red"]).status == 64)
         #expect(try await ToolProcess.run(nobody + ["--rule", "no.such"]).status == 64)
         #expect(try await ToolProcess.run(nobody + ["--profile", "no.such"]).status == 64)
+        for option in [["--lasting-rows"], ["--header", "A=b"], ["--column", "text=title"], ["--profile", "node4"]] {
+            let result = try await ToolProcess.run(["conform"] + option)
+            #expect(result.status == 64 && result.errors.contains("is about a server"), "\(result.errors)")
+        }
         for header in ["secret", "no name=secret", "X-Name=secret\nX-Other: x"] {
             let result = try await ToolProcess.run(nobody + ["--header", header])
             #expect(result.status == 64 && !result.message.contains("secret\n"), "\(result)")

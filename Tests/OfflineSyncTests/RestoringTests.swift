@@ -99,6 +99,24 @@ struct RestoringTests {
         }
     }
 
+    @Test("mine comes back at the emulated predecessor", arguments: [DatasyncDialect.datasync, .azureMobileApps])
+    func emulatedPredecessor(_ dialect: DatasyncDialect) async throws {
+        try await SyncWorld.with(dialect, edition: .predecessor) { world in
+            try await world.shareItem()
+            try await world.phone.table.delete("a")
+            try await world.phone.context.push()
+            let laptop = world.laptop
+            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
+            try await laptop.context.push()
+            try await laptop.context.resolve(try await laptop.onlyError(), with: .keepMine)
+            let report = try await laptop.context.push()
+            #expect(report.pushed == 1 && report.conflicts.isEmpty && report.failures.isEmpty)
+            #expect(world.onServer() == ["a": "mine"])
+            try await laptop.table.update(Record(id: "a", ["text": "on"]))
+            #expect(try await laptop.context.push().pushed == 1, "the version is the server's")
+        }
+    }
+
     @Test("an answer that was lost on the way is recognised", arguments: OtherServer.allCases)
     fileprivate func lostAnswer(_ server: OtherServer) async throws {
         try await deleted(server) { world, laptop in

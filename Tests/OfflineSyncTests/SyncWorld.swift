@@ -54,6 +54,7 @@ struct SyncWorld {
     /// than the phone does. Rows are stamped as if they had been written some milliseconds earlier.
     static func with(
         _ dialect: DatasyncDialect,
+        edition: EmulatorConfiguration.Edition = .usual,
         pageSize: Int? = nil,
         age: Int64 = 0,
         laptopColumns: [ColumnDefinition] = [],
@@ -64,6 +65,7 @@ struct SyncWorld {
             dialect: dialect == .datasync ? .datasync : .azureMobileApps,
             tables: ["TodoItem"]
         )
+        configuration.edition = edition
         configuration.pageSize = pageSize
         let clock = configuration.clock
         configuration.clock = { clock() - age }

@@ -79,6 +79,26 @@ struct MannersTests {
         }
     }
 
+    @Test(
+        "a server that answers everything with a page of HTML, or the other protocol's lists, is no server to judge",
+        arguments: ServerProtocol.allCases
+    )
+    func noTable(_ serverProtocol: ServerProtocol) async throws {
+        let other: JSONValue = serverProtocol == .datasync ? [] : ["items": [], "count": .null]
+        let answers = [
+            EmulatorResponse.html(200, "<html>\u{1B}[31mWelcome</html>"), .json(200, other), .json(200, "hello"),
+        ]
+        for answer in answers {
+            let answering: Answering = { _, _ in answer }
+            try await JudgedServer.with(serverProtocol, by: .memory, answering: answering) { server in
+                let error = await #expect(throws: ServerUnavailable.self) { _ = try await server.judge() }
+                let text = try #require(error?.description)
+                #expect(text.contains("no list of rows") && text.contains("--protocol"), "\(text)")
+                #expect(!text.contains("\u{1B}"))
+            }
+        }
+    }
+
     @Test("a row that is refused shows the server's words and the row")
     func refusedRow() async throws {
         let answering: Answering = { request, emulator in

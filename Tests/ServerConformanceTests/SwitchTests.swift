@@ -91,6 +91,26 @@ struct SwitchTests {
             properties: ["known server": "Azure Mobile Apps for .NET"]
         ) { $0.edition = .predecessor },
         Switch(
+            description: "the predecessor in protocol 2",
+            protocols: [.azureMobileApps],
+            notes: [
+                "conditional.update-unquoted-current", "conflict.own-item", "create.id-form", "create.number-as-id",
+                "create.reserved", "create.system-columns", "date.created-with", "date.form", "function.replace",
+                "function.text-informative", "page.large-top", "page.walk", "page.walk-count", "page.walk-deleted",
+                "page.walk-order", "page.walk-top", "patch.body-version", "patch.collection", "patch.header-counts",
+                "patch.reserved", "read.if-none-match-ignored", "tombstone.parameter-values", "undelete.post",
+            ],
+            mayNote: ["date.kept", "date.cut", "date.to-utc"],
+            holds: [
+                "conditional.update-list", "date.unparsable", "input.wrong-id", "input.wrong-type-status",
+                "patch.no-columns", "query.broken-filter-status", "query.null-unequal",
+            ],
+            properties: [
+                "columns in an order": "5", "comparisons in a filter": "", "known server": "Azure Mobile Apps for .NET",
+                "largest $top": "128000", "longest address": "", "page size": "100",
+            ]
+        ) { $0.edition = .predecessor },
+        Switch(
             description: "version 4 of the Node server",
             protocols: [.azureMobileApps],
             notes: ["delete.again", "page.no-link", "page.top", "page.walk-top"],

@@ -18,7 +18,7 @@ package enum TableDeclaration {
         for column in pieces(of: list.dropLast()) {
             let sides = column.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
             guard sides.count == 2 else { throw invalid("'\(column)' is not of the form 'name: kind'.") }
-            try add(sides[0], to: &columns, of: name, type: type(sides[1]))
+            try add(sides[0], to: &columns, of: name) { try type(sides[1]) }
         }
         return EmulatedTableDefinition(name, columns: columns, softDelete: softDelete)
     }
@@ -35,7 +35,7 @@ package enum TableDeclaration {
                 guard isName(table.name) else { throw invalid("'\(table.name)' is not the name of a table.") }
                 var columns: EmulatedTableDefinition.Columns = [:]
                 for column in try members(of: table.bytes, "The table '\(table.name)'") {
-                    try add(column.name, to: &columns, of: table.name, type: type(column.value, of: column.name))
+                    try add(column.name, to: &columns, of: table.name) { try type(column.value) }
                 }
                 return EmulatedTableDefinition(table.name, columns: columns, softDelete: softDelete)
             }
@@ -48,7 +48,11 @@ package enum TableDeclaration {
         } catch {
             throw EmulatorError(.invalidJSON, error.message)
         }
-        guard let members else { throw invalid("\(subject) must be an object.") }
+        guard let members else {
+            throw invalid(
+                "\(subject) must be an object; a file of tables is such as {\"TodoItem\": {\"text\": \"text?\"}}."
+            )
+        }
         return members
     }
 
@@ -56,14 +60,18 @@ package enum TableDeclaration {
         _ column: String,
         to columns: inout EmulatedTableDefinition.Columns,
         of table: String,
-        type: EmulatedTableDefinition.ColumnType
+        type: () throws -> EmulatedTableDefinition.ColumnType
     ) throws {
         let system = ["id", "createdat", "updatedat", "version", "deleted"]
         guard isName(column), !system.contains(column.lowercased()) else {
             throw invalid("'\(column)' cannot be a column of '\(table)': it is no name, or one of the system's.")
         }
         guard columns[column] == nil else { throw invalid("The table '\(table)' has the column '\(column)' twice.") }
-        columns[column] = type
+        do {
+            columns[column] = try type()
+        } catch let error as EmulatorError {
+            throw EmulatorError(error.code, "The column '\(column)' of '\(table)': \(error.message)")
+        }
     }
 
     // MARK: Types
@@ -71,24 +79,35 @@ package enum TableDeclaration {
     /// A kind with a question mark or a default.
     private static func type(_ text: String) throws -> EmulatedTableDefinition.ColumnType {
         let sides = text.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
-        guard let name = sides.first else { throw invalid("A column has no kind.") }
+        guard let name = sides.first else { throw invalid("it has no kind.") }
         let isNullable = name.hasSuffix("?")
         let type = try type(kind: isNullable ? String(name.dropLast()) : name, isNullable: isNullable)
         guard sides.count == 2 else { return type }
-        return try type.defaulting(to: JSONValue(parsing: Data(sides[1].utf8)))
+        guard let value = readDefault(sides[1]) else {
+            throw invalid("its default '\(sides[1])' is no JSON; a text stands in double quotes.")
+        }
+        return try type.defaulting(to: value)
     }
 
-    private static func type(_ value: JSONValue, of column: String) throws -> EmulatedTableDefinition.ColumnType {
+    private static func readDefault(_ text: String) -> JSONValue? {
+        do {
+            return try JSONValue(parsing: Data(text.utf8))
+        } catch {
+            return nil
+        }
+    }
+
+    private static func type(_ value: JSONValue) throws -> EmulatedTableDefinition.ColumnType {
         if let text = value.string { return try type(text) }
         guard let members = value.object, let kind = members["kind"]?.string else {
-            throw invalid(
-                "The column '\(column)' is neither a text such as \"integer?\" nor an object with a \"kind\"."
-            )
+            throw invalid("it is neither a text such as \"integer?\" nor an object with a \"kind\".")
         }
         if let unknown = members.keys.sorted().first(where: { !["kind", "nullable", "default"].contains($0) }) {
-            throw invalid("The column '\(column)' has the member '\(unknown)', which means nothing here.")
+            throw invalid("its member '\(unknown)' means nothing here; there are kind, nullable and default.")
         }
-        let type = try type(members["nullable"]?.bool == true ? kind + "?" : kind)
+        let nullable = members["nullable"] ?? false
+        guard let isNullable = nullable.bool else { throw invalid("its member 'nullable' is true or false.") }
+        let type = try type(isNullable ? kind + "?" : kind)
         return try members["default"].map { try type.defaulting(to: $0) } ?? type
     }
 

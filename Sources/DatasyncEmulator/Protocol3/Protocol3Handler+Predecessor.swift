@@ -15,6 +15,20 @@ extension Protocol3Handler {
         return inPredecessorForm(usualResponse(id: id, table: &table))
     }
 
+    /// A list of protocol 2: the array alone, or with the number of all matching rows. Neither has a link.
+    static func protocol2List(_ items: [UInt8], count: Int?) -> EmulatorResponse {
+        guard let count else { return makeResponse(200, items) }
+        return makeResponse(200, "{\"results\":".utf8 + items + ",\"count\":\(count)}".utf8)
+    }
+
+    /// Whether a list of protocol 2 is to be counted.
+    var asksForCountInProtocol2: Bool {
+        request.options.contains { option in
+            let (name, value) = (option.name.lowercased(), option.value.lowercased())
+            return name == "$inlinecount" && value == "allpages" || name == "$count" && value == "true"
+        }
+    }
+
     /// The server wants to be told the version; the query counts before the header field.
     private var versionRefusal: EmulatorResponse? {
         let fromQuery = request.options.first { $0.name.lowercased() == "zumo-api-version" }?.value
@@ -23,7 +37,8 @@ extension Protocol3Handler {
         let isWellFormed = parts.allSatisfy { part in
             part.utf8.count == 1 && part.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         }
-        if isWellFormed, (2...3).contains(parts.count), parts[0] == "3", parts[1] == "0" { return nil }
+        let number = configuration.dialect == .datasync ? "3" : "2"
+        if isWellFormed, (2...3).contains(parts.count), parts[0] == number, parts[1] == "0" { return nil }
         let title = version == nil ? "Missing ZUMO-API-VERSION" : "Invalid ZUMO-API-VERSION"
         return Self.problem(400, title: title)
     }

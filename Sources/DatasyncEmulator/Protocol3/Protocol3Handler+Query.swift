@@ -5,8 +5,9 @@ extension Protocol3Handler {
     func query(_ table: EmulatedTable) -> EmulatorResponse {
         do throws(ODataError) {
             let options = try QueryOptions(request.options, maximumTop: configuration.effectiveMaximumTop)
-            let columns = QueryColumns(table, refusesMistypedQueries: configuration.refusesMistypedQueries)
-            var query = TableQuery(includesDeleted: includesDeleted, skip: options.skip, needsTotal: options.count)
+            let columns = QueryColumns(table, configuration)
+            let isCounted = isProtocol2 ? asksForCountInProtocol2 : options.count
+            var query = TableQuery(includesDeleted: includesDeleted, skip: options.skip, needsTotal: isCounted)
             if let filter = options.filter { query.filter = try columns.filter(filter) }
             if let order = options.order { query.orders = try columns.order(order) }
             let selection = try options.select.map { (text) throws(ODataError) in try columns.selection(text) }
@@ -23,11 +24,15 @@ extension Protocol3Handler {
         options: QueryOptions,
         selection: RowLayout.Selection?
     ) -> EmulatorResponse {
-        var body = Array("{\"items\":[".utf8)
+        var body = Array((isProtocol2 ? "[" : "{\"items\":[").utf8)
         for (index, row) in result.rows.enumerated() {
             if index > 0 { body.append(UInt8(ascii: ",")) }
             let isWhole = selection.map { $0.write(row, to: &body) } ?? table.layout.write(row, to: &body)
             guard isWhole else { return Self.brokenPage(body) }
+        }
+        if isProtocol2 {
+            let count = asksForCountInProtocol2 ? result.matching : nil
+            return Self.protocol2List(body + "]".utf8, count: count)
         }
         body.append(contentsOf: "],\"count\":\(options.count ? result.matching.description : "null")".utf8)
         body.append(contentsOf: ",\"nextLink\":".utf8)
@@ -40,6 +45,11 @@ extension Protocol3Handler {
         }
         body.append(UInt8(ascii: "}"))
         return Self.makeResponse(200, body)
+    }
+
+    /// Only the predecessor comes here with protocol 2.
+    private var isProtocol2: Bool {
+        configuration.dialect == .azureMobileApps
     }
 
     /// What becomes of a page with a row that cannot be written: a 500, unless the beginning has left already.

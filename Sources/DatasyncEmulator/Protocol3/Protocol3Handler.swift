@@ -81,7 +81,9 @@ struct Protocol3Handler {
     }
 
     private func readItem(for table: EmulatedTable) throws(Protocol3Item.Refusal) -> Protocol3Item {
-        let item = try Protocol3Item(request, for: table.definition)
+        // Who speaks protocol 2 may send what other servers of it have, and no entity for .NET.
+        let dropped = configuration.dialect == .azureMobileApps ? "createdat" : nil
+        let item = try Protocol3Item(request, for: table.definition, without: dropped)
         if !configuration.isGenuine, item.holdsInfinity { throw .unreadable("A number is out of range.") }
         return item
     }

@@ -18,7 +18,8 @@ struct Protocol3Item {
     /// The names of the values in the order in which they were sent.
     let names: [String]
 
-    init(_ request: EmulatorRequest, for table: EmulatedTableDefinition) throws(Refusal) {
+    init(_ request: EmulatorRequest, for table: EmulatedTableDefinition, without dropped: String? = nil) throws(Refusal)
+    {
         guard Self.isJSON(request.mediaType) else { throw .unsupportedMediaType }
         let members: [JSONParser.Member]?
         let value: JSONValue
@@ -43,6 +44,7 @@ struct Protocol3Item {
             case ("version", .string(let text)) where Data(base64Encoded: text) != nil: continue
             case ("id", _), ("deleted", _), ("updatedat", _), ("version", _):
                 throw .unreadable("The member '\(member.name)' has the wrong form.")
+            case (let name, _) where name == dropped: continue
             default: others.append((member.name, member.value))
             }
         }

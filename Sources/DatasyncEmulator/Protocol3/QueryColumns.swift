@@ -1,19 +1,22 @@
-/// The columns that a query of protocol 3 may name, and what it may do with them.
+/// The columns that a query to a server for .NET may name, and what it may do with them.
 struct QueryColumns {
     private let table: EmulatedTable
     private let checker: ODataChecker
+    private let readsOldDates: Bool
 
-    init(_ table: EmulatedTable, refusesMistypedQueries: Bool) {
+    init(_ table: EmulatedTable, _ configuration: EmulatorConfiguration) {
         self.table = table
+        readsOldDates = configuration.dialect == .azureMobileApps
         checker = ODataChecker(
             columns: table.definition.columns.types,
             areDeclared: !table.definition.columns.isEmpty,
-            isTyped: refusesMistypedQueries
+            isTyped: configuration.refusesMistypedQueries
         )
     }
 
     func filter(_ text: String) throws(ODataError) -> ODataExpression {
         do throws(ODataError) {
+            let text = readsOldDates ? OldDateLiterals.asCasts(text) : text
             let (filter, casts) = try ODataParser.countingCasts(text, .datasync, resolve: property)
             try checker.check(filter: filter, casts: casts)
             return filter

@@ -9,14 +9,14 @@ extension EmulatorConfiguration {
         let digits = bytes.map { byte in
             (byte < 16 ? "0" : "") + String(byte, radix: 16)
         }
-        guard dialect == .azureMobileApps else { return digits.joined() }
+        guard !isDotNet else { return digits.joined() }
         let groups = [digits[0..<4], digits[4..<6], digits[6..<8], digits[8..<10], digits[10..<16]]
         return groups.map { $0.joined() }.joined(separator: "-")
     }
 
     /// The version that follows another one: 16 random bytes, or a decimal counter that counts from 1; base64 both.
     func makeVersion(after version: String?) -> String {
-        guard dialect == .azureMobileApps else { return Data(random(16)).base64EncodedString() }
+        guard !isDotNet else { return Data(random(16)).base64EncodedString() }
         let text = version.flatMap { Data(base64Encoded: $0) }.map { String(decoding: $0, as: UTF8.self) }
         // A version that was sent with an insert need not be a number; SQLite then counts from its leading digits.
         let count = text.flatMap { Int64($0.prefix { $0.isASCII && $0.isNumber }) } ?? 0

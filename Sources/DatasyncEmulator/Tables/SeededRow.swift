@@ -7,11 +7,11 @@ struct SeededRow {
         let id = RowID(try Self.take("id", from: &values, \.string) ?? configuration.makeID())
         let given = try Self.takeTicks("updatedAt", from: &values)
         let stamp = given.map(table.keptStamp) ?? table.nextStamp(now: configuration.clock())
-        let isDatasync = configuration.dialect == .datasync
-        let createdAt = isDatasync ? stamp : try Self.takeTicks("createdAt", from: &values) ?? stamp
+        let isDotNet = configuration.isDotNet
+        let createdAt = isDotNet ? stamp : try Self.takeTicks("createdAt", from: &values) ?? stamp
         let version = try Self.take("version", from: &values, \.string)
         let deleted = try Self.take("deleted", from: &values, \.bool) ?? false
-        if isDatasync {
+        if isDotNet {
             do {
                 values = try table.definition.stored(values.lazy.map { (name: $0, value: $1) })
             } catch {
@@ -19,8 +19,8 @@ struct SeededRow {
             }
         }
         // Declared columns are known; the others come in a certain order.
-        let others = isDatasync && !table.definition.columns.isEmpty ? [] : values.sorted { $0.key < $1.key }
-        for (name, value) in others where isDatasync || value != .null {
+        let others = isDotNet && !table.definition.columns.isEmpty ? [] : values.sorted { $0.key < $1.key }
+        for (name, value) in others where isDotNet || value != .null {
             table.noteColumn(name, ColumnConversion.type(of: value))
         }
         row = EmulatedRow(

@@ -70,6 +70,14 @@ struct ServerOptions: ParsableArguments {
         guard server == nil || protocolNumber != nil else {
             throw ValidationError("'--server' needs '--protocol 3' (Datasync) or '--protocol 2' (Azure Mobile Apps).")
         }
+        let given: [(String, Bool)] = [
+            ("--column", !column.isEmpty), ("--header", !header.isEmpty), ("--profile", profile != nil),
+            ("--lasting-rows", lastingRows), ("--deviations", deviations != nil),
+            ("--allow-insecure-http", allowInsecureHTTP), ("--table", table != "TodoItem"),
+        ]
+        if !isUsed, let name = given.first(where: \.1)?.0 {
+            throw ValidationError("'\(name)' is about a server; add '--server URL --protocol 3' or 2.")
+        }
         _ = try columns
         _ = try headers
         _ = try knownServer

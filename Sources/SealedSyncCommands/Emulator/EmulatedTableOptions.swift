@@ -30,7 +30,14 @@ struct EmulatedTableOptions: ParsableArguments {
 
     func validate() throws {
         guard tables != "" else { throw ValidationError("--tables needs the name of a file.") }
-        _ = try named
+        if let name = Self.repeatedName(of: try named) {
+            throw ValidationError("--table: Two tables are named '\(name)'; the case of letters does not count.")
+        }
+    }
+
+    private static func repeatedName(of tables: [EmulatedTableDefinition]) -> String? {
+        var names: Set<String> = []
+        return tables.map(\.name).first { !names.insert($0.lowercased()).inserted }
     }
 
     /// The tables that the line itself names.
@@ -56,10 +63,13 @@ struct EmulatedTableOptions: ParsableArguments {
                 } catch let error as EmulatorError {
                     throw ToolError("usage", "\(path): \(error.message)")
                 } catch {
-                    throw ToolError("inputOutput", "The file '\(path)' cannot be read: \(error.localizedDescription)")
+                    throw ToolError("usage", "\(path) cannot be read; --tables names a JSON file of tables.")
                 }
             }
             let all = try (filed ?? []) + named
+            if let name = Self.repeatedName(of: all) {
+                throw ToolError("usage", "Two tables are named '\(name)'; the case of letters does not count.")
+            }
             return all.isEmpty ? [EmulatedTableDefinition("TodoItem", softDelete: !hardDelete)] : all
         }
     }

@@ -52,8 +52,8 @@ struct EmulatorCommand: ToolCommand {
     @Flag(
         help: ArgumentHelp(
             """
-            Protocol 3: be the Azure Mobile Apps server for .NET. A deleted row comes back by PATCH only, whoever loses a \
-            race gets 500, dates end in +00:00.
+            Be the Azure Mobile Apps server for .NET. A deleted row comes back by PATCH only, whoever loses a race gets \
+            500, dates end in +00:00, lists of protocol 2 have no link.
             """
         )
     )
@@ -81,11 +81,18 @@ struct EmulatorCommand: ToolCommand {
         guard maxTop.map({ (1...1_000_000).contains($0) }) ?? true else {
             throw ValidationError("--max-top is 1 to 1000000.")
         }
-        guard !predecessor || protocolNumber == 3 else {
-            throw ValidationError("--predecessor goes with --protocol 3.")
+        guard !(predecessor && node4) else {
+            throw ValidationError("--predecessor and --node4 are two servers; choose one.")
         }
         guard !node4 || protocolNumber == 2 else {
             throw ValidationError("--node4 goes with --protocol 2.")
+        }
+        let isDotNet = protocolNumber == 3 || predecessor
+        guard !genuine || isDotNet else {
+            throw ValidationError("--genuine goes with --protocol 3 or --predecessor.")
+        }
+        guard !store.noConcurrencyToken || isDotNet else {
+            throw ValidationError("--no-concurrency-token goes with --protocol 3; Node checks as it writes.")
         }
         guard (tlsCertificate == nil) == (tlsKey == nil) else {
             throw ValidationError("--tls-certificate and --tls-key are given together or not at all.")

@@ -56,6 +56,11 @@ struct EmulatorStoreOptions: ParsableArguments {
         guard commitDelay.map({ (0...60_000).contains($0) }) ?? true else {
             throw ValidationError("--commit-delay is 0 to 60000.")
         }
+        guard !noConcurrencyToken || commitDelay != 0 else {
+            throw ValidationError(
+                "--no-concurrency-token takes a --commit-delay above 0; without it writes do not meet."
+            )
+        }
         guard ["first", "last"].contains(nulls) else { throw ValidationError("--nulls is first or last.") }
         guard ["binary", "nocase"].contains(collation) else {
             throw ValidationError("--collation is binary or nocase.")

@@ -22,6 +22,13 @@ struct ProfileSearch {
         do {
             let list = try await client.send(ServerRequest(method: "GET", query: [("$top", "1")]))
             guard list.status == 200 else { throw unavailable(list, to: "a query", advice: Self.checkTable) }
+            guard isList(list) else {
+                throw unavailable(
+                    list,
+                    to: "a query",
+                    advice: "that is no list of rows; check the address, the table's name (--table) and --protocol"
+                )
+            }
             profile.server = if let server { server } else { try await KnownServer.detected(client, list) }
             for kind in ColumnKind.allCases { try await find(kind) }
             profile.softDelete = try await deletesSoftly()
@@ -34,6 +41,15 @@ struct ProfileSearch {
     }
 
     // MARK: Refusals
+
+    /// Whether an answer is a list in a form of the protocol; whether it is the right one and what is wrong with its rows is
+    /// for the rules.
+    private func isList(_ response: ServerResponse) -> Bool {
+        switch client.serverProtocol {
+        case .datasync: response.json?["items"]?.array != nil
+        case .azureMobileApps: (response.json?["results"] ?? response.json)?.array != nil
+        }
+    }
 
     private static let checkTable = "check the table's name (--table) and the protocol (--protocol)"
 
