@@ -14,7 +14,7 @@ extension ServerRules {
             for row in [row, changed] {
                 server.expectStampForm(row, "updatedAt")
                 // That it is there is another rule's.
-                if row["createdAt"] != nil { server.expectStampForm(row, "createdAt") }
+                if row["createdAt"] ?? .null != .null { server.expectStampForm(row, "createdAt") }
             }
         },
         rule(
