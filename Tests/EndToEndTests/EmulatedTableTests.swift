@@ -55,7 +55,8 @@ struct EmulatedTableTests {
         try Data(#"{"TodoItem": {"text": "red"}}"#.utf8).write(to: file)
         let senseless = try await ToolProcess.run(["emulator", "--tables", file.path])
         #expect(
-            senseless.status != 0 && senseless.errors.contains("tables.json: 'red' is no kind"),
+            senseless.status != 0
+                && senseless.errors.contains("tables.json: The column 'text' of 'TodoItem': 'red' is no kind"),
             "\(senseless.errors)"
         )
     }
