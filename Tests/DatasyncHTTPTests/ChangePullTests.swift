@@ -36,7 +36,7 @@ struct ChangePullTests {
             }
         }
         let pages = { server.with { Int.random(in: 1...40, using: &$0.random) } }
-        while server.with({ $0.writes }) < 1_500 {
+        while server.with({ $0.writes }) < SeededGenerator.rounds(600, all: 1_500) {
             mirror.pageSize = server.with { [nil, 7, 20, 50].randomElement(using: &$0.random) ?? nil }
             try await mirror.pull(pages: pages()) {
                 server.with { state in
