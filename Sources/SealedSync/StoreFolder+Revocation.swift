@@ -89,15 +89,7 @@ extension StoreFolder {
                 keeping: unlockers,
                 dropMissing: dropMissing,
                 isEncryptedWith: { try await place.file.isEncrypted(with: $0) },
-                reencrypt: { old, new, commit in
-                    course.begin()
-                    try await place.file.rekey(
-                        from: old,
-                        to: new,
-                        progress: progress,
-                        beforeReplacing: course.noting(commit)
-                    )
-                }
+                reencrypt: { try await rekey(place.file, from: $0, to: $1, committing: $2, course, progress) }
             )
         }
     }
@@ -121,16 +113,22 @@ extension StoreFolder {
                 replacement: replacement,
                 dropMissing: dropMissing,
                 isEncryptedWith: { try await place.file.isEncrypted(with: $0) },
-                reencrypt: { old, new, commit in
-                    course.begin()
-                    try await place.file.rekey(
-                        from: old,
-                        to: new,
-                        progress: progress,
-                        beforeReplacing: course.noting(commit)
-                    )
-                }
+                reencrypt: { try await rekey(place.file, from: $0, to: $1, committing: $2, course, progress) }
             )
         }
+    }
+
+    /// Encrypts the database anew. The commit of the slots comes when the new one is whole, right before it takes its
+    /// place.
+    private func rekey(
+        _ file: StoreFile,
+        from old: SecretBytes,
+        to new: SecretBytes,
+        committing commit: @escaping Keyslots.RotationCommit,
+        _ course: RotationCourse,
+        _ progress: StoreProgressHandler?
+    ) async throws {
+        course.begin()
+        try await file.rekey(from: old, to: new, progress: progress, beforeReplacing: course.noting(commit))
     }
 }

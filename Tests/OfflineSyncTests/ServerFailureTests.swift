@@ -7,6 +7,15 @@ import Testing
 /// Whether a request changes a row.
 private func isWrite(_ request: EmulatorRequest) -> Bool { request.method != "GET" }
 
+/// A change of a kind: of the shared row, or a new row.
+private func change(_ device: SyncWorld.Device, _ kind: TableOperation.Kind) async throws {
+    switch kind {
+    case .insert: try await device.table.insert(["text": "bread"], id: "b")
+    case .update: try await device.table.update(Record(id: "a", ["text": "cream"]))
+    case .delete: try await device.table.delete("a")
+    }
+}
+
 @Suite("Failures of the server that leave the outcome open")
 struct ServerFailureTests {
     private static let oops = EmulatorResponse.json(500, .object(["error": .string("disk full")]))
@@ -20,11 +29,7 @@ struct ServerFailureTests {
         try await SyncWorld.with(dialect) { world in
             try await world.shareItem()
             let laptop = world.laptop
-            switch kind {
-            case .insert: try await laptop.table.insert(["text": "bread"], id: "b")
-            case .update: try await laptop.table.update(Record(id: "a", ["text": "cream"]))
-            case .delete: try await laptop.table.delete("a")
-            }
+            try await change(laptop, kind)
             world.emulator.inject(.applyThenRespond(Self.oops, matching: isWrite))
             let first = try await laptop.context.push()
             #expect(first.pushed == 0 && first.conflicts.isEmpty && first.failures.count == 1)
@@ -46,11 +51,7 @@ struct ServerFailureTests {
         try await SyncWorld.with(dialect) { world in
             try await world.shareItem()
             let laptop = world.laptop
-            switch kind {
-            case .insert: try await laptop.table.insert(["text": "bread"], id: "b")
-            case .update: try await laptop.table.update(Record(id: "a", ["text": "cream"]))
-            case .delete: try await laptop.table.delete("a")
-            }
+            try await change(laptop, kind)
             try await laptop.table.insert(["text": "other"], id: "z")
             world.emulator.inject(.respond(Self.oops, matching: isWrite))
             #expect(try await laptop.context.push().pushed == 1)
