@@ -97,6 +97,12 @@ package struct QueuedChange<Row: MachineRow>: Hashable, Sendable {
     /// Remembers what is about to be sent.
     mutating func willSend(_ request: SentRequest<Row>) {
         wasSent = true
-        if !sent.contains(request) { sent.append(request) }
+        guard !sent.contains(request) else { return }
+        // More attempts in a row with other content each, all without an answer, are not to be expected; the first one may
+        // have made the row.
+        if sent.count == Self.mostSent { sent.remove(at: 1) }
+        sent.append(request)
     }
+
+    private static var mostSent: Int { 32 }
 }
