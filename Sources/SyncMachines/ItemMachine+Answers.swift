@@ -192,8 +192,6 @@ extension ItemMachine {
             // Nobody changed anything that the app knows of.
             return goOver(shown)
         }
-        waiting.shown = shown
-        change = waiting
         return conflict(shown, sent, .conflict(shown))
     }
 
@@ -233,8 +231,6 @@ extension ItemMachine {
         let isBase = waiting.restores && waiting.baseVersion == shown.version
         if isBase, sent.request == .lookUp { return (.again(.done), .none) }
         if wasDeletedHere || waiting.isForced { return goOver(shown) }
-        waiting.shown = shown
-        change = waiting
         return conflict(shown, sent, .conflict(shown))
     }
 
@@ -272,7 +268,12 @@ extension ItemMachine {
         _ sent: RequestUnderWay<Row>,
         _ outcome: ItemOutcome<Row>
     ) -> (ItemOutcome<Row>, RowEffect<Row>) {
-        if let shown { change?.sent.removeAll { $0.isDead(given: shown) } }
+        if let shown {
+            // A pull may have brought a newer row while the answer was on its way: which is the newer one, nobody can tell.
+            if change?.asksForRow == true, change?.shown?.version != shown.version { needsRow = true }
+            change?.shown = shown
+            change?.sent.removeAll { $0.isDead(given: shown) }
+        }
         change?.hasUnknownOutcome = false
         guard change?.editCounter == sent.editCounter else { return (.waits, .none) }
         change?.state = .conflicted
