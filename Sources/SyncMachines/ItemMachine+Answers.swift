@@ -171,7 +171,7 @@ extension ItemMachine {
         // A row was to be brought back, and is there as it was deleted: the first half was carried out.
         let isHalfRestored =
             waiting.restores && !waiting.sent.isEmpty
-            && waiting.base.map { comparison.isUnchanged($0, shown) } ?? false
+            && waiting.base.map { comparison.isHalfRestored($0, shown) } ?? false
         if isOwn || isHalfRestored {
             memory.wrote(shown.version, over: waiting.baseVersion)
             return goOver(shown)

@@ -27,4 +27,6 @@ struct TableRowComparison: RowComparison {
     func isUnchanged(_ base: Record, _ shown: Record) -> Bool {
         table.hasSameContent(base, shown, defaultsCountAsNull: false, shownColumns: shownColumns)
     }
+
+    func isHalfRestored(_ tombstone: Record, _ shown: Record) -> Bool { isUnchanged(tombstone, shown) }
 }
