@@ -5,7 +5,7 @@ extension Device {
     /// Stores what goes out.
     mutating func prepare() -> Consequence? {
         guard case .free = slot, machine.change?.state == .pending,
-            let sent = machine.prepare(row?.unannotated, after: lookUp)
+            let sent = machine.prepare(row?.sendable, after: lookUp)
         else { return nil }
         switch sent.request {
         case .insert(let row):
@@ -66,7 +66,7 @@ extension Device {
         _ shown: ModelRow?
     ) -> Consequence {
         let before = machine.change
-        let (outcome, effect) = machine.receive(answer, to: sent, row?.unannotated, ModelComparison())
+        let (outcome, effect) = machine.receive(answer, to: sent, row?.sendable, ModelComparison())
         slot = .free
         page?.isOutrun = true
         apply(effect)
@@ -111,25 +111,27 @@ extension Device {
         guard let page else { return nil }
         self.page = nil
         if !page.isLookUp, let version = page.row.version { token = max(token, version) }
-        guard page.row.version != nil else {
-            if page.isLookUp, !page.isOutrun, machine.change == nil { machine.needsRow = false }
+        guard !page.isOutrun else {
+            machine.passedOver()
             return Consequence()
         }
-        guard !page.isOutrun else {
-            // It is older than an answer, or may be.
-            passOver()
-            return Consequence()
+        if page.isLookUp { machine.needsRow = false }
+        var server = page.row
+        if server.version == nil {
+            guard page.isLookUp else { return Consequence() }
+            // What the server does not have is gone.
+            server.isDeleted = true
         }
         let base = machine.change?.base
-        let (decision, effect) = machine.pulled(page.row, isHere: row != nil, ModelComparison())
+        let (decision, effect) = machine.pulled(server, isHere: row != nil, ModelComparison())
         guard case .apply = decision else {
             apply(effect)
-            noteRebase(from: base, onto: page.row, pending)
+            noteRebase(from: base, onto: server, pending)
             return Consequence()
         }
-        row = page.row.isDeleted ? nil : page.row
-        known = page.row.history
-        if page.isLookUp { machine.needsRow = false }
+        // A tombstone of a row that was not here shows nobody anything.
+        if row != nil || !server.isDeleted { known = server.history }
+        row = server.isDeleted ? nil : server
         return Consequence()
     }
 
@@ -140,10 +142,6 @@ extension Device {
             base.value == shown.value, shown.history.isDisjoint(with: waiting)
         else { return }
         known.formUnion(shown.history)
-    }
-
-    private mutating func passOver() {
-        if machine.change == nil { machine.needsRow = true } else { machine.change?.asksForRow = true }
     }
 
     /// Does what an event says; nil when it cannot happen.

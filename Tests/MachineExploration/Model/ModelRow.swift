@@ -58,8 +58,8 @@ struct ModelRow: MachineRow {
     /// What its content is, or that it is a tombstone.
     var value: Content { isDeleted ? Self.deletion : content }
 
-    /// The row without notes, as an engine sends it.
-    var unannotated: ModelRow { ModelRow(content: content, version: version, isDeleted: isDeleted) }
+    /// The row without notes and without what belongs to the server, as an engine sends it.
+    var sendable: ModelRow { ModelRow(content: content, version: nil) }
 }
 
 /// Contents are compared as they are; a row has no columns that the app does not declare but for the version.
@@ -67,6 +67,7 @@ struct ModelComparison: RowComparison {
     func wrote(_ sent: ModelRow, _ shown: ModelRow) -> Bool { sent.content == shown.content }
     func agrees(_ local: ModelRow, _ shown: ModelRow) -> Bool { local.content == shown.content }
     func isUnchanged(_ base: ModelRow, _ shown: ModelRow) -> Bool { base.content == shown.content }
+    func isHalfRestored(_ tombstone: ModelRow, _ shown: ModelRow) -> Bool { false }
 }
 
 /// A set of edits: six of each device, and the touches of undeclared columns by third parties.

@@ -54,7 +54,7 @@ extension Explorer {
             if facts.token < world.server.version ?? 0 {
                 body(.local(side, DeviceEvent(.requestPage, row: world.server)))
             }
-            if facts.needsRow, facts.change == nil { body(.local(side, DeviceEvent(.lookUpRow, row: world.server))) }
+            if facts.needsRow { body(.local(side, DeviceEvent(.lookUpRow, row: world.server))) }
         }
     }
 
