@@ -1,4 +1,4 @@
-internal import SyncContract
+package import SyncContract
 internal import SyncMachines
 
 extension Record: MachineRow {
