@@ -20,7 +20,7 @@ package enum ItemAnswer<Row: MachineRow>: Hashable, Sendable {
 package enum ItemOutcome<Row: MachineRow>: Hashable, Sendable {
     /// The server has what it should have.
     case done
-    /// A further request follows at once; whether the row has to be looked up first.
+    /// A further request follows at once.
     case again(LookUp)
     /// The server has another row, which may be a tombstone; nil when it has none.
     case conflict(Row?)
@@ -58,9 +58,7 @@ extension ItemMachine {
         case .shown(let shown) where shown.isDeleted: return tombstone(shown, sent)
         case .shown(let shown): return live(shown, sent, row, comparison)
         case .absent: return absent(sent)
-        case .hidden:
-            if sent.request == .lookUp { return conflict(nil, sent, .hiddenConflict) }
-            return (.again(.needed), .none)
+        case .hidden: return conflict(nil, sent, .hiddenConflict)
         case .refused(let provesNothingWasDone):
             if provesNothingWasDone { withdraw(sent) }
             guard waiting.editCounter == sent.editCounter else { return (.waits, .none) }
@@ -259,6 +257,7 @@ extension ItemMachine {
             change = waiting
             return (.again(.done), .none)
         }
+        change?.shown = nil
         return conflict(nil, sent, .conflict(nil))
     }
 
