@@ -50,7 +50,7 @@ final class World: @unchecked Sendable {
     // MARK: What happened
 
     func note(_ text: @autoclosure () -> String) {
-        if tellsStory { story.append(text()) }
+        if tellsStory, failures.count < 2 { story.append(text()) }
     }
 
     func fail(_ text: String) {
