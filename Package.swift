@@ -113,7 +113,11 @@ let package = Package(
         .target(name: "ServerConformance", dependencies: ["ConformanceRunner", "HTTPTransport"]),
 
         // The engine and its adapter.
-        .target(name: "OfflineSync", dependencies: ["SyncContract", "RemoteContract", "ItemCoding", "RecordJSON"]),
+        .target(name: "SyncMachines"),
+        .target(
+            name: "OfflineSync",
+            dependencies: ["SyncMachines", "SyncContract", "RemoteContract", "ItemCoding", "RecordJSON"]
+        ),
         .target(
             name: "DatasyncHTTP",
             dependencies: ["RemoteContract", "SyncContract", "RecordJSON", "HTTPTransport"]

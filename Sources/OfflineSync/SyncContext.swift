@@ -156,6 +156,7 @@ public final class SyncContext: Sendable {
                 try PullCursorStorage.removeAll(of: table, &transaction)
                 try ConfigurationTable.removeRefetches(in: table, &transaction)
                 try ConfigurationTable.removeShownColumns(of: table, &transaction)
+                try ItemMemoryStorage.removeAll(of: table, &transaction)
                 if isDeclared { try transaction.delete(Query(table)) }
                 return givenUp
             }
@@ -201,8 +202,8 @@ public final class SyncContext: Sendable {
         try await store.write { try resolver.resolve(error, resolution, &$0) }
     }
 
-    /// Gives up a change that waits, whatever its state: the local row is removed, and what the server has of it comes
-    /// back with the next pull.
+    /// Gives up a change that waits, whatever its state: the row is again as the server last had it. See
+    /// ``ConflictResolution/discard``.
     ///
     /// - Throws: ``SyncError`` with code ``SyncError/Code/operationChanged`` when the item was edited, or the operation
     ///   answered, since it was read.

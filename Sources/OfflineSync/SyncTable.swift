@@ -18,7 +18,8 @@ public struct SyncTable: Sendable {
         changes = LocalChanges(
             table: definition,
             schema: context.store.schema,
-            writesItems: context.store.handlesSyncTableOperations
+            writesItems: context.store.handlesSyncTableOperations,
+            storesUndeclaredColumns: context.store.capabilities.contains(.unknownColumns)
         )
     }
 
@@ -37,7 +38,7 @@ public struct SyncTable: Sendable {
     ///   - id: The id; nil for a new UUID. See ``ItemID`` for what ids may contain.
     /// - Returns: The item as stored, with its id.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidItemID``, or ``SyncError/Code/invalidAction`` when the
-    ///   table has an item with this id or a change of it waits; ``SyncError/Code/invalidItem`` for a column that is
+    ///   table has an item with this id; ``SyncError/Code/invalidItem`` for a column that is
     ///   not declared, and for a number that is not finite; `StoreError`.
     @discardableResult
     public func insert(_ fields: [String: FieldValue], id: String? = nil) async throws -> Record {
@@ -72,6 +73,27 @@ public struct SyncTable: Sendable {
     public func delete(_ id: String, version: String? = nil) async throws {
         let changes = changes
         try await context.store.write { try changes.delete(.string(id), version: version, &$0) }
+    }
+
+    /// Takes back a deletion, with what waited before it: the row is there again, and so is the change that it replaced.
+    ///
+    /// That goes as long as the deletion was not sent; where an insert that was not sent and its deletion have cancelled
+    /// each other, until the next push starts. One that was sent, and may have been carried out, is followed by the row's
+    /// content.
+    ///
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidAction`` when no deletion of the item waits; `StoreError`.
+    public func undoDelete(_ id: String) async throws {
+        let changes = changes
+        try await context.store.write { try changes.undoDelete(.string(id), &$0) }
+    }
+
+    /// Gives up what waits for an item, whatever its state: the row is again as the server last had it; one that the server
+    /// never had is removed. Without a change that waits, nothing happens.
+    ///
+    /// What was sent and may still arrive is taken back by the next push. See ``ConflictResolution/discard``.
+    public func revert(_ id: String) async throws {
+        let changes = changes
+        try await context.store.write { try changes.revert(.string(id), &$0) }
     }
 
     /// The item with an id; nil when there is none, which is no error.

@@ -1,16 +1,24 @@
 public import SyncContract
 
-/// How a ``TableOperationError`` is settled.
+/// How a ``TableOperationError`` is settled. Nothing is sent by it: the next push does that.
 public enum ConflictResolution: Sendable, Hashable {
     /// The local change stays and the next push sends it over the server's row, provided that the server's row is still
     /// the one in the error; a row that the server does not show is overwritten whatever it is. A row that the server
     /// deleted is brought back. A change that was merely refused is sent again.
     case keepMine
-    /// As ``keepMine``, with other content: the result of a merge. The values are merged over the local row.
+    /// As ``keepMine``, with other content: the result of a merge. The values are merged over the local row. A deletion
+    /// becomes a change with this content.
     case keepMerged(Record)
     /// The local change is dropped and the server's row takes the place of the local one, or removes it when the
     /// server has none. When the server did not show its row, the next pull fetches it; until then the local row stays.
     case takeServer
-    /// The local change is dropped and the local row removed. What the server has comes back with the next pull.
+    /// The local change is dropped, and the row is again as the server last had it; one that the server never had is
+    /// removed. Where that is not known, the row is removed, and comes with the next pull. What was sent and may still
+    /// arrive is taken back by the next push.
     case discard
+    /// The local change is dropped, and the local row stays, or gets the given values; nothing is sent. The row differs
+    /// from the server's until it changes here or there.
+    case keepLocal(Record? = nil)
+    /// The row is deleted instead, here at once and on the server by the next push, over what the error shows.
+    case deleteInstead
 }

@@ -1,4 +1,5 @@
 internal import SyncContract
+internal import SyncMachines
 
 /// Settles an error inside a transaction of the store: row, operation and error change together or not at all.
 struct ConflictResolver: Sendable {
@@ -15,11 +16,31 @@ struct ConflictResolver: Sendable {
             let operation = try OperationQueue.operation(error.operationID, &transaction, schema),
             operation.editCounter == error.editCounter
         else { throw Self.changed }
+        var item = try item(operation, &transaction)
+        let seen = error.seenOnServer(table)
+        let id = RecordID.string(operation.itemID)
+        try OperationQueue.removeErrors(of: operation, &transaction)
         switch resolution {
-        case .keepMine: try keep(operation, error, nil, &transaction)
-        case .keepMerged(let item): try keep(operation, error, item, &transaction)
-        case .takeServer: try takeServer(operation, error, &transaction)
-        case .discard: try giveUp(operation, &transaction)
+        case .keepMine: try item.save(item.machine.keepMine(seen), &transaction)
+        case .keepMerged(let merged):
+            // A deleted row comes back with the merged content.
+            if operation.kind == .delete, let deleted = operation.deletedItem {
+                try transaction.upsert([deleted], into: table.name)
+            }
+            try write(merged, id, &transaction)
+            item.machine.keepContent()
+            try item.save(item.machine.keepMine(seen), &transaction)
+        case .takeServer: try item.save(item.machine.takeServer(seen), &transaction)
+        case .discard: try item.save(item.machine.discard(), &transaction)
+        case .keepLocal(let row):
+            if operation.kind == .delete, row != nil, let deleted = operation.deletedItem {
+                try transaction.upsert([deleted], into: table.name)
+            }
+            if let row { try write(row, id, &transaction) }
+            try item.save(item.machine.keepLocal(seen), &transaction)
+        case .deleteInstead:
+            let row = try transaction.record(id, in: table.name)
+            try item.save(item.machine.deleteInstead(row ?? operation.deletedItem, seen), &transaction)
         }
     }
 
@@ -28,87 +49,20 @@ struct ConflictResolver: Sendable {
         guard let current = try OperationQueue.operation(operation.id, &transaction, schema),
             current.editCounter == operation.editCounter
         else { throw Self.changed }
-        try giveUp(current, &transaction)
+        var item = try item(current, &transaction)
+        try OperationQueue.removeErrors(of: current, &transaction)
+        try item.save(item.machine.discard(), &transaction)
     }
 
-    private func giveUp(_ operation: TableOperation, _ transaction: inout StoreTransaction) throws {
-        try drop(operation, &transaction)
-        try ConfigurationTable.requestRefetch(of: operation.itemID, in: table.name, &transaction)
+    private func item(_ operation: TableOperation, _ transaction: inout StoreTransaction) throws -> QueuedItem {
+        try QueuedItem(operation, table, storesUndeclaredColumns: storesUndeclaredColumns, &transaction)
     }
 
-    private func keep(
-        _ operation: TableOperation,
-        _ error: TableOperationError,
-        _ merged: Record?,
-        _ transaction: inout StoreTransaction
-    ) throws {
-        var operation = operation
-        if let merged {
-            var row = merged.withoutSystemProperties()
-            row.id = .string(operation.itemID)
-            if operation.kind == .delete {
-                // The row comes back with the merged content and is sent as an update.
-                if let deleted = operation.deletedItem { try transaction.upsert([deleted], into: table.name) }
-                operation.kind = .update
-                operation.deletedItem = nil
-            }
-            try transaction.upsert([row], into: table.name)
-        }
-        if error.isConflict {
-            rebase(&operation, error)
-            if let serverItem = error.serverItem, operation.kind != .delete,
-                let local = try transaction.record(serverItem.id, in: table.name)
-            {
-                let merge = try merge(&transaction)
-                try merge.write(merge.beyondDeclaredColumns(of: serverItem, over: local), &transaction)
-            }
-        }
-        operation.state = .pending
-        operation.editCounter += 1
-        operation.serverItem = nil
-        operation.unknownOutcome?.pushes = 0
-        try OperationQueue.removeErrors(of: operation, &transaction)
-        try OperationQueue.save(operation, table, &transaction)
-    }
-
-    /// Bases the change on the server's row, as the user has seen it. One that the server does not show is overwritten
-    /// whatever it is: that is what was decided.
-    private func rebase(_ operation: inout TableOperation, _ error: TableOperationError) {
-        operation.rebase(onto: error.serverItem.map(table.withoutLocalColumns))
-        operation.restores = error.serverItem?.isDeleted ?? false
-        guard operation.kind != .delete else { return }
-        operation.kind = error.isMissingOnServer ? .insert : .update
-    }
-
-    private func takeServer(
-        _ operation: TableOperation,
-        _ error: TableOperationError,
-        _ transaction: inout StoreTransaction
-    ) throws {
-        // A pull may have brought a newer row than the one of the error.
-        if let serverItem = operation.serverItem ?? error.serverItem, !serverItem.isDeleted {
-            try OperationQueue.remove(operation, &transaction)
-            // What is not the server's outlives the local change, also when that was a deletion.
-            if let local = operation.deletedItem { try transaction.upsert([local], into: table.name) }
-            var merge = try merge(&transaction)
-            return try merge.replace(by: serverItem, &transaction)
-        }
-        if error.isMissingOnServer || operation.serverItem ?? error.serverItem != nil {
-            return try drop(operation, &transaction)
-        }
-        // What the server has is not at hand: the next pull asks. Until then the row stays visible.
-        try OperationQueue.remove(operation, &transaction)
-        if let local = operation.deletedItem { try transaction.upsert([local], into: table.name) }
-        try ConfigurationTable.requestRefetch(of: operation.itemID, in: table.name, &transaction)
-    }
-
-    private func merge(_ transaction: inout StoreTransaction) throws -> ServerRowMerge {
-        try ServerRowMerge(table, storesUndeclaredColumns: storesUndeclaredColumns, &transaction)
-    }
-
-    private func drop(_ operation: TableOperation, _ transaction: inout StoreTransaction) throws {
-        try transaction.delete([.string(operation.itemID)], from: table.name)
-        try OperationQueue.remove(operation, &transaction)
+    /// Writes what was decided over the local row.
+    private func write(_ row: Record, _ id: RecordID, _ transaction: inout StoreTransaction) throws {
+        var row = row.withoutSystemProperties()
+        row.id = id
+        try transaction.upsert([row], into: table.name)
     }
 
     private static var changed: SyncError {
@@ -116,5 +70,14 @@ struct ConflictResolver: Sendable {
             .operationChanged,
             "The change was resolved, sent or edited meanwhile; list what waits again and decide anew."
         )
+    }
+}
+
+extension TableOperationError {
+    /// What whoever decides has seen of the server.
+    fileprivate func seenOnServer(_ table: TableDefinition) -> SeenOnServer<Record> {
+        guard isConflict else { return .refused }
+        if let serverItem { return .row(table.withoutLocalColumns(serverItem)) }
+        return isMissingOnServer ? .nothing : .hidden
     }
 }

@@ -1,4 +1,5 @@
 internal import SyncContract
+internal import SyncMachines
 
 /// Applies rows of the server inside a transaction of the store. Rows with a waiting local change are left alone; the
 /// server's copy is kept beside the change. Rows that are here with this version and this content are passed over.
@@ -23,15 +24,22 @@ struct PageApplication: Sendable {
         // What one row of the page shows is known for all of them.
         for record in records where !record.isDeleted { merge.see(record) }
         let hasOperations = try OperationQueue.count(of: table.name, &transaction) > 0
+        let remembered = try ItemMemoryStorage.remembered(
+            among: records.compactMap(\.id.stringValue).map { OperationCoding.itemKey($0, table) },
+            in: table,
+            &transaction
+        )
+        let comparison = TableRowComparison(table: table, shownColumns: merge.shownColumns)
         for record in records {
             if hasOperations, let id = record.id.stringValue,
                 let operation = try OperationQueue.operation(for: id, in: table, &transaction, schema)
             {
                 counts.skipped.insert(record.id)
-                try keepBeside(operation, record, &transaction)
+                try keepBeside(operation, record, comparison, &transaction)
                 continue
             }
             let local = try transaction.record(record.id, in: table.name)
+            try remember(record, isHere: local != nil, remembered, &transaction)
             if record.isDeleted {
                 if local != nil { deletions.append(record.id) }
             } else if let change = merge.replacement(of: local, by: record) {
@@ -49,12 +57,32 @@ struct PageApplication: Sendable {
     private func keepBeside(
         _ operation: TableOperation,
         _ record: Record,
+        _ comparison: TableRowComparison,
         _ transaction: inout StoreTransaction
     ) throws {
-        // The row the change is based on is not news, and the newest: what was kept before it is out of date.
-        let isBase = record.version != nil && record.version == operation.baseVersion
-        var operation = operation
-        operation.serverItem = isBase ? nil : record
-        try OperationQueue.save(operation, table, &transaction)
+        var item = try QueuedItem(operation, table, storesUndeclaredColumns: storesUndeclaredColumns, &transaction)
+        let (_, effect) = item.machine.pulled(record, isHere: true, comparison)
+        try item.save(effect, &transaction)
+    }
+
+    /// What a row without a waiting change makes of what is remembered of it.
+    private func remember(
+        _ record: Record,
+        isHere: Bool,
+        _ remembered: Set<String>,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        guard let id = record.id.stringValue else { return }
+        let isRemembered = remembered.contains(OperationCoding.itemKey(id, table))
+        guard isRemembered || (record.isDeleted && isHere) else { return }
+        let before = isRemembered ? try ItemMemoryStorage.memory(of: id, in: table, &transaction) : ItemMemory()
+        var machine = ItemMachine<Record>(memory: before)
+        _ = machine.pulled(
+            record,
+            isHere: isHere,
+            TableRowComparison(table: table, shownColumns: [])
+        )
+        guard machine.memory != before else { return }
+        try ItemMemoryStorage.set(machine.memory, of: id, in: table, &transaction)
     }
 }

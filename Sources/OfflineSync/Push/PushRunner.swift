@@ -1,20 +1,24 @@
 internal import RemoteContract
 internal import SyncContract
+internal import SyncMachines
 
 /// Sends the queue, operation by operation in ascending order.
 ///
-/// Each operation takes two transactions: one marks it as attempted and reads what to send, one records the answer.
-/// Between them the item may be edited; the edit counter tells.
+/// Each request takes two transactions: one chooses it and remembers exactly what is sent, one records the answer. Between
+/// them the item may be edited; the edit counter tells.
 struct PushRunner {
     let store: any SyncContextDataSource
-    private let sender: OperationSender
+    private let sender: RequestSender
+    private let storesUndeclaredColumns: Bool
+
+    /// How often one operation is sent again in one push: a server that shows other rows again and again must not keep it
+    /// for ever.
+    private static let mostRepetitions = 5
 
     init(store: any SyncContextDataSource, remote: any SyncRemote) {
         self.store = store
-        sender = OperationSender(
-            remote: remote,
-            storesUndeclaredColumns: store.capabilities.contains(.unknownColumns)
-        )
+        storesUndeclaredColumns = store.capabilities.contains(.unknownColumns)
+        sender = RequestSender(remote: remote, storesUndeclaredColumns: storesUndeclaredColumns)
     }
 
     /// Sends what is queued now. Operations queued meanwhile wait for the next push.
@@ -34,14 +38,14 @@ struct PushRunner {
 
     private func sendAll(_ report: inout PushReport) async throws {
         let schema = store.schema
-        let last = try await store.read { try OperationQueue.highestNumber(&$0) }
+        let last = try await begin()
         var forbidden = ForbiddenOperations()
         var number: Int64 = 0
         while let inFlight = try await next(after: number, through: last, schema) {
             number = inFlight.operation.id
-            let outcome = try await sender.send(inFlight)
-            for (earlier, outcome) in forbidden.release(inFlight, outcome) {
-                if try await process(outcome, of: earlier, schema) { report.pushed += 1 }
+            let answer = try await sender.send(inFlight)
+            for (earlier, answer) in forbidden.release(inFlight, answer) {
+                if try await process(answer, of: earlier, schema) { report.pushed += 1 }
             }
         }
         if let error = forbidden.onlyAnswer { throw error }
@@ -50,10 +54,22 @@ struct PushRunner {
         report.failures = errors.filter { !$0.isConflict }
     }
 
-    /// Marks the next operation as attempted and reads what it sends.
-    private func next(after number: Int64, through last: Int64, _ schema: StoreSchema) async throws
-        -> InFlightOperation?
-    {
+    /// Ends the time in which an insert that a deletion has cancelled can be brought back. Returns the last number to send.
+    private func begin() async throws -> Int64 {
+        let (last, hasCancelled) = try await store.read {
+            (try OperationQueue.highestNumber(&$0), try CancelledInserts.isNotEmpty(&$0))
+        }
+        if hasCancelled { try await store.write { try CancelledInserts.removeAll(&$0) } }
+        return last
+    }
+
+    /// Chooses what the next operation sends, and remembers it as sent.
+    private func next(
+        after number: Int64,
+        through last: Int64,
+        _ schema: StoreSchema,
+        lookUp: LookUp = .notDone
+    ) async throws -> InFlightOperation? {
         try Task.checkCancellation()
         return try await store.write { transaction in
             guard
@@ -62,82 +78,73 @@ struct PushRunner {
             else { return nil }
             let before = operation
             var row: Record?
-            // A delete keeps what an insert or update before it has sent: it says whether that one arrived.
             if operation.kind != .delete {
                 row = try transaction.record(.string(operation.itemID), in: table.name)
-                    .map(table.withoutLocalColumns)
-                if let row { operation.willSend(row.withoutSystemProperties()) }
+                    .map { table.withoutLocalColumns($0).withoutSystemProperties() }
             }
-            operation.isAttempted = true
+            var machine = ItemMachine(change: operation.change)
+            let underWay = machine.prepare(row, after: lookUp)
+            if let change = machine.change { operation.change = change }
             if operation != before { try OperationQueue.save(operation, table, &transaction) }
-            return InFlightOperation(
-                operation: operation,
-                table: table,
-                row: row,
-                before: before,
-                shownColumns: try ConfigurationTable.shownColumns(of: table.name, &transaction)
-            )
+            return InFlightOperation(operation: operation, table: table, underWay: underWay)
         }
     }
 
-    /// Records an outcome, and sends again what is to be sent again. Returns whether the server has the change.
+    /// Records an answer, and sends again what is to be sent again. Returns whether the server has the change.
     private func process(
-        _ outcome: PushOutcome,
+        _ answer: PushAnswer,
         of inFlight: InFlightOperation,
         _ schema: StoreSchema
     ) async throws -> Bool {
-        try await record(outcome, of: inFlight, schema)
-        switch outcome {
-        case .aborted(let error): throw error
-        case .accepted: return true
-        case .conflict, .refused, .unknown: return false
-        case .sendAgain:
-            let number = inFlight.operation.id
-            guard var again = try await next(after: number - 1, through: number, schema) else { return false }
-            again.repetitions = inFlight.repetitions + 1
-            // The answer is known, and nothing else was sent since.
-            again.before.isAttempted = false
-            return try await process(try await sender.send(again), of: again, schema)
+        let result = try await record(answer, of: inFlight, schema)
+        if let abort = answer.abort { throw abort }
+        guard case .again(let lookUp) = result.outcome, inFlight.repetitions < Self.mostRepetitions else {
+            return result.isTaken
         }
+        let number = inFlight.operation.id
+        guard var again = try await next(after: number - 1, through: number, schema, lookUp: lookUp) else { return false }
+        again.repetitions = inFlight.repetitions + 1
+        return try await process(try await sender.send(again), of: again, schema)
     }
 
-    private func record(_ outcome: PushOutcome, of inFlight: InFlightOperation, _ schema: StoreSchema) async throws {
-        let recorder = ResponseRecorder(
-            inFlight,
-            storesUndeclaredColumns: store.capabilities.contains(.unknownColumns)
-        )
+    private func record(
+        _ answer: PushAnswer,
+        of inFlight: InFlightOperation,
+        _ schema: StoreSchema
+    ) async throws -> AnswerRecorder.Result {
+        let recorder = AnswerRecorder(inFlight: inFlight, storesUndeclaredColumns: storesUndeclaredColumns)
         // What the server did must be recorded even when the task is being cancelled.
-        try await uncancelled { try await store.write { try recorder.record(outcome, &$0, schema) } }
+        return try await uncancelled { try await store.write { try recorder.record(answer, &$0, schema) } }
     }
 }
 
 /// The operations at the beginning of a push that the server has forbidden (403), as long as it has not answered
 /// anything else: then it is the user who may not write, and no fault of the changes.
 private struct ForbiddenOperations {
-    private var held: [(InFlightOperation, RemoteError)] = []
+    private var held: [(InFlightOperation, PushAnswer)] = []
     private var hasOtherAnswers = false
 
-    /// Takes an outcome in.
+    /// Takes an answer in.
     ///
-    /// - Returns: The outcomes that are to be recorded now.
-    mutating func release(_ inFlight: InFlightOperation, _ outcome: PushOutcome) -> [(InFlightOperation, PushOutcome)] {
-        switch outcome {
-        case .refused(let error) where error.status == 403 && !hasOtherAnswers:
-            held.append((inFlight, error))
+    /// - Returns: The answers that are to be recorded now.
+    mutating func release(_ inFlight: InFlightOperation, _ answer: PushAnswer) -> [(InFlightOperation, PushAnswer)] {
+        switch answer.answer {
+        case .refused where answer.error?.status == 403 && !hasOtherAnswers:
+            held.append((inFlight, answer))
             return []
         // Not sent, or not answered by the service.
-        case .refused(let error) where error.status == nil: return [(inFlight, outcome)]
-        case .aborted: return [(inFlight, outcome)]
-        case .accepted, .conflict, .sendAgain, .refused, .unknown:
+        case .refused where answer.error?.status == nil: return [(inFlight, answer)]
+        case .aborted: return [(inFlight, answer)]
+        case .taken, .shown, .absent, .hidden, .refused, .failed:
             hasOtherAnswers = true
             defer { held = [] }
-            return held.map { ($0.0, .refused($0.1)) } + [(inFlight, outcome)]
+            return held + [(inFlight, answer)]
         }
     }
 
     /// The end of a push that got no other answer.
     var onlyAnswer: SyncError? {
-        guard let error = held.first?.1 else { return nil }
+        guard let error = held.first?.1.error else { return nil }
         return SyncError(
             .pushAbortedAuthentication,
             "The server forbids every change; sign in as somebody who may write and push: nothing was lost.",

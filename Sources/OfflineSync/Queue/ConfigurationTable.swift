@@ -13,6 +13,11 @@ enum ConfigurationTable {
         case highestRemovedNumber = 1_001
         /// The declared columns that rows of the server have shown, separated by spaces.
         case shownColumns = 1_002
+        /// The versions that only this device's own writes have left behind in the row named by the key, separated by tabs;
+        /// empty when the row was deleted.
+        case itemMemory = 1_003
+        /// An insert that was never sent and the deletion of whose item has cancelled it, until the next push starts.
+        case cancelledInsert = 1_004
     }
 
     private static let name = SystemTables.configuration.name
@@ -105,6 +110,10 @@ enum ConfigurationTable {
 
     static func query(_ keyType: KeyType, _ table: String, _ key: String) -> Query {
         query(keyType, table).filtered(by: Column("key") == .string(key))
+    }
+
+    static func query(_ keyType: KeyType) -> Query {
+        Query(name).filtered(by: Column("keyType") == .int64(keyType.rawValue))
     }
 
     static func query(_ keyType: KeyType, _ table: String) -> Query {

@@ -1,4 +1,5 @@
 internal import SyncContract
+internal import SyncMachines
 
 /// Applies a local change: the item and its operation, in one transaction of the store.
 struct LocalChanges: Sendable {
@@ -6,27 +7,30 @@ struct LocalChanges: Sendable {
     let schema: StoreSchema
     /// Whether items are written here; otherwise the app has written them.
     let writesItems: Bool
+    let storesUndeclaredColumns: Bool
 
     func insert(_ item: Record, _ transaction: inout StoreTransaction) throws -> Record {
         let id = try itemID(item.id)
         try ItemID.validate(id)
         let waiting = try OperationQueue.operation(for: id, in: table, &transaction, schema)
-        try refuse(.insert, over: waiting)
+        var machine = ItemMachine<Record>(change: waiting?.change)
+        try refusing { () throws(EditRefusal) in try machine.insert() }
         let row = try writable(item, over: nil)
         if writesItems {
             guard try transaction.record(item.id, in: table.name) == nil else {
                 throw SyncError(.invalidAction, "Table '\(table.name)' has an item with this id; update it instead.")
             }
             try transaction.upsert([row], into: table.name)
+            if let waiting { try keepWhatIsNotDeclared(of: waiting, in: row, &transaction) }
         }
-        try add(.insert, id, baseVersion: nil, base: nil, deletedItem: nil, &transaction)
+        try save(machine, waiting, id, &transaction)
         return try transaction.record(item.id, in: table.name) ?? row
     }
 
     func update(_ item: Record, _ transaction: inout StoreTransaction) throws {
         let waiting = try OperationQueue.operation(for: itemID(item.id), in: table, &transaction, schema)
-        try refuse(.update, over: waiting)
         guard let stored = try transaction.record(item.id, in: table.name) else {
+            guard waiting?.kind != .delete else { throw Self.deletionWaits }
             // Sending it would blank every column that is not given, whatever the server has in it.
             throw SyncError(
                 .invalidAction,
@@ -36,60 +40,73 @@ struct LocalChanges: Sendable {
         // The server may tell apart what this table does not: the casing it knows is the stored one.
         var row = try writable(item, over: stored)
         row.id = stored.id
-        if writesItems { try transaction.upsert([row], into: table.name) }
-        guard !changesLocalColumnsOnly(row, stored) else { return }
-        if let waiting {
-            try edit(waiting, &transaction) { $0.rebase(onto: item.version, seenInsteadOf: stored.version) }
-        } else {
-            // The version the app saw, when it says so: then a change made since by a pull is a conflict, not lost.
-            try add(
-                .update,
-                itemID(stored.id),
-                baseVersion: item.version ?? stored.version,
-                // What the app has written itself is not what the server has.
-                base: writesItems ? stored : nil,
-                deletedItem: nil,
-                &transaction
-            )
+        guard !changesLocalColumnsOnly(row, stored) else {
+            if waiting?.kind == .delete { throw Self.deletionWaits }
+            if writesItems { try transaction.upsert([row], into: table.name) }
+            return
         }
+        var machine = try machine(waiting, stored, seen: item.version, &transaction)
+        let effect = try refusing { () throws(EditRefusal) in
+            try machine.update(table.withoutLocalColumns(stored), seen: item.version)
+        }
+        if case .version(let version) = effect, table.systemProperties.contains(.version) {
+            row["version"] = .string(version)
+        }
+        if writesItems { try transaction.upsert([row], into: table.name) }
+        // What the app has written itself is not what the server has.
+        if waiting == nil, !writesItems { machine.change?.base = nil }
+        try save(machine, waiting, itemID(stored.id), &transaction)
     }
 
     func delete(_ id: RecordID, version: String?, _ transaction: inout StoreTransaction) throws {
         let given = try itemID(id)
         let waiting = try OperationQueue.operation(for: given, in: table, &transaction, schema)
-        let change = try refuse(.delete, over: waiting)
         let stored = try transaction.record(id, in: table.name)
         if stored == nil, waiting == nil { try ItemID.validate(given) }
         if writesItems { try transaction.delete([id], from: table.name) }
-        guard let waiting else {
-            guard writesItems || version != nil || stored != nil else {
-                throw SyncError(
-                    .invalidParameter,
-                    "The row is not in the store any more; give the version it had, so that a change made elsewhere is"
-                        + " not deleted unseen."
-                )
-            }
-            return try add(
-                .delete,
-                itemID(stored?.id ?? id),
-                baseVersion: version ?? stored?.version,
-                base: stored,
-                deletedItem: stored ?? Record(id: id),
-                &transaction
+        guard waiting != nil || writesItems || version != nil || stored != nil else {
+            throw SyncError(
+                .invalidParameter,
+                "The row is not in the store any more; give the version it had, so that a change made elsewhere is"
+                    + " not deleted unseen."
             )
         }
-        if change == .drop || (waiting.kind == .insert && waiting.state == .conflicted) {
-            // The row that the server has under this id, if any, is somebody else's, and comes with the next pull.
-            if waiting.state == .conflicted || waiting.serverItem != nil {
-                try ConfigurationTable.requestRefetch(of: waiting.itemID, in: table.name, &transaction)
-            }
-            return try OperationQueue.remove(waiting, &transaction)
+        var machine = try machine(waiting, stored, seen: version, &transaction)
+        let cancels = try refusing { () throws(EditRefusal) in
+            try machine.delete(stored.map(table.withoutLocalColumns), seen: version)
         }
-        try edit(waiting, &transaction) {
-            $0.kind = .delete
-            $0.deletedItem = stored ?? Record(id: .string(waiting.itemID))
-            $0.rebase(onto: version, seenInsteadOf: stored?.version)
+        let itemID = try waiting?.itemID ?? itemID(stored?.id ?? id)
+        machine.change?.deletedRow = stored ?? Record(id: .string(itemID))
+        if cancels, let waiting, let stored {
+            try CancelledInserts.keep(waiting, stored, table, &transaction)
         }
+        try save(machine, waiting, itemID, &transaction)
+    }
+
+    /// Takes back a deletion that was not sent, with what waited before it; one that was sent is followed by an insert.
+    func undoDelete(_ id: RecordID, _ transaction: inout StoreTransaction) throws {
+        let itemID = try itemID(id)
+        guard let waiting = try OperationQueue.operation(for: itemID, in: table, &transaction, schema) else {
+            guard try transaction.record(id, in: table.name) == nil,
+                let (operation, row) = try CancelledInserts.take(itemID, in: table, &transaction)
+            else { throw Self.noDeletionWaits }
+            try transaction.upsert([row], into: table.name)
+            return try OperationQueue.save(operation, table, &transaction)
+        }
+        var item = try queued(waiting, &transaction)
+        guard let effect = item.machine.undoDelete() else { throw Self.noDeletionWaits }
+        try OperationQueue.removeErrors(of: waiting, &transaction)
+        try item.save(effect, &transaction)
+    }
+
+    /// Gives up what waits for an item: the row is as the server last had it.
+    func revert(_ id: RecordID, _ transaction: inout StoreTransaction) throws {
+        let itemID = try itemID(id)
+        guard let waiting = try OperationQueue.operation(for: itemID, in: table, &transaction, schema) else { return }
+        var item = try queued(waiting, &transaction)
+        let effect = item.machine.discard()
+        try OperationQueue.removeErrors(of: waiting, &transaction)
+        try item.save(effect, &transaction)
     }
 
     private func itemID(_ id: RecordID) throws -> String {
@@ -128,99 +145,83 @@ struct LocalChanges: Sendable {
         return table.withoutLocalColumns(row).fields.allSatisfy { name, value in stored[name] ?? .null == value }
     }
 
-    @discardableResult
-    private func refuse(_ kind: TableOperation.Kind, over waiting: TableOperation?) throws -> CollapsedChange {
-        let change = CollapsedChange(waiting: waiting?.kind, isAttempted: waiting?.isAttempted ?? false, new: kind)
-        if change == .refuse, let waiting {
-            throw SyncError(
-                .invalidAction,
-                waiting.kind == .delete
-                    ? "The item has a delete waiting; push it, or resolve what the server said about it, before using"
-                        + " its id again."
-                    : "The item has a change waiting to be sent; update it instead."
-            )
+    /// The machine of an item. What is remembered of it is read only where it matters.
+    private func machine(
+        _ waiting: TableOperation?,
+        _ stored: Record?,
+        seen: String?,
+        _ transaction: inout StoreTransaction
+    ) throws -> ItemMachine<Record> {
+        var machine = ItemMachine<Record>(change: waiting?.change)
+        if let seen, let stored, seen != stored.version, let id = stored.id.stringValue {
+            machine.memory = try ItemMemoryStorage.memory(of: id, in: table, &transaction)
         }
-        return change
+        return machine
     }
 
-    /// An edit makes earlier answers of the server out of date: they are dropped and the operation waits again.
-    private func edit(
-        _ waiting: TableOperation,
-        _ transaction: inout StoreTransaction,
-        _ change: (inout TableOperation) -> Void
+    private func queued(_ waiting: TableOperation, _ transaction: inout StoreTransaction) throws -> QueuedItem {
+        try QueuedItem(waiting, table, storesUndeclaredColumns: storesUndeclaredColumns, &transaction)
+    }
+
+    /// Writes the operation that the machine has made of the one that waited. An edit makes earlier answers of the server
+    /// out of date: they are dropped.
+    private func save(
+        _ machine: ItemMachine<Record>,
+        _ waiting: TableOperation?,
+        _ itemID: String,
+        _ transaction: inout StoreTransaction
     ) throws {
-        var operation = waiting
-        change(&operation)
-        operation.editCounter += 1
-        operation.state = .pending
+        if machine.needsRow { try ConfigurationTable.requestRefetch(of: itemID, in: table.name, &transaction) }
+        guard let change = machine.change else {
+            if let waiting { try OperationQueue.remove(waiting, &transaction) }
+            return
+        }
+        guard var operation = waiting else {
+            let number = try OperationQueue.newNumber(&transaction)
+            let operation = TableOperation(id: number, table: table.name, itemID: itemID, change: change)
+            return try OperationQueue.save(operation, table, &transaction)
+        }
+        operation.change = change
+        operation.isRetried = false
         operation.unknownOutcome?.pushes = 0
         try OperationQueue.removeErrors(of: operation, &transaction)
         try OperationQueue.save(operation, table, &transaction)
     }
 
-    private func add(
-        _ kind: TableOperation.Kind,
-        _ itemID: String,
-        baseVersion: String?,
-        base: Record?,
-        deletedItem: Record?,
+    /// An item whose deletion waited is made again: what the server has in columns that are not declared stays.
+    private func keepWhatIsNotDeclared(
+        of waiting: TableOperation,
+        in row: Record,
         _ transaction: inout StoreTransaction
     ) throws {
-        let number = try OperationQueue.newNumber(&transaction)
-        var operation = TableOperation(id: number, table: table.name, itemID: itemID, kind: kind)
-        operation.baseVersion = baseVersion
-        // A row that was seen in another version than the stored one is not at hand.
-        if let base, let baseVersion, base.version == baseVersion {
-            operation.base = table.withoutLocalColumns(base)
-        }
-        operation.deletedItem = deletedItem
-        try OperationQueue.save(operation, table, &transaction)
+        guard let base = waiting.baseItem, let local = try transaction.record(row.id, in: table.name) else { return }
+        let merge = try ServerRowMerge(table, storesUndeclaredColumns: storesUndeclaredColumns, &transaction)
+        try merge.write(merge.beyondDeclaredColumns(of: base, over: local), &transaction)
     }
-}
 
-/// What a new local change does to the operation that waits for the same item.
-///
-/// The table is that of the original SDKs, with one difference: a queued operation that is being sent, or was sent
-/// without an answer, counts as attempted. Deleting an item whose insert was attempted must reach the server.
-///
-/// | waiting | insert | update | delete |
-/// | --- | --- | --- | --- |
-/// | nothing | add | add | add |
-/// | insert | refuse | keep | drop both, or delete when attempted |
-/// | update | refuse | keep | becomes delete |
-/// | delete | refuse | refuse | refuse |
-enum CollapsedChange: Hashable {
-    /// A new operation is queued.
-    case add
-    /// The waiting operation stays what it is; it will send the latest content.
-    case keep
-    /// The waiting operation keeps its place and becomes a delete.
-    case becomeDelete
-    /// The waiting operation is removed: the server never has to know.
-    case drop
-    /// The change contradicts what waits.
-    case refuse
-
-    init(waiting: TableOperation.Kind?, isAttempted: Bool, new: TableOperation.Kind) {
-        self =
-            switch (waiting, new) {
-            case (nil, _): .add
-            case (.insert, .update), (.update, .update): .keep
-            case (.insert, .delete): isAttempted ? .becomeDelete : .drop
-            case (.update, .delete): .becomeDelete
-            case (_, .insert), (.delete, _): .refuse
+    private func refusing<Value>(_ edit: () throws(EditRefusal) -> Value) throws(SyncError) -> Value {
+        do {
+            return try edit()
+        } catch {
+            switch error {
+            case .changeWaits:
+                throw SyncError(
+                    .invalidAction,
+                    "The item has a change waiting to be sent; update it instead."
+                )
+            case .deletionWaits: throw Self.deletionWaits
             }
+        }
     }
-}
 
-extension TableOperation {
-    /// Bases a waiting change on the version the app saw, when that is not the stored one: what was changed in between
-    /// must be found out as a conflict.
-    fileprivate mutating func rebase(onto seen: String?, seenInsteadOf stored: String?) {
-        guard let seen, seen != stored else { return }
-        baseVersion = seen
-        base = nil
-        // What was sent was based on a later state: that it arrived does not say that this change may follow it.
-        sentItems = []
+    private static var deletionWaits: SyncError {
+        SyncError(
+            .invalidAction,
+            "The item has a deletion waiting; take it back (undoDelete), insert the item again, or push first."
+        )
+    }
+
+    private static var noDeletionWaits: SyncError {
+        SyncError(.invalidAction, "No deletion of this item waits; insert the item again, or pull it.")
     }
 }

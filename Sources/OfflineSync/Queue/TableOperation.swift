@@ -1,3 +1,4 @@
+internal import SyncMachines
 public import SyncContract
 
 /// A local change that waits to be sent.
@@ -31,41 +32,70 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
     /// The id of the item, in the casing it was last given.
     public internal(set) var itemID: String
 
-    /// What the change does.
-    public internal(set) var kind: Kind
-
-    /// Where the change stands.
-    public internal(set) var state = State.pending
-
-    /// The server version the first change was based on; nil sends unconditionally.
-    public internal(set) var baseVersion: String?
-
-    /// How often the item changed since the operation was queued.
-    public internal(set) var editCounter: Int64 = 0
-
-    /// Whether the server may have carried it out already.
-    public internal(set) var isAttempted = false
-
-    /// The row as it was when it was deleted locally; nil unless ``kind`` is ``Kind/delete``.
-    public internal(set) var deletedItem: Record?
-
-    /// The server's row that a pull or a conflict brought while the change was waiting.
-    public internal(set) var serverItem: Record?
-
-    /// What attempts without an answer have sent, the latest last. A server that has exactly one of these has carried
-    /// that attempt out, although its answer was lost.
-    var sentItems: [Record] = []
-
-    /// Whether the row, deleted on the server, is to be brought back.
-    var restores = false
-
-    /// The server's row that the change is based on: that of ``baseVersion``. Nil when it is not known, as with changes
-    /// that an older version of this library has queued.
-    var base: Record?
+    /// What the change does, what it is based on and what it has sent.
+    var change: QueuedChange<Record>
 
     /// Whether an older version of this library has queued the refused change to be sent again by the next push.
     var isRetried = false
 
+    /// That the server failed on the change: it may have been carried out all the same.
+    var unknownOutcome: UnknownOutcome?
+
+    init(id: Int64, table: String, itemID: String, change: QueuedChange<Record>) {
+        self.id = id
+        self.table = table
+        self.itemID = itemID
+        self.change = change
+    }
+}
+
+extension TableOperation {
+    /// What the change does.
+    public var kind: Kind { Kind(change.kind) }
+
+    /// Where the change stands.
+    public var state: State {
+        switch change.state {
+        case .pending: .pending
+        case .conflicted: .conflicted
+        case .parked: .failed
+        }
+    }
+
+    /// The server version the change is based on; nil when none is known: then the row is looked up before it is sent.
+    public var baseVersion: String? { change.baseVersion }
+
+    /// How often the item changed since the operation was queued.
+    public var editCounter: Int64 { change.editCounter }
+
+    /// Whether the server may have carried it out already.
+    public var isAttempted: Bool { change.wasSent || !change.sent.isEmpty }
+
+    /// Whether the change was given up while it was on its way, and takes back what may arrive.
+    public var isUndo: Bool { change.isUndo }
+
+    /// The server's row that the change is based on; nil when it is not known.
+    public var baseItem: Record? { change.base }
+
+    /// The row as it was when it was deleted locally; nil unless ``kind`` is ``Kind/delete``.
+    public var deletedItem: Record? { change.deletedRow }
+
+    /// The server's row that a pull or a conflict brought while the change was waiting.
+    public var serverItem: Record? { change.shown }
+}
+
+extension TableOperation.Kind {
+    init(_ kind: QueuedChange<Record>.Kind) {
+        self =
+            switch kind {
+            case .insert: .insert
+            case .update: .update
+            case .delete: .delete
+            }
+    }
+}
+
+extension TableOperation {
     /// How a refused change is stored that waits to be edited or resolved. With the number of ``State/failed`` older
     /// versions have stored those that the next push sends again.
     static let parkedState: Int64 = 3
@@ -78,20 +108,15 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
 
     /// Takes over a stored state; false for one that there is not.
     mutating func restoreState(_ stored: Int64?) -> Bool {
-        guard let known = stored == Self.parkedState ? .failed : stored.flatMap(State.init) else { return false }
-        state = known
+        switch stored {
+        case State.pending.rawValue: change.state = .pending
+        case State.conflicted.rawValue: change.state = .conflicted
+        case State.failed.rawValue, Self.parkedState: change.state = .parked
+        default: return false
+        }
         isRetried = stored == State.failed.rawValue
         return true
     }
-
-    /// Lays the change aside until it is edited or resolved.
-    mutating func park() {
-        state = .failed
-        isRetried = false
-    }
-
-    /// That the server failed on the change: it may have been carried out all the same.
-    var unknownOutcome: UnknownOutcome?
 
     /// A failure of the server that leaves open whether it carried a change out.
     struct UnknownOutcome: Sendable, Hashable {
@@ -113,28 +138,5 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
         if let before, before.status == status, before.message == message {
             unknownOutcome?.pushes = before.pushes + 1
         }
-    }
-
-    /// Bases the change on a row of the server: whatever was sent before can never succeed any more.
-    mutating func rebase(onto serverItem: Record?) {
-        baseVersion = serverItem?.version
-        base = serverItem
-        self.serverItem = nil
-        sentItems = []
-        unknownOutcome = nil
-    }
-
-    /// Remembers what is about to be sent, unless it is what was sent last.
-    mutating func willSend(_ item: Record) {
-        guard sentItems.last != item else { return }
-        // More attempts in a row with other content each, all without an answer, are not to be expected.
-        sentItems = sentItems.suffix(7) + [item]
-    }
-
-    init(id: Int64, table: String, itemID: String, kind: Kind) {
-        self.id = id
-        self.table = table
-        self.itemID = itemID
-        self.kind = kind
     }
 }

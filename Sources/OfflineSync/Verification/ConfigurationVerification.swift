@@ -26,6 +26,10 @@ enum ConfigurationVerification {
                 if value.flatMap({ Int64($0) }) ?? 0 < 1 { report("the highest number that was used is not a number") }
             case .shownColumns?:
                 if value == nil { report("the columns that the server has shown\(of) are not there") }
+            case .itemMemory?:
+                if value == nil || key.isEmpty { report("what is remembered of a row\(of) is not there") }
+            case .cancelledInsert?:
+                if value?.isEmpty ?? true { report("an insert\(of) that a deletion has cancelled is not there") }
             case nil: break
             }
         }

@@ -1,4 +1,5 @@
 internal import SyncContract
+internal import SyncMachines
 
 /// Checks the queue of local changes.
 struct OperationVerification {
@@ -36,7 +37,7 @@ struct OperationVerification {
     }
 
     private mutating func operation(_ row: Record, _ number: Int64) -> TableOperation? {
-        var probe = TableOperation(id: number, table: "", itemID: "", kind: .insert)
+        var probe = TableOperation(id: number, table: "", itemID: "", change: QueuedChange(.insert))
         if !probe.restoreState(row["state"]?.int64Value) {
             report(number, "its state is none that there is")
         }
@@ -55,6 +56,8 @@ struct OperationVerification {
         _ table: TableDefinition,
         _ reader: inout some StoreReading & ~Copyable
     ) throws {
+        // What takes back a change of a row that is not known here has nothing to send yet.
+        guard !operation.isUndo else { return }
         switch operation.kind {
         case .insert, .update:
             guard try reader.record(.string(operation.itemID), in: table.name) == nil else { return }

@@ -1,0 +1,146 @@
+internal import RemoteContract
+internal import SyncContract
+internal import SyncMachines
+
+/// Records the answer to one request: row, operation, memory and error in one transaction.
+struct AnswerRecorder: Sendable {
+    let inFlight: InFlightOperation
+    let storesUndeclaredColumns: Bool
+
+    /// What followed from an answer.
+    struct Result: Sendable {
+        var outcome: ItemOutcome<Record>
+        /// Whether the server has the change, and the app is told so.
+        var isTaken = false
+    }
+
+    private var sent: TableOperation { inFlight.operation }
+    private var table: TableDefinition { inFlight.table }
+
+    func record(
+        _ answer: PushAnswer,
+        _ transaction: inout StoreTransaction,
+        _ schema: StoreSchema
+    ) throws -> Result {
+        // One that has ended was given up when nothing could arrive any more, or its table was purged.
+        guard let current = try OperationQueue.operation(sent.id, &transaction, schema) else {
+            return Result(outcome: .ignored)
+        }
+        var item = try QueuedItem(current, table, storesUndeclaredColumns: storesUndeclaredColumns, &transaction)
+        guard let underWay = inFlight.underWay else {
+            // There was nothing to send.
+            if current.editCounter == sent.editCounter {
+                item.machine.change?.state = .parked
+                try store(refusal(answer.error), current, &transaction)
+            }
+            try item.save(.none, &transaction)
+            return Result(outcome: .parked)
+        }
+        let comparison = TableRowComparison(
+            table: table,
+            shownColumns: try ConfigurationTable.shownColumns(of: table.name, &transaction),
+            mayBeOwn: !underWay.sentBefore.isEmpty || underWay.request.writesRow
+        )
+        let row = try transaction.record(.string(current.itemID), in: table.name).map(table.withoutLocalColumns)
+        var (outcome, effect) = item.machine.receive(answer.answer, to: underWay, row, comparison)
+        if outcome == .unknown {
+            item.failed(status: answer.error?.status, answer.error?.message ?? "")
+            if item.hasFailedTooOften, current.editCounter == sent.editCounter {
+                item.machine.change?.state = .parked
+                outcome = .parked
+            } else {
+                item.machine.change?.state = .pending
+            }
+        }
+        try storeError(outcome, answer, current, item, &transaction)
+        try item.save(effect, &transaction)
+        return Result(outcome: outcome, isTaken: isTaken(answer, outcome, current))
+    }
+
+    private func isTaken(_ answer: PushAnswer, _ outcome: ItemOutcome<Record>, _ current: TableOperation) -> Bool {
+        guard !current.isUndo else { return false }
+        if outcome == .done { return true }
+        if case .taken = answer.answer { return outcome == .waits }
+        return false
+    }
+
+    private func storeError(
+        _ outcome: ItemOutcome<Record>,
+        _ answer: PushAnswer,
+        _ current: TableOperation,
+        _ item: QueuedItem,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        switch outcome {
+        case .conflict(let shown): try store(conflict(shown, answer.error?.status), current, &transaction)
+        case .hiddenConflict:
+            let error = error("the item was changed on the server, which does not show it", answer.error?.status)
+            try store(error, current, &transaction)
+        case .parked: try store(refusal(answer.error), current, &transaction)
+        case .unknown where current.editCounter == sent.editCounter:
+            try store(refusal(answer.error), current, &transaction)
+        case .again: try OperationQueue.removeErrors(of: current, &transaction)
+        case .done, .waits, .unknown, .ignored: break
+        }
+    }
+
+    private func conflict(_ shown: Record?, _ status: Int?) -> TableOperationError {
+        guard let shown else { return error("the server has no such item any more", status, isMissing: true) }
+        return error(
+            shown.isDeleted ? "the item was deleted on the server" : "the item was changed on the server",
+            status,
+            serverItem: shown
+        )
+    }
+
+    private func refusal(_ refusal: RemoteError?) -> TableOperationError {
+        error(refusal?.message ?? "", refusal?.status, isConflict: false)
+    }
+
+    private func error(
+        _ message: String,
+        _ status: Int?,
+        isConflict: Bool = true,
+        isMissing: Bool = false,
+        serverItem: Record? = nil
+    ) -> TableOperationError {
+        TableOperationError(
+            id: ItemID.make(),
+            operationID: sent.id,
+            table: table.name,
+            itemID: sent.itemID,
+            kind: sent.kind,
+            isConflict: isConflict,
+            status: status,
+            message: message,
+            item: inFlight.underWay?.request.row ?? sent.deletedItem,
+            serverItem: serverItem,
+            isMissingOnServer: isMissing,
+            editCounter: sent.editCounter
+        )
+    }
+
+    private func store(
+        _ error: TableOperationError,
+        _ operation: TableOperation,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        try OperationQueue.removeErrors(of: operation, &transaction)
+        try transaction.upsert(
+            [OperationErrorCoding.record(error, table)],
+            into: SystemTables.operationErrors.name
+        )
+    }
+}
+
+extension ItemRequest {
+    /// The row that is written.
+    fileprivate var row: Row? {
+        switch self {
+        case .insert(let row), .update(let row, _, _): row
+        case .delete, .tombstone, .lookUp: nil
+        }
+    }
+
+    fileprivate var writesRow: Bool { row != nil }
+}

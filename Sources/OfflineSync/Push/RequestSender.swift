@@ -1,0 +1,201 @@
+internal import RemoteContract
+internal import SyncContract
+internal import SyncMachines
+
+/// An operation and what it sends, as of one instant.
+struct InFlightOperation: Sendable {
+    var operation: TableOperation
+    var table: TableDefinition
+    /// Nil when there is no row to send.
+    var underWay: RequestUnderWay<Record>?
+    /// How often this push has sent the operation again.
+    var repetitions = 0
+}
+
+/// What a server said to a request, with what it said it.
+struct PushAnswer: Sendable {
+    var answer: ItemAnswer<Record>
+    /// The error underneath, when there is one.
+    var error: RemoteError?
+    /// What ends the push.
+    var abort: SyncError?
+
+    init(_ answer: ItemAnswer<Record>, _ error: RemoteError? = nil, abort: SyncError? = nil) {
+        self.answer = answer
+        self.error = error
+        self.abort = abort
+    }
+}
+
+/// Sends requests and says what the answers are, without deciding what they mean.
+struct RequestSender: Sendable {
+    let remote: any SyncRemote
+    let storesUndeclaredColumns: Bool
+    private let confirmed = ConfirmedTables()
+
+    init(remote: any SyncRemote, storesUndeclaredColumns: Bool) {
+        self.remote = remote
+        self.storesUndeclaredColumns = storesUndeclaredColumns
+    }
+
+    /// Sends what is to be sent.
+    func send(_ inFlight: InFlightOperation) async throws -> PushAnswer {
+        if let problem = RowAddress.problem(of: inFlight.operation.itemID) {
+            return .refused(
+                "No address can name the id of this row: \(problem). It cannot be changed from here; give the change up."
+            )
+        }
+        guard let request = inFlight.underWay?.request else {
+            return .refused("The item is no longer in the store; write it again or discard the change.")
+        }
+        do {
+            do {
+                return try await send(request, inFlight.operation.itemID, inFlight.table)
+            } catch let error as RemoteError {
+                if error.isPerhapsAboutTheAddress { try await confirmed.confirm(inFlight.table, at: remote) }
+                return PushAnswer(error, to: request)
+            }
+        } catch let error as RemoteError {
+            // The table did not answer, so nothing is believed of its rows.
+            return PushAnswer(
+                .aborted(provesNothingWasDone: error.provesNothingWasDone),
+                error,
+                abort: SyncError(aborting: error)
+            )
+        }
+    }
+
+    private func send(
+        _ request: ItemRequest<Record>,
+        _ itemID: String,
+        _ table: TableDefinition
+    ) async throws -> PushAnswer {
+        switch request {
+        case .insert(let row):
+            let answer = try await remote.insert(row, into: table)
+            guard answer.id.folded(for: table.idComparison) == row.id.folded(for: table.idComparison) else {
+                return PushAnswer(
+                    .refused(provesNothingWasDone: false),
+                    RemoteError(
+                        .invalidResponse,
+                        "The server has stored the item under an id of its own; declare that the table assigns ids, or"
+                            + " let the server keep the given ones."
+                    )
+                )
+            }
+            return PushAnswer(.taken(answer))
+        case .update(let row, let version, let restoring):
+            guard !remote.replacesWholeRows || storesUndeclaredColumns else {
+                return .refused(
+                    "This server replaces whole rows, and the store drops columns that it does not know; use a store"
+                        + " with the capability unknownColumns."
+                )
+            }
+            return PushAnswer(
+                .taken(try await remote.update(row, in: table, version: version, restoring: restoring))
+            )
+        case .delete(let version):
+            let deletion = try await remote.delete(itemID, from: table, version: version)
+            guard deletion != .confirmed else { return PushAnswer(.taken(nil)) }
+            try await confirmed.confirm(table, at: remote)
+            if case .unconfirmed(let status) = deletion, [404, 410].contains(status) { return PushAnswer(.absent) }
+            return PushAnswer(.taken(nil))
+        case .tombstone(let row, let version):
+            let row = row ?? Record(id: .string(itemID))
+            return PushAnswer(.taken(try await remote.writeTombstone(row, in: table, version: version)))
+        case .lookUp:
+            if let row = try await remote.record(itemID, in: table) { return PushAnswer(.shown(row)) }
+            // That there is none is believed of a table that is there.
+            try await confirmed.confirm(table, at: remote)
+            return PushAnswer(.absent)
+        }
+    }
+}
+
+extension PushAnswer {
+    /// Judges an error of the remote.
+    ///
+    /// - Parameters:
+    ///   - error: What the remote threw. When it ``RemoteError/isPerhapsAboutTheAddress``, the table has been confirmed.
+    ///   - request: What was sent.
+    fileprivate init(_ error: RemoteError, to request: ItemRequest<Record>) {
+        switch error.code {
+        case .conflict: self.init(error.serverRecord.map { .shown($0) } ?? .hidden, error)
+        case .notFound where request.isOfKnownRow: self.init(.absent, error)
+        case .unauthorized, .unreachable, .throttled:
+            self.init(
+                .aborted(provesNothingWasDone: error.provesNothingWasDone),
+                error,
+                abort: SyncError(aborting: error)
+            )
+        // A gateway's answers: the server was not reached.
+        case .serverFailure where error.status == 502 || error.status == 504:
+            self.init(.aborted(provesNothingWasDone: false), error, abort: SyncError(aborting: error))
+        case .serverFailure, .invalidResponse: self.init(.failed, error)
+        default: self.init(.refused(provesNothingWasDone: error.provesNothingWasDone), error)
+        }
+    }
+
+    /// A change that cannot be sent.
+    fileprivate static func refused(_ message: String) -> PushAnswer {
+        PushAnswer(.refused(provesNothingWasDone: true), RemoteError(.invalidRequest, message))
+    }
+}
+
+extension ItemRequest {
+    /// Whether the row, when there is none, was there before.
+    fileprivate var isOfKnownRow: Bool {
+        switch self {
+        case .update, .delete: true
+        case .insert, .tombstone, .lookUp: false
+        }
+    }
+}
+
+extension RemoteError {
+    /// Whether an address without the table would have answered the same.
+    var isPerhapsAboutTheAddress: Bool {
+        switch code {
+        case .notFound, .invalidResponse: true
+        case .conflict: status == 410 && serverRecord == nil
+        case .refused: status == 405 || status == 410
+        default: false
+        }
+    }
+
+    /// Whether the request did nothing and never will. Who forbids a request, or finds it too large, may stand in front
+    /// of the server and have let an earlier copy of it pass.
+    var provesNothingWasDone: Bool {
+        switch status {
+        case nil: code == .invalidRequest
+        case 403, 408, 413, 429: false
+        case .some(let status): (400...499).contains(status)
+        }
+    }
+}
+
+extension SyncError {
+    /// Ends a push.
+    init(aborting error: RemoteError) {
+        switch error.code {
+        case .unauthorized:
+            self.init(
+                .pushAbortedAuthentication,
+                "The server asks for authentication; sign in again and push: nothing was lost.",
+                cause: error
+            )
+        case .notFound:
+            self.init(
+                .pushAbortedAddress,
+                "What the address says of rows is not believed; the changes stay queued.",
+                cause: error
+            )
+        default:
+            self.init(
+                .pushAbortedNetwork,
+                "The server cannot take changes now; they stay queued and the next push sends them.",
+                cause: error
+            )
+        }
+    }
+}

@@ -1,0 +1,53 @@
+internal import RecordJSON
+internal import SyncContract
+internal import SyncMachines
+
+/// Inserts that were never sent and whose items were deleted: kept until the next push starts, so that the deletion can be
+/// taken back.
+enum CancelledInserts {
+    static func keep(
+        _ operation: TableOperation,
+        _ row: Record,
+        _ table: TableDefinition,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        var json = JSONWriter()
+        json.add("number", operation.id)
+        json.add("item", json: try RecordCoding(table).object(row))
+        try ConfigurationTable.set(
+            .cancelledInsert,
+            table.name,
+            OperationCoding.itemKey(operation.itemID, table),
+            ["value": .string(json.object)],
+            &transaction
+        )
+    }
+
+    /// The insert of an item and its row; nil when there is none. It is not kept any longer.
+    static func take(
+        _ itemID: String,
+        in table: TableDefinition,
+        _ transaction: inout StoreTransaction
+    ) throws -> (TableOperation, Record)? {
+        let key = OperationCoding.itemKey(itemID, table)
+        guard
+            let value = try ConfigurationTable.row(.cancelledInsert, table.name, key, &transaction)?["value"]?.stringValue
+        else { return nil }
+        try transaction.delete(ConfigurationTable.query(.cancelledInsert, table.name, key))
+        let node = try JSONNode(parsing: Array(value.utf8))
+        guard let number = node["number"]?.int64Value, let item = node["item"] else { return nil }
+        let row = try RecordCoding(table).record(item)
+        let id = row.id.stringValue ?? itemID
+        return (TableOperation(id: number, table: table.name, itemID: id, change: QueuedChange(.insert)), row)
+    }
+
+    /// Whether there are any.
+    static func isNotEmpty(_ transaction: inout some StoreReading & ~Copyable) throws -> Bool {
+        try transaction.count(ConfigurationTable.query(.cancelledInsert)) > 0
+    }
+
+    /// Forgets all of them.
+    static func removeAll(_ transaction: inout StoreTransaction) throws {
+        try transaction.delete(ConfigurationTable.query(.cancelledInsert))
+    }
+}

@@ -1,0 +1,106 @@
+internal import RecordJSON
+internal import SyncContract
+internal import SyncMachines
+
+/// What an operation knows beyond the columns of its row, as JSON.
+///
+/// `type` and `item` are those of the original SDKs. `requests` holds what was sent and may still arrive, each with its
+/// type, its version and the row it writes; older versions of this library have kept the rows alone, as `sent`.
+struct OperationPropertyCoding {
+    private let coding: RecordCoding
+
+    init(_ table: TableDefinition) { coding = RecordCoding(table) }
+
+    func properties(of operation: TableOperation) throws -> String {
+        let change = operation.change
+        var properties = JSONWriter()
+        properties.add("type", change.kind.rawValue)
+        if let item = change.deletedRow { properties.add("item", json: try coding.object(item)) }
+        if !change.sent.isEmpty {
+            let requests = try change.sent.map(request)
+            properties.add("requests", json: "[" + requests.joined(separator: ",") + "]")
+        }
+        if let base = change.base { properties.add("base", json: try coding.object(base)) }
+        for (name, isSet) in Self.flags where change[keyPath: isSet] { properties.add(name, true) }
+        if let kind = change.replacedKind { properties.add("replaced", kind.rawValue) }
+        if let failure = operation.unknownOutcome {
+            var unknown = JSONWriter()
+            if let status = failure.status { unknown.add("status", Int64(status)) }
+            unknown.add("message", failure.message)
+            unknown.add("pushes", Int64(failure.pushes))
+            properties.add("unknown", json: unknown.object)
+        }
+        return properties.object
+    }
+
+    func read(_ node: JSONNode, into operation: inout TableOperation) throws {
+        operation.change.deletedRow = try node["item"].map { try coding.record($0) }
+        operation.change.sent = try sent(node, by: operation.change)
+        operation.change.base = node["base"].flatMap(base)
+        for (name, flag) in Self.flags where node[name]?.isTrue ?? false { operation.change[keyPath: flag] = true }
+        operation.change.replacedKind = node["replaced"]?.int64Value.flatMap(QueuedChange<Record>.Kind.init)
+        operation.unknownOutcome = node["unknown"]
+            .map { node in
+                TableOperation.UnknownOutcome(
+                    status: node["status"]?.int64Value.map(Int.init),
+                    message: node["message"]?.stringValue ?? "",
+                    pushes: Int(node["pushes"]?.int64Value ?? 0)
+                )
+            }
+        operation.change.hasUnknownOutcome = operation.unknownOutcome != nil
+    }
+
+    private static var flags: [(String, WritableKeyPath<QueuedChange<Record>, Bool>)] {
+        [
+            ("restores", \.restores), ("olderBase", \.isBasedOnOlderRow), ("forced", \.isForced), ("undo", \.isUndo),
+            ("asks", \.asksForRow),
+        ]
+    }
+
+    private func request(_ request: SentRequest<Record>) throws -> String {
+        var json = JSONWriter()
+        json.add("type", request.kind.rawValue)
+        if let version = request.version { json.add("version", version) }
+        if let content = request.content { json.add("item", json: try coding.object(content)) }
+        return json.object
+    }
+
+    private func sent(_ node: JSONNode, by change: QueuedChange<Record>) throws -> [SentRequest<Record>] {
+        if let requests = node["requests"]?.elements {
+            return requests.map { node in
+                SentRequest(
+                    node["type"]?.int64Value.flatMap(SentRequest<Record>.Kind.init) ?? .update,
+                    content: node["item"].flatMap(base),
+                    version: node["version"]?.stringValue
+                )
+            }
+        }
+        // What an older version of this library sent is of the kind that the operation has, or had before a deletion.
+        var sent = try (node["sent"]?.elements ?? [])
+            .map { node in
+                let isInsert = change.kind == .insert || (change.kind == .delete && change.baseVersion == nil)
+                return SentRequest(
+                    isInsert ? .insert : .update,
+                    content: try coding.record(node),
+                    version: isInsert ? nil : change.baseVersion
+                )
+            }
+        guard change.wasSent else { return sent }
+        if change.kind == .delete {
+            sent.append(SentRequest(.delete, version: change.baseVersion))
+        } else if sent.isEmpty {
+            sent.append(SentRequest(change.kind == .insert ? .insert : .update, version: change.baseVersion))
+        }
+        return sent
+    }
+
+    /// A row of the server; nil when it does not fit the table any more, in which a column may be declared since. Then it
+    /// is not known that nobody has changed the row, and a conflict asks.
+    private func base(_ node: JSONNode) -> Record? {
+        do throws(RecordCodingError) {
+            return try coding.record(node)
+        } catch {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,100 @@
+internal import SyncContract
+internal import SyncMachines
+
+/// One item in a transaction of the store: its operation and what is remembered of it, as a machine that decides, and what
+/// the machine's decisions do to the local row.
+struct QueuedItem {
+    let table: TableDefinition
+    let storesUndeclaredColumns: Bool
+    private(set) var operation: TableOperation
+    var machine: ItemMachine<Record>
+    private let memoryBefore: ItemMemory<String>
+    private let baseBefore: Record?
+
+    /// An item whose operation waits.
+    init(
+        _ operation: TableOperation,
+        _ table: TableDefinition,
+        storesUndeclaredColumns: Bool,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws {
+        self.table = table
+        self.storesUndeclaredColumns = storesUndeclaredColumns
+        self.operation = operation
+        memoryBefore = try ItemMemoryStorage.memory(of: operation.itemID, in: table, &transaction)
+        baseBefore = operation.change.base
+        machine = ItemMachine(change: operation.change, memory: memoryBefore)
+    }
+
+    /// What the server failed with, for the count of equal failures.
+    mutating func failed(status: Int?, _ message: String) { operation.failed(status: status, message) }
+
+    /// Whether the server has failed on the change as often as is tried.
+    var hasFailedTooOften: Bool { operation.unknownOutcome?.isFinal ?? false }
+
+    /// Writes what the machine has decided: row, operation, memory and what is to be asked for.
+    mutating func save(_ effect: RowEffect<Record>, _ transaction: inout StoreTransaction) throws {
+        let before = operation
+        try apply(effect, before, &transaction)
+        if machine.memory != memoryBefore {
+            try ItemMemoryStorage.set(machine.memory, of: operation.itemID, in: table, &transaction)
+        }
+        if machine.needsRow {
+            try ConfigurationTable.requestRefetch(of: operation.itemID, in: table.name, &transaction)
+        }
+        guard var change = machine.change else { return try OperationQueue.remove(operation, &transaction) }
+        if change.base != baseBefore { change.base = try change.base.map { try completed($0, &transaction) } }
+        operation.change = change
+        if !change.hasUnknownOutcome { operation.unknownOutcome = nil }
+        if change.editCounter != before.change.editCounter { operation.unknownOutcome?.pushes = 0 }
+        try OperationQueue.save(operation, table, &transaction)
+    }
+
+    /// A row of the server as a base: what the server has never shown is as it was.
+    private func completed(_ base: Record, _ transaction: inout StoreTransaction) throws -> Record {
+        var base = table.storable(base)
+        guard let baseBefore else { return base }
+        let shown = try ConfigurationTable.shownColumns(of: table.name, &transaction)
+        for column in table.columns where !column.isLocal && base[column.name] == nil && !shown.contains(column.name) {
+            base[column.name] = baseBefore[column.name]
+        }
+        return base
+    }
+
+    private func apply(
+        _ effect: RowEffect<Record>,
+        _ before: TableOperation,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        let id = RecordID.string(operation.itemID)
+        switch effect {
+        case .none: break
+        case .remove: try transaction.delete([id], from: table.name)
+        case .local(let row): try transaction.upsert([row], into: table.name)
+        case .version(let version):
+            try transaction.upsert([Record(id: id, ["version": .string(version)])], into: table.name)
+        case .server(var row):
+            // What is not the server's outlives a deletion.
+            if let deleted = before.deletedItem, try transaction.record(id, in: table.name) == nil {
+                try transaction.upsert([deleted], into: table.name)
+            }
+            if row == baseBefore {
+                // It is the local row of then: what it does not have was null.
+                for column in table.columns where !column.isLocal && row[column.name] == nil { row[column.name] = .null }
+            }
+            var merge = try merge(&transaction)
+            try merge.replace(by: row, &transaction)
+        case .adopt(let row):
+            var merge = try merge(&transaction)
+            merge.see(row)
+            if let local = try transaction.record(id, in: table.name) {
+                try merge.write(merge.beyondDeclaredColumns(of: row, over: local), &transaction)
+            }
+            try merge.remember(&transaction)
+        }
+    }
+
+    private func merge(_ transaction: inout StoreTransaction) throws -> ServerRowMerge {
+        try ServerRowMerge(table, storesUndeclaredColumns: storesUndeclaredColumns, &transaction)
+    }
+}

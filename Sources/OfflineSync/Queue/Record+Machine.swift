@@ -1,0 +1,30 @@
+internal import SyncContract
+internal import SyncMachines
+
+extension Record: MachineRow {
+    package func contradicts(_ other: Record) -> Bool {
+        guard let mine = updatedAt, let theirs = other.updatedAt else { return false }
+        return mine != theirs
+    }
+}
+
+/// How the contents of a table's rows are compared.
+struct TableRowComparison: RowComparison {
+    let table: TableDefinition
+    /// The columns that rows of the server have shown: another one that is absent says nothing.
+    let shownColumns: Set<String>
+    /// Whether this device may have written the row: then a default of the server can stand in place of a null.
+    var mayBeOwn = false
+
+    func wrote(_ sent: Record, _ shown: Record) -> Bool {
+        table.hasSameContent(sent, shown, defaultsCountAsNull: true, shownColumns: shownColumns)
+    }
+
+    func agrees(_ local: Record, _ shown: Record) -> Bool {
+        mayBeOwn ? wrote(local, shown) : table.hasSameContent(local, shown, defaultsCountAsNull: false)
+    }
+
+    func isUnchanged(_ base: Record, _ shown: Record) -> Bool {
+        table.hasSameContent(base, shown, defaultsCountAsNull: false, shownColumns: shownColumns)
+    }
+}

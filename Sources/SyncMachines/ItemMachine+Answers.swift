@@ -1,0 +1,281 @@
+/// What a server said to a request.
+package enum ItemAnswer<Row: MachineRow>: Hashable, Sendable {
+    /// It was carried out; the row or tombstone as it is now, when it was shown.
+    case taken(Row?)
+    /// The server has this row or tombstone; the request was not carried out.
+    case shown(Row)
+    /// The server has no such row, not even a tombstone.
+    case absent
+    /// The server has another row than the one that the change is based on, and does not show it.
+    case hidden
+    /// The server will not do it; whether that proves that it was not done by an earlier copy either.
+    case refused(provesNothingWasDone: Bool)
+    /// The server failed; it may have been carried out.
+    case failed
+    /// There was no answer of the service; whether that proves that it was not done.
+    case aborted(provesNothingWasDone: Bool)
+}
+
+/// What follows from an answer.
+package enum ItemOutcome<Row: MachineRow>: Hashable, Sendable {
+    /// The server has what it should have.
+    case done
+    /// A further request follows at once; whether the row has to be looked up first.
+    case again(LookUp)
+    /// The server has another row, which may be a tombstone; nil when it has none.
+    case conflict(Row?)
+    /// The server has another row and does not show it.
+    case hiddenConflict
+    /// It stays what it was and waits: it was edited meanwhile, or the server could not be asked.
+    case waits
+    /// It is laid aside.
+    case parked
+    /// What became of it is not known.
+    case unknown
+    /// The answer is of a change that has ended.
+    case ignored
+}
+
+// Answers to what was sent.
+extension ItemMachine {
+    /// Takes an answer.
+    ///
+    /// - Parameters:
+    ///   - answer: What the server said.
+    ///   - sent: What was asked.
+    ///   - row: The local row now.
+    ///   - comparison: How contents are compared.
+    /// - Returns: What follows, and what becomes of the local row.
+    package mutating func receive(
+        _ answer: ItemAnswer<Row>,
+        to sent: RequestUnderWay<Row>,
+        _ row: Row?,
+        _ comparison: some RowComparison<Row>
+    ) -> (ItemOutcome<Row>, RowEffect<Row>) {
+        guard let waiting = change else { return (.ignored, .none) }
+        switch answer {
+        case .taken(let shown): return taken(shown, sent)
+        case .shown(let shown) where shown.isDeleted: return tombstone(shown, sent)
+        case .shown(let shown): return live(shown, sent, row, comparison)
+        case .absent: return absent(sent)
+        case .hidden:
+            if sent.request == .lookUp { return conflict(nil, sent, .hiddenConflict) }
+            return (.again(.needed), .none)
+        case .refused(let provesNothingWasDone):
+            if provesNothingWasDone { withdraw(sent) }
+            guard waiting.editCounter == sent.editCounter else { return (.waits, .none) }
+            change?.state = .parked
+            return (.parked, .none)
+        case .failed:
+            change?.hasUnknownOutcome = true
+            return (.unknown, .none)
+        case .aborted(let provesNothingWasDone):
+            if provesNothingWasDone { withdraw(sent) }
+            return (.waits, .none)
+        }
+    }
+
+    /// Forgets the entry that this attempt has added: it was not carried out.
+    private mutating func withdraw(_ sent: RequestUnderWay<Row>) {
+        guard let entry = sent.request.entry, !sent.sentBefore.contains(entry) else { return }
+        change?.sent.removeAll { $0 == entry }
+        if change?.sent.isEmpty == true { change?.wasSent = sent.wasSentBefore }
+    }
+
+    // MARK: The request was carried out
+
+    private mutating func taken(
+        _ shown: Row?,
+        _ sent: RequestUnderWay<Row>
+    ) -> (ItemOutcome<Row>, RowEffect<Row>) {
+        switch sent.request {
+        case .lookUp: return (.again(.done), .none)
+        case .insert: return written(shown, over: nil, sent)
+        case .update(_, let version, _): return written(shown, over: version, sent)
+        case .delete, .tombstone:
+            memory.deleted()
+            return deleted(shown)
+        }
+    }
+
+    private mutating func written(
+        _ shown: Row?,
+        over version: Row.Version?,
+        _ sent: RequestUnderWay<Row>
+    ) -> (ItemOutcome<Row>, RowEffect<Row>) {
+        guard var waiting = change else { return (.ignored, .none) }
+        memory.wrote(shown?.version, over: version)
+        guard waiting.editCounter != sent.editCounter else {
+            // The server shows what it made of the row; without that it has to be asked for.
+            if shown == nil { needsRow = true }
+            end(with: shown)
+            return (.done, shown.map { .server($0) } ?? .none)
+        }
+        if waiting.kind == .insert { waiting.kind = .update }
+        if waiting.isBasedOnOlderRow {
+            // The edit must not go over what it has not seen.
+            waiting.sent = []
+            change = waiting
+            return (.waits, .none)
+        }
+        waiting.rebase(onto: shown)
+        // The row is there, whatever else was sent.
+        waiting.sent = []
+        change = waiting
+        return (.waits, waiting.kind == .delete ? .none : shown.map { .adopt($0) } ?? .none)
+    }
+
+    /// The server has no live row, and nothing that was sent can make one.
+    private mutating func deleted(_ shown: Row?) -> (ItemOutcome<Row>, RowEffect<Row>) {
+        guard var waiting = change else { return (.ignored, .none) }
+        guard waiting.kind != .delete else {
+            end(with: shown)
+            return (.done, .none)
+        }
+        // It was made again meanwhile.
+        waiting.kind = .insert
+        waiting.rebase(onto: nil)
+        waiting.sent = []
+        change = waiting
+        return (.waits, .none)
+    }
+
+    // MARK: The server shows a row
+
+    private mutating func live(
+        _ shown: Row,
+        _ sent: RequestUnderWay<Row>,
+        _ row: Row?,
+        _ comparison: some RowComparison<Row>
+    ) -> (ItemOutcome<Row>, RowEffect<Row>) {
+        guard var waiting = change else { return (.ignored, .none) }
+        if waiting.isUndo, waiting.kind == .update, waiting.base == nil {
+            // What was there before is not known. What is there now stays, in a new version while something may arrive.
+            waiting.rebase(onto: shown)
+            change = waiting
+            guard waiting.sent.isEmpty else { return (.again(.done), .server(shown)) }
+            memory.replaced(by: shown.version)
+            end(with: shown)
+            return (.done, .server(shown))
+        }
+        if waiting.kind != .delete, let row, comparison.agrees(row, shown) {
+            memory.wrote(shown.version, over: waiting.baseVersion)
+            end(with: shown)
+            return (.done, .server(shown))
+        }
+        let isOwn =
+            !waiting.isBasedOnOlderRow
+            && waiting.sent.contains { entry in
+                entry.writesRow && entry.content.map { comparison.wrote($0, shown) } ?? false
+            }
+        // A row was to be brought back, and is there as it was deleted: the first half was carried out.
+        let isHalfRestored =
+            waiting.restores && !waiting.sent.isEmpty
+            && waiting.base.map { comparison.isUnchanged($0, shown) } ?? false
+        if isOwn || isHalfRestored {
+            memory.wrote(shown.version, over: waiting.baseVersion)
+            return goOver(shown)
+        }
+        if waiting.isUndo {
+            memory.replaced(by: shown.version)
+            end(with: shown)
+            return (.done, .server(shown))
+        }
+        let isBase =
+            waiting.baseVersion.map { $0 == shown.version && waiting.base?.contradicts(shown) != true } ?? false
+        if isBase, sent.request == .lookUp { return (.again(.done), .none) }
+        if waiting.isForced { return goOver(shown) }
+        let base = waiting.base.flatMap { $0.isDeleted ? nil : $0 }
+        if !sent.wasSentBefore, !waiting.isBasedOnOlderRow, waiting.editCounter == sent.editCounter,
+            let base, comparison.isUnchanged(base, shown)
+        {
+            // Nobody changed anything that the app knows of.
+            return goOver(shown)
+        }
+        waiting.shown = shown
+        change = waiting
+        return conflict(shown, sent, .conflict(shown))
+    }
+
+    /// Bases the change on the row that the server has shown, and sends it again.
+    private mutating func goOver(_ shown: Row) -> (ItemOutcome<Row>, RowEffect<Row>) {
+        guard var waiting = change else { return (.ignored, .none) }
+        if waiting.kind == .insert { waiting.kind = .update }
+        let asks = waiting.isForced
+        waiting.rebase(onto: shown)
+        waiting.isForced = asks
+        waiting.restores = shown.isDeleted && waiting.kind == .update
+        change = waiting
+        return (.again(.done), waiting.kind == .delete ? .none : .adopt(shown))
+    }
+
+    // MARK: The server shows a tombstone, or has nothing
+
+    private mutating func tombstone(
+        _ shown: Row,
+        _ sent: RequestUnderWay<Row>
+    ) -> (ItemOutcome<Row>, RowEffect<Row>) {
+        guard var waiting = change else { return (.ignored, .none) }
+        let wasDeletedHere = waiting.sent.contains(where: \.deletes) || (memory.isDeleted && waiting.kind == .insert)
+        if waiting.kind == .delete || (waiting.isUndo && !wasDeletedHere) {
+            let mayBeRestored = waiting.sent.contains { $0.kind == .restore && $0.version == shown.version }
+            if mayBeRestored, shown.version != nil {
+                waiting.kind = .delete
+                waiting.rebase(onto: shown)
+                change = waiting
+                return (.again(.done), waiting.isUndo ? .remove : .none)
+            }
+            let isUndo = waiting.isUndo
+            memory.deleted()
+            end(with: shown)
+            return (.done, isUndo ? .remove : .none)
+        }
+        let isBase = waiting.restores && waiting.baseVersion == shown.version
+        if isBase, sent.request == .lookUp { return (.again(.done), .none) }
+        if wasDeletedHere || waiting.isForced { return goOver(shown) }
+        waiting.shown = shown
+        change = waiting
+        return conflict(shown, sent, .conflict(shown))
+    }
+
+    private mutating func absent(_ sent: RequestUnderWay<Row>) -> (ItemOutcome<Row>, RowEffect<Row>) {
+        guard var waiting = change else { return (.ignored, .none) }
+        let insertMayArrive = waiting.sent.contains { $0.kind == .insert }
+        if waiting.kind == .delete || waiting.isUndo {
+            let effect: RowEffect<Row> = waiting.isUndo ? .remove : .none
+            if insertMayArrive, waiting.baseVersion != nil || sent.request == .lookUp {
+                waiting.kind = .delete
+                waiting.base = nil
+                waiting.baseVersion = nil
+                change = waiting
+                return (.again(.done), effect)
+            }
+            memory.deleted()
+            end()
+            return (.done, effect)
+        }
+        if waiting.kind == .insert, sent.request == .lookUp { return (.again(.done), .none) }
+        if waiting.sent.contains(where: \.deletes) {
+            // The own deletion was carried out, and left no tombstone.
+            waiting.kind = .insert
+            waiting.rebase(onto: nil)
+            waiting.sent = []
+            change = waiting
+            return (.again(.done), .none)
+        }
+        return conflict(nil, sent, .conflict(nil))
+    }
+
+    /// The server has something else. A change that was edited meanwhile is sent again by the next push, which asks anew.
+    private mutating func conflict(
+        _ shown: Row?,
+        _ sent: RequestUnderWay<Row>,
+        _ outcome: ItemOutcome<Row>
+    ) -> (ItemOutcome<Row>, RowEffect<Row>) {
+        if let shown { change?.sent.removeAll { $0.isDead(given: shown) } }
+        change?.hasUnknownOutcome = false
+        guard change?.editCounter == sent.editCounter else { return (.waits, .none) }
+        change?.state = .conflicted
+        return (outcome, .none)
+    }
+}

@@ -1,0 +1,100 @@
+/// What the server has of an item, as whoever decides has seen it.
+package enum SeenOnServer<Row: MachineRow>: Hashable, Sendable {
+    /// A row or tombstone.
+    case row(Row)
+    /// None, not even a tombstone.
+    case nothing
+    /// It was not shown.
+    case hidden
+    /// It does not matter: the server refused the change.
+    case refused
+}
+
+// Decisions about what the server did not take.
+extension ItemMachine {
+    /// The change stays, over what the server has.
+    package mutating func keepMine(_ seen: SeenOnServer<Row>) -> RowEffect<Row> {
+        change?.edited()
+        guard var waiting = change else { return .none }
+        switch seen {
+        case .refused: return .none
+        case .row(let shown):
+            if waiting.kind == .delete, shown.isDeleted {
+                memory.deleted()
+                end(with: shown)
+                return .none
+            }
+            waiting.rebase(onto: shown)
+            waiting.isForced = shown.version == nil
+            if !shown.isDeleted { memory.wrote(shown.version, over: nil) }
+            if waiting.kind != .delete { waiting.kind = .update }
+            waiting.restores = shown.isDeleted && waiting.kind == .update
+            change = waiting
+            return waiting.kind == .delete ? .none : .adopt(shown)
+        case .nothing:
+            guard waiting.kind != .delete else {
+                if waiting.sent.isEmpty { end() }
+                return .none
+            }
+            waiting.rebase(onto: nil)
+            waiting.kind = .insert
+            change = waiting
+            return .none
+        case .hidden:
+            waiting.rebase(onto: nil)
+            waiting.isForced = true
+            if waiting.kind == .insert { waiting.kind = .update }
+            change = waiting
+            return .none
+        }
+    }
+
+    /// A deletion becomes a change with content again.
+    package mutating func keepContent() {
+        if change?.kind == .delete { change?.writeAgain() }
+    }
+
+    /// The change is dropped, and the server's row takes the place of the local one.
+    package mutating func takeServer(_ seen: SeenOnServer<Row>) -> RowEffect<Row> {
+        guard let waiting = change else { return .none }
+        // A pull may have brought a newer row than the one that was seen.
+        var newest = waiting.shown
+        if newest == nil, case .row(let shown) = seen { newest = shown }
+        guard waiting.sent.isEmpty else { return discard() }
+        if let newest {
+            if newest.isDeleted { memory.deleted() } else { memory.replaced(by: newest.version) }
+            end(with: newest)
+            return newest.isDeleted ? .remove : .server(newest)
+        }
+        if seen == .nothing {
+            end()
+            return .remove
+        }
+        // Until it is asked for, the row stays visible.
+        needsRow = true
+        end()
+        return waiting.deletedRow.map { .local($0) } ?? RowEffect.none
+    }
+
+    /// The row is deleted instead, here and on the server.
+    package mutating func deleteInstead(_ row: Row?, _ seen: SeenOnServer<Row>) -> RowEffect<Row> {
+        guard change != nil else { return .none }
+        if change?.kind != .delete {
+            change?.kind = .delete
+            change?.deletedRow = row
+            change?.replacedKind = nil
+        }
+        _ = keepMine(seen)
+        return .remove
+    }
+
+    /// The change is dropped, and the local row stays.
+    package mutating func keepLocal(_ seen: SeenOnServer<Row>) -> RowEffect<Row> {
+        guard let waiting = change else { return .none }
+        var newest = waiting.shown
+        if newest == nil, case .row(let shown) = seen { newest = shown }
+        change = nil
+        guard let newest, !newest.isDeleted else { return .none }
+        return .adopt(newest)
+    }
+}

@@ -1,0 +1,121 @@
+/// Why a local change contradicts what waits.
+package enum EditRefusal: Error, Hashable, Sendable {
+    /// The item has a change that waits: it is there already.
+    case changeWaits
+    /// The item has a deletion that waits.
+    case deletionWaits
+}
+
+// Changes made here.
+extension ItemMachine {
+    /// An item is inserted.
+    ///
+    /// One whose deletion waits is brought back: as a change of the row that was to be deleted.
+    package mutating func insert() throws(EditRefusal) {
+        guard var waiting = change else {
+            change = QueuedChange(.insert)
+            return
+        }
+        guard waiting.kind == .delete else { throw .changeWaits }
+        waiting.isForced = false
+        waiting.writeAgain()
+        change = waiting
+    }
+
+    /// An item is changed.
+    ///
+    /// - Parameters:
+    ///   - stored: The local row before the change.
+    ///   - seen: The version that the app gives for the state it has seen; nil for the stored one.
+    package mutating func update(_ stored: Row, seen: Row.Version?) throws(EditRefusal) -> RowEffect<Row> {
+        guard change?.kind != .delete else { throw .deletionWaits }
+        if change == nil {
+            change = QueuedChange(.update)
+            change?.base = stored
+            change?.baseVersion = stored.version
+        } else {
+            change?.edited()
+        }
+        return base(onto: seen, insteadOf: stored)
+    }
+
+    /// An item is deleted.
+    ///
+    /// - Parameters:
+    ///   - stored: The local row; nil when there is none.
+    ///   - seen: The version that the app gives for the state it has seen; nil for the stored one.
+    /// - Returns: Whether the change that waited was an insert that nobody knows of: both are gone.
+    package mutating func delete(_ stored: Row?, seen: Row.Version?) throws(EditRefusal) -> Bool {
+        guard var waiting = change else {
+            change = QueuedChange(.delete)
+            change?.base = stored
+            change?.baseVersion = stored?.version
+            change?.deletedRow = stored
+            change?.isForced = stored == nil && seen == nil
+            if let stored { _ = base(onto: seen, insteadOf: stored) } else { change?.baseVersion = seen }
+            return false
+        }
+        if waiting.kind == .delete {
+            guard waiting.isUndo else { throw .deletionWaits }
+            waiting.edited()
+            change = waiting
+            return false
+        }
+        if waiting.kind == .insert, waiting.state != .conflicted, waiting.sent.isEmpty {
+            // A row that the server has under this id is somebody else's.
+            if waiting.shown != nil { needsRow = true }
+            end()
+            return true
+        }
+        waiting.replacedKind = waiting.isUndo ? nil : waiting.kind
+        waiting.deletedRow = stored
+        if waiting.kind == .insert {
+            // Nothing is known of the row that the server has, if it has one.
+            waiting.base = nil
+            waiting.baseVersion = nil
+        }
+        waiting.kind = .delete
+        waiting.restores = false
+        waiting.edited()
+        change = waiting
+        if let stored { _ = base(onto: seen, insteadOf: stored) }
+        return false
+    }
+
+    /// A deletion is taken back, with what waited before it.
+    ///
+    /// - Returns: What becomes of the local row; nil when no deletion waits.
+    package mutating func undoDelete() -> RowEffect<Row>? {
+        guard var waiting = change, waiting.kind == .delete, !waiting.isUndo else { return nil }
+        let row = waiting.deletedRow
+        guard !waiting.sent.contains(where: \.deletes) else {
+            // It may have been carried out: the item is made anew.
+            waiting.writeAgain()
+            change = waiting
+            return row.map { .local($0) } ?? RowEffect.none
+        }
+        if let kind = waiting.replacedKind {
+            waiting.kind = kind
+            waiting.deletedRow = nil
+            waiting.replacedKind = nil
+            waiting.restores = kind == .update && waiting.base?.isDeleted == true
+            waiting.edited()
+            change = waiting
+        } else {
+            end()
+        }
+        return row.map { .local($0) } ?? RowEffect.none
+    }
+
+    /// Bases the change on what the app has seen, when that is neither what is here nor one of this device's own writes
+    /// since: what others changed in between is to be found out as a conflict.
+    private mutating func base(onto seen: Row.Version?, insteadOf stored: Row) -> RowEffect<Row> {
+        guard let seen, change?.kind != .insert, seen != stored.version, seen != change?.baseVersion,
+            !memory.ownVersions.contains(seen)
+        else { return .none }
+        change?.baseVersion = seen
+        change?.base = nil
+        change?.isBasedOnOlderRow = true
+        return .version(seen)
+    }
+}

@@ -1,0 +1,48 @@
+/// What a pull does with a row.
+package enum PulledRow: Hashable, Sendable {
+    /// It takes the place of the local one.
+    case apply
+    /// It is passed over: a change waits.
+    case passOver
+}
+
+// Rows that a pull brings.
+extension ItemMachine {
+    /// Takes a row or tombstone that a pull brings.
+    ///
+    /// - Parameters:
+    ///   - pulled: The server's row.
+    ///   - isHere: Whether there is a local row.
+    ///   - comparison: How contents are compared.
+    package mutating func pulled(
+        _ pulled: Row,
+        isHere: Bool,
+        _ comparison: some RowComparison<Row>
+    ) -> (PulledRow, RowEffect<Row>) {
+        guard var waiting = change else {
+            if !pulled.isDeleted { memory.replaced(by: pulled.version) } else if isHere { memory.deleted() }
+            return (.apply, .none)
+        }
+        let isSameVersion = pulled.version != nil && pulled.version == waiting.baseVersion
+        if isSameVersion, waiting.base?.contradicts(pulled) != true {
+            // It is not news, and the newest: what was kept before is out of date.
+            waiting.shown = nil
+            change = waiting
+            return (.passOver, .none)
+        }
+        if waiting.state == .pending, !waiting.wasSent, waiting.sent.isEmpty, !waiting.isBasedOnOlderRow,
+            !pulled.isDeleted, let base = waiting.base, !base.isDeleted, comparison.isUnchanged(base, pulled)
+        {
+            // Nobody changed anything that the app knows of, and nothing was sent that somebody could have undone.
+            waiting.rebase(onto: pulled)
+            change = waiting
+            return (.passOver, waiting.kind == .delete ? .none : .adopt(pulled))
+        }
+        // A version used twice says nothing any more: the row is looked up before anything is sent.
+        if isSameVersion { waiting.baseVersion = nil }
+        waiting.shown = pulled
+        waiting.asksForRow = true
+        change = waiting
+        return (.passOver, .none)
+    }
+}

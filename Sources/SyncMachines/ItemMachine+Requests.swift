@@ -1,0 +1,88 @@
+/// What is to be asked of the server for one item.
+package enum ItemRequest<Row: MachineRow>: Hashable, Sendable {
+    case insert(Row)
+    /// Only servers without versions are sent an update or deletion without one.
+    case update(Row, version: Row.Version?, restoring: Bool)
+    case delete(version: Row.Version?)
+    /// A tombstone, made or written anew, so that what was sent before cannot make the row live.
+    case tombstone(Row?, version: Row.Version?)
+    /// The row is looked up before anything is sent.
+    case lookUp
+
+    /// What is remembered of it.
+    var entry: SentRequest<Row>? {
+        switch self {
+        case .insert(let row): SentRequest(.insert, content: row)
+        case .update(let row, let version, let restoring):
+            SentRequest(restoring ? .restore : .update, content: row, version: version)
+        case .delete(let version): SentRequest(.delete, version: version)
+        case .tombstone(_, let version): SentRequest(.tombstone, version: version)
+        case .lookUp: nil
+        }
+    }
+}
+
+/// A request that is under way, and the change as it was when it left.
+package struct RequestUnderWay<Row: MachineRow>: Hashable, Sendable {
+    package var request: ItemRequest<Row>
+    package var editCounter: Int64
+    /// What the change had sent before this attempt.
+    package var sentBefore: [SentRequest<Row>]
+    /// Whether the change had sent anything before this attempt.
+    package var wasSentBefore: Bool
+}
+
+/// What this push has found out about the server's row so far.
+package enum LookUp: Hashable, Sendable {
+    /// Nothing.
+    case notDone
+    /// It is to be looked up: an answer did not show it.
+    case needed
+    /// It was looked up.
+    case done
+}
+
+// What is sent.
+extension ItemMachine {
+    /// Chooses the next request and remembers it as sent; nil when nothing is to be sent, or when there is no row to send.
+    ///
+    /// - Parameters:
+    ///   - row: The local row as it would be sent.
+    ///   - lookUp: What this push has found out about the server's row.
+    package mutating func prepare(_ row: Row?, after lookUp: LookUp = .notDone) -> RequestUnderWay<Row>? {
+        guard let waiting = change, let request = request(for: waiting, row, lookUp) else { return nil }
+        if let entry = request.entry { change?.willSend(entry) }
+        return RequestUnderWay(
+            request: request,
+            editCounter: waiting.editCounter,
+            sentBefore: waiting.sent,
+            wasSentBefore: waiting.wasSent
+        )
+    }
+
+    private func request(
+        for waiting: QueuedChange<Row>,
+        _ row: Row?,
+        _ lookUp: LookUp
+    ) -> ItemRequest<Row>? {
+        if lookUp == .needed || (waiting.hasUnknownOutcome && lookUp == .notDone) { return .lookUp }
+        switch waiting.kind {
+        case .insert: return row.map { .insert($0) }
+        case .update:
+            if waiting.isUndo, waiting.base == nil, lookUp == .notDone { return .lookUp }
+            guard let row else { return nil }
+            guard waiting.baseVersion != nil || lookUp == .done else { return .lookUp }
+            return .update(row, version: waiting.baseVersion, restoring: waiting.restores)
+        case .delete:
+            if waiting.base?.isDeleted == true, let version = waiting.baseVersion {
+                return .tombstone(waiting.base, version: version)
+            }
+            if let version = waiting.baseVersion { return .delete(version: version) }
+            // To look it up is not enough: the insert may arrive after that.
+            if waiting.sent.contains(where: { $0.kind == .insert }) {
+                return .tombstone(waiting.deletedRow, version: nil)
+            }
+            return lookUp == .done ? .delete(version: nil) : .lookUp
+        }
+    }
+}

@@ -1,0 +1,36 @@
+// Changes that are given up.
+extension ItemMachine {
+    /// What waits is given up: the row is as the server last had it.
+    ///
+    /// While something is on its way that may still arrive, the change becomes one that takes it back, and runs its course
+    /// silently.
+    package mutating func discard() -> RowEffect<Row> {
+        guard var waiting = change, !waiting.isUndo else { return .none }
+        // While something is on its way the base is what has to be there again; the row that was shown may be older.
+        let target = waiting.sent.isEmpty ? waiting.shown ?? waiting.base : waiting.base
+        let effect: RowEffect<Row> = target.flatMap { $0.isDeleted ? nil : .server($0) } ?? .remove
+        // What the server has is not at hand.
+        let isUnknown = target == nil && waiting.kind != .insert && !waiting.isInsertTakenBack
+        guard !waiting.sent.isEmpty else {
+            if case .server(let row) = effect { memory.replaced(by: row.version) }
+            if isUnknown { needsRow = true }
+            end(with: target)
+            return effect
+        }
+        waiting.edited()
+        waiting.isUndo = true
+        waiting.isForced = false
+        waiting.replacedKind = nil
+        waiting.restores = false
+        waiting.deletedRow = nil
+        waiting.kind = isUnknown || effect != .remove ? .update : .delete
+        if isUnknown { waiting.baseVersion = nil }
+        change = waiting
+        return effect
+    }
+}
+
+extension QueuedChange {
+    /// Whether this is the deletion of an item that this device has made, and that may have arrived.
+    fileprivate var isInsertTakenBack: Bool { kind == .delete && sent.contains { $0.kind == .insert } }
+}

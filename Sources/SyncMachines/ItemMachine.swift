@@ -1,0 +1,88 @@
+/// Decides everything about one item: what local changes make of what waits, what is sent, what answers and pulled rows
+/// mean. A value without clock, store or network; whoever performs stores it, together with the row, in one transaction
+/// per event.
+///
+/// The rules are those that held in an exhaustive exploration of one row, two devices and a server with bounded faults:
+///
+/// 1. What goes out was stored before.
+/// 2. An entry of `sent` leaves only when it can never succeed any more.
+/// 3. A change is forgotten only when all its entries are dead.
+/// 4. Every request but an insert carries a version.
+/// 5. A pulled row never overwrites a change; it is asked for again when the change has ended.
+/// 6. A page that was asked for before an answer was recorded passes over the row of that answer.
+/// 7. A change that is given up while something is on its way becomes one that takes it back.
+/// 8. It is remembered that this device deleted the row, or saw it deleted.
+package struct ItemMachine<Row: MachineRow>: Hashable, Sendable {
+    /// What waits.
+    package var change: QueuedChange<Row>?
+
+    /// What outlives it.
+    package var memory: ItemMemory<Row.Version>
+
+    /// Whether the row is to be asked for by its id.
+    package var needsRow: Bool
+
+    package init(
+        change: QueuedChange<Row>? = nil,
+        memory: ItemMemory<Row.Version> = .init(),
+        needsRow: Bool = false
+    ) {
+        self.change = change
+        self.memory = memory
+        self.needsRow = needsRow
+    }
+
+    /// Ends what waits.
+    ///
+    /// - Parameter known: The row or tombstone of the server that takes its place, when there is one.
+    mutating func end(with known: Row? = nil) {
+        guard let ended = change else { return }
+        if ended.asksForRow {
+            let hasNews = known.map { known in
+                ended.shown.map { $0.version == nil || $0.version != known.version || $0.contradicts(known) } ?? true
+            }
+            if hasNews ?? true { needsRow = true }
+        }
+        change = nil
+    }
+}
+
+/// What is remembered of a row beyond the changes that wait for it.
+package struct ItemMemory<Version: Hashable & Sendable>: Hashable, Sendable {
+    /// The versions that only this device's own writes have left behind, the newest last. A row of others ends the chain.
+    package var ownVersions: [Version] = []
+
+    /// Whether this device deleted the row, or saw it deleted, and it is not there again.
+    package var isDeleted = false
+
+    package init() {}
+
+    package var isEmpty: Bool { ownVersions.isEmpty && !isDeleted }
+
+    /// The longest chain. An editor that was opened before so many own writes finds a conflict.
+    private static var longestChain: Int { 8 }
+
+    /// Takes note of an own write over a version.
+    mutating func wrote(_ version: Version?, over base: Version?) {
+        isDeleted = false
+        guard let version else {
+            ownVersions = []
+            return
+        }
+        if let base, !ownVersions.contains(base) { ownVersions = [base] }
+        if ownVersions.last != version { ownVersions.append(version) }
+        if ownVersions.count > Self.longestChain { ownVersions.removeFirst() }
+    }
+
+    mutating func deleted() {
+        isDeleted = true
+        ownVersions = []
+    }
+
+    /// Takes note of a row that took the place of the local one.
+    mutating func replaced(by version: Version?) {
+        isDeleted = false
+        if let version, ownVersions.contains(version) { return }
+        ownVersions = []
+    }
+}

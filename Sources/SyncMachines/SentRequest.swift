@@ -1,0 +1,43 @@
+/// A request that left and may still arrive, or arrive again.
+package struct SentRequest<Row: MachineRow>: Hashable, Sendable {
+    /// What it asks for.
+    package enum Kind: Int64, Hashable, Sendable {
+        case insert = 0
+        case update = 1
+        case delete = 2
+        /// Brings a deleted row back.
+        case restore = 3
+        /// Makes sure that there is a tombstone.
+        case tombstone = 4
+    }
+
+    package var kind: Kind
+
+    /// What it writes; nil when it writes nothing, or when an older version of this library has not kept it.
+    package var content: Row?
+
+    /// The version that the server must have, nil in requests that are carried out whatever the server has.
+    package var version: Row.Version?
+
+    package init(_ kind: Kind, content: Row? = nil, version: Row.Version? = nil) {
+        self.kind = kind
+        self.content = content
+        self.version = version
+    }
+
+    /// Whether it can never succeed any more, now that the server has shown a row or tombstone.
+    func isDead(given shown: Row) -> Bool {
+        switch kind {
+        case .insert: true
+        case .tombstone where version == nil: true
+        // Only servers without versions are sent this; nothing can be known of it.
+        case .update, .delete, .restore, .tombstone: version == nil || version != shown.version
+        }
+    }
+
+    /// Whether it makes a row that is live.
+    var writesRow: Bool { kind == .insert || kind == .update || kind == .restore }
+
+    /// Whether it deletes.
+    var deletes: Bool { kind == .delete || kind == .tombstone }
+}
