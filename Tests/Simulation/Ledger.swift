@@ -175,6 +175,15 @@ final class Ledger {
         open[place] = []
     }
 
+    /// A user takes a deletion back.
+    func takeBackDeletion(of key: String, by device: Int) {
+        guard let token = lastDeletion[Place(device: device, key: key)], let deletion = edits[token] else { return }
+        edits[token]?.isGivenUp = true
+        for earlier in deletion.follows where edits[earlier]?.place.device == device {
+            edits[earlier]?.isReplaced = false
+        }
+    }
+
     /// A device gives up every change that waits.
     func giveUpEverything(on device: Int) {
         for (place, tokens) in open where place.device == device {

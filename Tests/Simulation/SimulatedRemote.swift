@@ -9,8 +9,7 @@ struct SimulatedRemote: SyncRemote {
     var replacesWholeRows: Bool { world.settings.replacesWholeRows }
 
     func insert(_ record: Record, into table: TableDefinition) async throws -> Record {
-        let deletion = record.isDeleted ? deletion(of: record.id) : nil
-        return try self.record(in: try await send(.insert(record, deletion: deletion)))
+        try self.record(in: await send(.insert(record)))
     }
 
     func update(
@@ -31,6 +30,19 @@ struct SimulatedRemote: SyncRemote {
             .delete(id, version: version, deletion: deletion(of: .string(id)))
         ) else { throw Self.nonsense }
         return said
+    }
+
+    func writeTombstone(_ record: Record, in table: TableDefinition, version: String?) async throws -> Record? {
+        let deletion = deletion(of: record.id)
+        if version != nil || world.settings.replacesWholeRows {
+            let request = ServerRequest.tombstone(record, version: version, deletion: deletion)
+            let tombstone = try self.record(in: await send(request))
+            return world.settings.showsTombstones ? tombstone : nil
+        }
+        // There is no word for a row that is made as a deleted one.
+        let row = try await insert(record, into: table)
+        _ = try await delete(record.id.stringValue ?? "", from: table, version: row.version)
+        return nil
     }
 
     func record(_ id: String, in table: TableDefinition) async throws -> Record? {

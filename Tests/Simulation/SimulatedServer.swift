@@ -27,10 +27,14 @@ final class SimulatedServer {
     ///   - stamp: When the change began; others may have written since.
     func answer(_ request: ServerRequest, from author: Int, stamp: Int64) throws(RemoteError) -> ServerAnswer {
         switch request {
-        case .insert(let record, let deletion):
+        case .insert(let record), .tombstone(let record, version: nil, _):
             let id = record.id.stringValue ?? ""
             if let row = row(id) { throw conflict(row, status: 409) }
-            return .record(write(content(record, over: nil, deletion: deletion), to: id, author, stamp))
+            return .record(write(content(record, over: nil, deletion: request.deletion), to: id, author, stamp))
+        case .tombstone(let record, let version, _):
+            let row = try existing(record.id.stringValue ?? "", version)
+            let content = content(record, over: row.current.content, deletion: request.deletion)
+            return .record(write(content, to: row.id, author, stamp))
         case .update(let record, let version, let restores):
             let row = try existing(record.id.stringValue ?? "", version)
             let current = row.current
@@ -137,18 +141,28 @@ final class SimulatedServer {
 
 /// What a device asks of the server.
 enum ServerRequest {
-    case insert(Record, deletion: String?)
+    case insert(Record)
     case update(Record, version: String?, restores: Bool)
     case undelete(String, version: String?)
     case delete(String, version: String?, deletion: String)
+    /// Makes a row as a deleted one, or changes a tombstone, which stays one.
+    case tombstone(Record, version: String?, deletion: String)
     case record(String)
     case confirm
     case page(PullPosition, pageSize: Int?)
 
+    /// The deletion that it carries.
+    var deletion: String? {
+        switch self {
+        case .delete(_, _, let deletion), .tombstone(_, _, let deletion): deletion
+        default: nil
+        }
+    }
+
     /// Whether it may change a row.
     var writes: Bool {
         switch self {
-        case .insert, .update, .undelete, .delete: true
+        case .insert, .update, .undelete, .delete, .tombstone: true
         case .record, .confirm, .page: false
         }
     }

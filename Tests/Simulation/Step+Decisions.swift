@@ -22,6 +22,23 @@ extension Step {
                 try await device.discard(operations[number % operations.count])
             }
         },
+        Step("reverts a row", 2) { device, random in
+            let id = device.anyID(&random)
+            return { device in
+                try await device.givingUp(device.world.settings.key(id)) { try await device.table().revert(id) }
+            }
+        },
+        Step("takes a deletion back", 4) { device, random in
+            let id = device.anyID(&random)
+            return { device in
+                let key = device.world.settings.key(id)
+                let witness = ChangeWitness { _, _ in
+                    device.world.note("    \(device.name) takes back the deletion of \(key).")
+                    device.world.ledger.takeBackDeletion(of: key, by: device.number)
+                }
+                try await witness.seeing { try await device.table().undoDelete(id) }
+            }
+        },
     ]
 }
 
@@ -31,6 +48,7 @@ enum Choice: CaseIterable {
     case merged
     case server
     case discard
+    case delete
 }
 
 extension Device {
@@ -42,15 +60,16 @@ extension Device {
             case .merged: .keepMerged(Record(id: .string(error.itemID), ["title": .string(newToken())]))
             case .server: .takeServer
             case .discard: .discard
+            case .delete: .deleteInstead
             }
         let key = world.settings.key(error.itemID)
         let witness = ChangeWitness { [self] before, after in
-            world.note("    \(name) decides \(choice) about \(error.kind) of \(key).")
+            world.note("    \(name) decides \(choice) about \(error.kind) of \(key), and has \(after.rows.map(\.story)).")
             guard let operation = before.operation(key) else {
                 return world.fail("\(name) settles an error of \(key), for which nothing waits")
             }
             switch choice {
-            case .mine, .merged:
+            case .mine, .merged, .delete:
                 world.ledger.change(by: number, from: before, to: after)
                 guard error.isConflict, !error.isMissingOnServer else { return }
                 world.ledger.keep(after.row(key, world.settings), over: error.serverItem, in: key, by: number)
@@ -61,12 +80,16 @@ extension Device {
     }
 
     func discard(_ operation: TableOperation) async throws {
-        let key = world.settings.key(operation.itemID)
-        let witness = ChangeWitness { [self] before, _ in
-            world.note("    \(name) gives up the \(operation.kind) of \(key).")
+        try await givingUp(world.settings.key(operation.itemID)) { try await context.discard(operation) }
+    }
+
+    /// Makes a call that gives up what waits for a row.
+    fileprivate func givingUp(_ key: String, _ body: () async throws -> Void) async throws {
+        let witness = ChangeWitness { [self] before, after in
             guard let stored = before.operation(key) else { return }
+            world.note("    \(name) gives up what waits for \(key), and has \(after.rows.map(\.story)).")
             world.ledger.giveUp(key, stored, by: number)
         }
-        try await witness.seeing { try await context.discard(operation) }
+        try await witness.seeing(body)
     }
 }

@@ -21,8 +21,8 @@ final class Message: @unchecked Sendable {
     var description: String {
         let name = Device.name(device)
         return switch request {
-        case .insert(let record, let deletion):
-            "\(name)'s insert of \(record.story)\(deletion.map { ", deleted by \($0)," } ?? "")"
+        case .insert(let record): "\(name)'s insert of \(record.story)"
+        case .tombstone(let record, let version, _): "\(name)'s tombstone of \(record.story) @\(version ?? "-")"
         case .update(let record, let version, let restores):
             "\(name)'s \(restores ? "restoring" : "update") of \(record.story) @\(version ?? "-")"
         case .undelete(let id, let version): "\(name)'s undeletion of \(id) @\(version ?? "-")"
