@@ -253,6 +253,7 @@ var testTargets: [Target] {
             ],
             resources: [.copy("Fixtures")]
         ),
+        .testTarget(name: "SyncMachinesTests", dependencies: ["SyncMachines"]),
         .testTarget(
             name: "OfflineSyncTests",
             dependencies: [

@@ -20,7 +20,7 @@ package enum ItemAnswer<Row: MachineRow>: Hashable, Sendable {
 package enum ItemOutcome<Row: MachineRow>: Hashable, Sendable {
     /// The server has what it should have.
     case done
-    /// A further request follows at once; whether the row has to be looked up first.
+    /// A further request follows at once.
     case again(LookUp)
     /// The server has another row, which may be a tombstone; nil when it has none.
     case conflict(Row?)
@@ -58,9 +58,7 @@ extension ItemMachine {
         case .shown(let shown) where shown.isDeleted: return tombstone(shown, sent)
         case .shown(let shown): return live(shown, sent, row, comparison)
         case .absent: return absent(sent)
-        case .hidden:
-            if sent.request == .lookUp { return conflict(nil, sent, .hiddenConflict) }
-            return (.again(.needed), .none)
+        case .hidden: return conflict(nil, sent, .hiddenConflict)
         case .refused(let provesNothingWasDone):
             if provesNothingWasDone { withdraw(sent) }
             guard waiting.editCounter == sent.editCounter else { return (.waits, .none) }
@@ -171,7 +169,7 @@ extension ItemMachine {
         // A row was to be brought back, and is there as it was deleted: the first half was carried out.
         let isHalfRestored =
             waiting.restores && !waiting.sent.isEmpty
-            && waiting.base.map { comparison.isUnchanged($0, shown) } ?? false
+            && waiting.base.map { comparison.isHalfRestored($0, shown) } ?? false
         if isOwn || isHalfRestored {
             memory.wrote(shown.version, over: waiting.baseVersion)
             return goOver(shown)
@@ -192,8 +190,6 @@ extension ItemMachine {
             // Nobody changed anything that the app knows of.
             return goOver(shown)
         }
-        waiting.shown = shown
-        change = waiting
         return conflict(shown, sent, .conflict(shown))
     }
 
@@ -233,8 +229,6 @@ extension ItemMachine {
         let isBase = waiting.restores && waiting.baseVersion == shown.version
         if isBase, sent.request == .lookUp { return (.again(.done), .none) }
         if wasDeletedHere || waiting.isForced { return goOver(shown) }
-        waiting.shown = shown
-        change = waiting
         return conflict(shown, sent, .conflict(shown))
     }
 
@@ -263,6 +257,7 @@ extension ItemMachine {
             change = waiting
             return (.again(.done), .none)
         }
+        change?.shown = nil
         return conflict(nil, sent, .conflict(nil))
     }
 
@@ -272,7 +267,12 @@ extension ItemMachine {
         _ sent: RequestUnderWay<Row>,
         _ outcome: ItemOutcome<Row>
     ) -> (ItemOutcome<Row>, RowEffect<Row>) {
-        if let shown { change?.sent.removeAll { $0.isDead(given: shown) } }
+        if let shown {
+            // A pull may have brought a newer row while the answer was on its way: which is the newer one, nobody can tell.
+            if change?.asksForRow == true, change?.shown?.version != shown.version { needsRow = true }
+            change?.shown = shown
+            change?.sent.removeAll { $0.isDead(given: shown) }
+        }
         change?.hasUnknownOutcome = false
         guard change?.editCounter == sent.editCounter else { return (.waits, .none) }
         change?.state = .conflicted

@@ -102,6 +102,9 @@ extension ItemMachine {
             waiting.edited()
             change = waiting
         } else {
+            // Nothing waited before: the row is as it was, if it is still what the deletion is based on.
+            let isAsItWas = waiting.isBasedOnOlderRow || waiting.base?.version == row?.version
+            guard isAsItWas, waiting.shown == nil, waiting.sent.isEmpty else { return discard() }
             end()
         }
         return row.map { .local($0) } ?? RowEffect.none

@@ -36,9 +36,7 @@ package struct RequestUnderWay<Row: MachineRow>: Hashable, Sendable {
 package enum LookUp: Hashable, Sendable {
     /// Nothing.
     case notDone
-    /// It is to be looked up: an answer did not show it.
-    case needed
-    /// It was looked up.
+    /// It was looked up, or an answer has shown it.
     case done
 }
 
@@ -65,7 +63,7 @@ extension ItemMachine {
         _ row: Row?,
         _ lookUp: LookUp
     ) -> ItemRequest<Row>? {
-        if lookUp == .needed || (waiting.hasUnknownOutcome && lookUp == .notDone) { return .lookUp }
+        if waiting.hasUnknownOutcome, lookUp == .notDone { return .lookUp }
         switch waiting.kind {
         case .insert: return row.map { .insert($0) }
         case .update:

@@ -39,7 +39,7 @@ struct AnswerRecorder: Sendable {
         let comparison = TableRowComparison(
             table: table,
             shownColumns: try ConfigurationTable.shownColumns(of: table.name, &transaction),
-            mayBeOwn: !underWay.sentBefore.isEmpty || underWay.request.writesRow
+            mayBeOwn: !underWay.sentBefore.isEmpty
         )
         let row = try transaction.record(.string(current.itemID), in: table.name).map(table.withoutLocalColumns)
         var (outcome, effect) = item.machine.receive(answer.answer, to: underWay, row, comparison)
@@ -79,8 +79,7 @@ struct AnswerRecorder: Sendable {
         case .parked: try store(refusal(answer.error), current, &transaction)
         case .unknown where current.editCounter == sent.editCounter:
             try store(refusal(answer.error), current, &transaction)
-        case .again: try OperationQueue.removeErrors(of: current, &transaction)
-        case .done, .waits, .unknown, .ignored: break
+        case .done, .again, .waits, .unknown, .ignored: break
         }
     }
 
@@ -141,6 +140,4 @@ extension ItemRequest {
         case .delete, .tombstone, .lookUp: nil
         }
     }
-
-    fileprivate var writesRow: Bool { row != nil }
 }

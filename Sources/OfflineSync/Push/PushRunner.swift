@@ -102,7 +102,9 @@ struct PushRunner {
             return result.isTaken
         }
         let number = inFlight.operation.id
-        guard var again = try await next(after: number - 1, through: number, schema, lookUp: lookUp) else { return false }
+        guard var again = try await next(after: number - 1, through: number, schema, lookUp: lookUp) else {
+            return false
+        }
         again.repetitions = inFlight.repetitions + 1
         return try await process(try await sender.send(again), of: again, schema)
     }

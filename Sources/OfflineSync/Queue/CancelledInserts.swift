@@ -31,7 +31,8 @@ enum CancelledInserts {
     ) throws -> (TableOperation, Record)? {
         let key = OperationCoding.itemKey(itemID, table)
         guard
-            let value = try ConfigurationTable.row(.cancelledInsert, table.name, key, &transaction)?["value"]?.stringValue
+            let value = try ConfigurationTable.row(.cancelledInsert, table.name, key, &transaction)?["value"]?
+                .stringValue
         else { return nil }
         try transaction.delete(ConfigurationTable.query(.cancelledInsert, table.name, key))
         let node = try JSONNode(parsing: Array(value.utf8))

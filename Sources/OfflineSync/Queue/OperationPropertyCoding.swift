@@ -16,7 +16,7 @@ struct OperationPropertyCoding {
         var properties = JSONWriter()
         properties.add("type", change.kind.rawValue)
         if let item = change.deletedRow { properties.add("item", json: try coding.object(item)) }
-        if !change.sent.isEmpty {
+        if change.wasSent || !change.sent.isEmpty {
             let requests = try change.sent.map(request)
             properties.add("requests", json: "[" + requests.joined(separator: ",") + "]")
         }

@@ -80,7 +80,9 @@ struct QueuedItem {
             }
             if row == baseBefore {
                 // It is the local row of then: what it does not have was null.
-                for column in table.columns where !column.isLocal && row[column.name] == nil { row[column.name] = .null }
+                for column in table.columns where !column.isLocal && row[column.name] == nil {
+                    row[column.name] = .null
+                }
             }
             var merge = try merge(&transaction)
             try merge.replace(by: row, &transaction)

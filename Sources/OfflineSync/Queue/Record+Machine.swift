@@ -1,4 +1,4 @@
-internal import SyncContract
+package import SyncContract
 internal import SyncMachines
 
 extension Record: MachineRow {
@@ -13,11 +13,11 @@ struct TableRowComparison: RowComparison {
     let table: TableDefinition
     /// The columns that rows of the server have shown: another one that is absent says nothing.
     let shownColumns: Set<String>
-    /// Whether this device may have written the row: then a default of the server can stand in place of a null.
+    /// Whether an earlier attempt of this device may have written the row: then a default of the server can stand in place of a null.
     var mayBeOwn = false
 
     func wrote(_ sent: Record, _ shown: Record) -> Bool {
-        table.hasSameContent(sent, shown, defaultsCountAsNull: true, shownColumns: shownColumns)
+        table.hasSameContent(sent, shown, defaultsCountAsNull: mayBeOwn, shownColumns: shownColumns)
     }
 
     func agrees(_ local: Record, _ shown: Record) -> Bool {
@@ -27,4 +27,6 @@ struct TableRowComparison: RowComparison {
     func isUnchanged(_ base: Record, _ shown: Record) -> Bool {
         table.hasSameContent(base, shown, defaultsCountAsNull: false, shownColumns: shownColumns)
     }
+
+    func isHalfRestored(_ tombstone: Record, _ shown: Record) -> Bool { isUnchanged(tombstone, shown) }
 }

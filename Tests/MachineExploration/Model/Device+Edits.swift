@@ -1,0 +1,128 @@
+import SyncMachines
+
+/// What an event does beyond the device: notes about edits, and what was found wrong.
+struct Consequence: Hashable {
+    /// Edits that somebody decided to give up.
+    var givenUp: Edits = []
+    /// Edits that need not arrive: the server has what they say, or it does not matter.
+    var satisfied: Edits = []
+    var violation = Violation.none
+}
+
+// What a person does on a device.
+extension Device {
+    /// Numbers an edit or decision.
+    private mutating func countEdit() {
+        edits = min(edits + 1, Edits.perDevice)
+        tip = edits + (side == .a ? 0 : Edits.perDevice)
+        pending.formUnion(Edits(tip: tip))
+        known.formUnion(Edits(tip: tip))
+    }
+
+    mutating func update(_ content: ModelRow.Content, seen: ModelRow?) -> Consequence? {
+        guard var stored = row, machine.change?.kind != .delete else { return nil }
+        stored.history = known
+        guard let effect = try? machine.update(stored, seen: seen?.version) else { return nil }
+        if let seen {
+            known = known.intersection(.all(of: side)).union(overruled).union(seen.history)
+        }
+        countEdit()
+        apply(effect)
+        row?.content = content
+        written = content
+        return Consequence()
+    }
+
+    mutating func insert(_ content: ModelRow.Content) -> Consequence? {
+        guard row == nil, (try? machine.insert()) != nil else { return nil }
+        countEdit()
+        row = ModelRow(content: content, version: nil)
+        written = content
+        return Consequence()
+    }
+
+    mutating func delete() -> Consequence? {
+        guard var stored = row, machine.change?.kind != .delete else { return nil }
+        stored.history = known
+        guard let cancelled = try? machine.delete(stored, seen: nil) else { return nil }
+        countEdit()
+        row = nil
+        written = ModelRow.deletion
+        guard cancelled else { return Consequence() }
+        return Consequence(givenUp: pending)
+    }
+
+    mutating func discard() -> Consequence? {
+        guard let waiting = machine.change, !waiting.isUndo else { return nil }
+        return giveUp(for: waiting.shown ?? waiting.base) { $0.discard() }
+    }
+
+    mutating func takeServer() -> Consequence? {
+        guard let waiting = machine.change, waiting.state == .conflicted, let seen = conflict else { return nil }
+        var newest = waiting.shown
+        if newest == nil, case .row(let shown) = seen { newest = shown }
+        return giveUp(for: newest ?? waiting.base) { $0.takeServer(seen) }
+    }
+
+    /// A change is dropped for a row of the server.
+    private mutating func giveUp(
+        for restored: ModelRow?,
+        _ decision: (inout ItemMachine<ModelRow>) -> RowEffect<ModelRow>
+    ) -> Consequence {
+        apply(decision(&machine))
+        let back = restored?.history ?? []
+        let givenUp = pending.subtracting(back)
+        guard machine.change != nil else {
+            known = back
+            return Consequence(givenUp: givenUp)
+        }
+        // What takes it back is silent: nobody waits for it.
+        known.formUnion(back)
+        countEdit()
+        written = row?.content ?? ModelRow.deletion
+        return Consequence(givenUp: givenUp, satisfied: Edits(tip: tip))
+    }
+
+    mutating func keepMine() -> Consequence? {
+        guard machine.change?.state == .conflicted, let seen = conflict else { return nil }
+        if case .row(let shown) = seen {
+            overruled.formUnion(shown.history.intersection(.all(of: side.other)).subtracting(known))
+            known.formUnion(shown.history)
+        }
+        countEdit()
+        let effect = machine.keepMine(seen)
+        apply(effect)
+        guard machine.change != nil else { return Consequence(satisfied: pending) }
+        return Consequence(satisfied: overruled)
+    }
+
+    mutating func undoDelete() -> Consequence? {
+        guard machine.change?.kind == .delete, row == nil, let effect = machine.undoDelete() else { return nil }
+        countEdit()
+        apply(effect)
+        guard machine.change != nil else {
+            known = row?.history ?? []
+            return Consequence(givenUp: pending)
+        }
+        written = row?.content ?? ModelRow.deletion
+        return Consequence()
+    }
+
+    /// A refused change is to be sent again.
+    mutating func retry() -> Consequence? {
+        guard machine.change?.state == .parked else { return nil }
+        machine.change?.state = .pending
+        return Consequence()
+    }
+
+    mutating func apply(_ effect: RowEffect<ModelRow>) {
+        switch effect {
+        case .none: break
+        case .server(let server): row = server
+        case .adopt(let server): row?.version = server.version
+        case .local(let local): row = local
+        case .version(let version): row?.version = version
+        case .remove: row = nil
+        }
+    }
+}

@@ -1,0 +1,188 @@
+import SyncMachines
+
+// What the engine of a device does: it sends, records answers, and applies what pulls bring.
+extension Device {
+    /// Stores what goes out.
+    mutating func prepare() -> Consequence? {
+        guard case .free = slot, machine.change?.state == .pending,
+            let sent = machine.prepare(row?.sendable, after: lookUp)
+        else { return nil }
+        switch sent.request {
+        case .insert(let row):
+            values |= 1 << row.content
+            // Whoever inserts where a deletion was seen goes over a tombstone knowingly.
+            if machine.memory.isDeleted { values |= 1 << ModelRow.deletion }
+        case .update(let row, _, let isRestoring):
+            values |= 1 << row.content
+            if isRestoring, machine.memory.isDeleted { values |= 1 << ModelRow.deletion }
+        case .delete, .tombstone: values |= 1 << ModelRow.deletion
+        case .lookUp: break
+        }
+        let message = Message(sent.request, from: side, history: known, tip: tip, values: values)
+        slot = .ready(sent, message)
+        return Consequence()
+    }
+
+    mutating func answered(_ answer: Answer) -> Consequence? {
+        switch slot {
+        case .ready(let sent, let message), .again(let sent, let message):
+            slot = .answered(sent, message, answer)
+            return Consequence()
+        case .free, .answered: return nil
+        }
+    }
+
+    mutating func sendAgain() -> Consequence? {
+        guard case .ready(let sent, let message) = slot else { return nil }
+        slot = .again(sent, message)
+        return Consequence()
+    }
+
+    /// Records the answer that has arrived.
+    mutating func record() -> Consequence? {
+        guard case .answered(let sent, let message, let answer) = slot else { return nil }
+        let waiting = pending
+        if answer.kind == .taken || answer.kind == .takenUnseen { pending.subtract(message.history) }
+        if let shown = answer.shownRow { pending.subtract(shown.history) }
+        let base = machine.change?.base
+        let consequence = receive(answer.machineAnswer, to: sent, message, answer.shownRow)
+        if let shown = answer.shownRow { noteRebase(from: base, onto: shown, waiting) }
+        return consequence
+    }
+
+    /// Records that the request ended without an answer that shows anything.
+    mutating func end(with answer: ItemAnswer<ModelRow>) -> Consequence? {
+        switch slot {
+        case .free: nil
+        case .ready(let sent, let message), .again(let sent, let message), .answered(let sent, let message, _):
+            receive(answer, to: sent, message, nil)
+        }
+    }
+
+    private mutating func receive(
+        _ answer: ItemAnswer<ModelRow>,
+        to sent: RequestUnderWay<ModelRow>,
+        _ message: Message,
+        _ shown: ModelRow?
+    ) -> Consequence {
+        let before = machine.change
+        let (outcome, effect) = machine.receive(answer, to: sent, row?.sendable, ModelComparison())
+        slot = .free
+        page?.isOutrun = true
+        apply(effect)
+        lookUp = if case .again(let next) = outcome { next } else { .notDone }
+        var consequence = Consequence()
+        switch outcome {
+        case .conflict(let server):
+            conflict = server.map { .row($0) } ?? .nothing
+            let others = Edits.all(of: side.other).union(.touch)
+            if server?.history.intersection(others).subtracting(known).isEmpty ?? true {
+                consequence.violation = .conflictWithOneself
+            }
+        case .hiddenConflict: conflict = .hidden
+        case .parked: conflict = .refused
+        case .done, .again, .waits, .unknown, .ignored: break
+        }
+        guard let before, machine.change == nil else { return consequence }
+        let isSame = shown.map { $0.value == written } ?? (written == ModelRow.deletion)
+        if before.isUndo || isSame { consequence.satisfied.formUnion(pending) }
+        known = shown?.history ?? known.union(message.history)
+        row?.history = known
+        return consequence
+    }
+
+    /// Dies: what was in memory is gone.
+    mutating func die() -> Consequence? {
+        slot = .free
+        page = nil
+        lookUp = .notDone
+        return Consequence()
+    }
+
+    /// A page with the row was read, or the row by its id.
+    mutating func request(_ server: ModelRow, isLookUp: Bool) -> Consequence? {
+        guard page == nil else { return nil }
+        page = Page(row: server, isLookUp: isLookUp)
+        return Consequence()
+    }
+
+    /// Applies what was read.
+    mutating func applyPage() -> Consequence? {
+        guard let page else { return nil }
+        self.page = nil
+        if !page.isLookUp, let version = page.row.version { token = max(token, version) }
+        guard !page.isOutrun else {
+            machine.passedOver()
+            return Consequence()
+        }
+        if page.isLookUp { machine.needsRow = false }
+        var server = page.row
+        if server.version == nil {
+            guard page.isLookUp else { return Consequence() }
+            // What the server does not have is gone.
+            server.isDeleted = true
+        }
+        let base = machine.change?.base
+        let (decision, effect) = machine.pulled(server, isHere: row != nil, ModelComparison())
+        guard case .apply = decision else {
+            apply(effect)
+            noteRebase(from: base, onto: server, pending)
+            return Consequence()
+        }
+        // A tombstone of a row that was not here shows nobody anything.
+        if row != nil || !server.isDeleted { known = server.history }
+        row = server.isDeleted ? nil : server
+        return Consequence()
+    }
+
+    /// A change that is based on a row with the same content as its base goes over nothing that anybody would miss, as long
+    /// as nobody has seen a part of the change before: then it was put back on purpose.
+    private mutating func noteRebase(from base: ModelRow?, onto shown: ModelRow, _ waiting: Edits) {
+        guard machine.change?.baseVersion == shown.version, let base, base.version != shown.version,
+            base.value == shown.value, shown.history.isDisjoint(with: waiting)
+        else { return }
+        known.formUnion(shown.history)
+    }
+
+    /// Does what an event says; nil when it cannot happen.
+    mutating func handle(_ event: DeviceEvent) -> Consequence? {
+        switch event.kind {
+        case .update: update(event.content, seen: nil)
+        case .delete: delete()
+        case .insert: insert(event.content)
+        case .discard: discard()
+        case .keepMine: keepMine()
+        case .takeServer: takeServer()
+        case .undoDelete: undoDelete()
+        case .retry: retry()
+        case .openEditor: open()
+        case .saveEditor: save(event.content)
+        case .prepare: prepare()
+        case .sendAgain: sendAgain()
+        case .answered: answered(event.answer)
+        case .record: record()
+        case .noAnswer: end(with: .aborted(provesNothingWasDone: false))
+        case .notDone: end(with: .aborted(provesNothingWasDone: true))
+        case .failed: end(with: .failed)
+        case .refused: end(with: .refused(provesNothingWasDone: true))
+        case .refusedByGateway: end(with: .refused(provesNothingWasDone: false))
+        case .die: die()
+        case .requestPage: request(event.row, isLookUp: false)
+        case .lookUpRow: request(event.row, isLookUp: true)
+        case .applyPage: applyPage()
+        }
+    }
+
+    private mutating func open() -> Consequence? {
+        guard editor == nil, var shown = row, shown.version != nil else { return nil }
+        shown.history = known
+        editor = shown
+        return Consequence()
+    }
+
+    private mutating func save(_ content: ModelRow.Content) -> Consequence? {
+        guard let opened = editor else { return nil }
+        editor = nil
+        return update(content, seen: opened)
+    }
+}

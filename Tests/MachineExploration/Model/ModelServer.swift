@@ -1,0 +1,64 @@
+/// One row on a server with soft deletion, as protocol 3 has it: versions that grow, If-Match, tombstones.
+struct ModelServer {
+    /// The row or tombstone; without a version when there is none.
+    var row: ModelRow
+
+    /// Whether an answer about a deleted row shows the tombstone; it is empty otherwise.
+    let showsTombstones: Bool
+
+    var exists: Bool { row.version != nil }
+
+    /// The last version that fits.
+    static let lastVersion: UInt8 = 15
+
+    /// Carries out a request, or not.
+    mutating func carryOut(_ message: Message) -> Answer {
+        switch message.kind {
+        case .lookUp:
+            return exists ? Answer(.shown, row) : Answer(.absent)
+        case .insert, .newTombstone:
+            guard !exists else { return Answer(.shown, row) }
+            write(message, isDeleted: message.kind == .newTombstone)
+            return Answer(.taken, row)
+        case .update:
+            guard exists else { return Answer(.absent) }
+            guard !row.isDeleted else { return gone }
+            guard matches(message) else { return Answer(.shown, row) }
+            write(message, isDeleted: false)
+            return Answer(.taken, row)
+        case .restore, .tombstone:
+            guard exists else { return Answer(.absent) }
+            guard matches(message) else { return Answer(.shown, row) }
+            write(message, isDeleted: message.kind == .tombstone)
+            return Answer(.taken, row)
+        case .delete:
+            guard exists else { return Answer(.absent) }
+            guard !row.isDeleted else { return gone }
+            guard matches(message) else { return Answer(.shown, row) }
+            write(message, isDeleted: true)
+            return Answer(.takenUnseen)
+        }
+    }
+
+    /// A third party changes a column that the app does not declare.
+    mutating func touch() {
+        row.version = nextVersion
+        row.history.insert(.touch)
+    }
+
+    private var gone: Answer { showsTombstones ? Answer(.shown, row) : Answer(.hidden) }
+
+    private var nextVersion: UInt8 { (row.version ?? 0) + 1 }
+
+    private func matches(_ message: Message) -> Bool { message.version == nil || message.version == row.version }
+
+    private mutating func write(_ message: Message, isDeleted: Bool) {
+        row = ModelRow(
+            content: isDeleted ? row.content : message.content,
+            version: nextVersion,
+            isDeleted: isDeleted,
+            history: row.history.union(message.history),
+            tip: message.tip
+        )
+    }
+}
