@@ -14,10 +14,13 @@ package enum SeenOnServer<Row: MachineRow>: Hashable, Sendable {
 extension ItemMachine {
     /// The change stays, over what the server has.
     package mutating func keepMine(_ seen: SeenOnServer<Row>) -> RowEffect<Row> {
+        let isUndo = change?.isUndo ?? false
         change?.edited()
         guard var waiting = change else { return .none }
         switch seen {
-        case .refused: return .none
+        case .refused:
+            change?.isUndo = isUndo
+            return .none
         case .row(let shown):
             if waiting.kind == .delete, shown.isDeleted {
                 memory.deleted()
