@@ -149,8 +149,10 @@ final class Ledger {
     func keep(_ row: Record?, over serverRow: Record?, in key: String, by device: Int) {
         let place = Place(device: device, key: key)
         guard let serverRow else { return _ = forced.insert(place) }
-        let theirs = deletion(shownBy: serverRow).map { [$0] } ?? tokens(serverRow)
-        let mine = row.map { tokens($0) } ?? [deletion(of: key, by: device)]
+        let theirs = self.deletion(shownBy: serverRow).map { [$0] } ?? tokens(serverRow)
+        let deletion = deletion(of: key, by: device)
+        // A deletion that is taken back leaves what it replaced, over the same row.
+        let mine = row.map { tokens($0) } ?? [deletion] + (edits[deletion]?.follows ?? [])
         for token in mine { decisions[device, default: [:]][token, default: []].formUnion(theirs) }
     }
 
@@ -221,12 +223,12 @@ final class Ledger {
 
     private func mayReplaceDeletion(_ new: String, _ deletion: String, in key: String, by device: Int) -> Bool {
         if mayReplace(new, deletion, by: device) { return true }
-        // It also follows a deletion of its own of the same content.
-        guard let history = server.row(key)?.history,
-            let index = history.lastIndex(where: { $0.content.deletion == nil })
+        // What was made anew after some deletion goes over a later one, unless that one has deleted it.
+        let deletions = seenDeletions[Place(device: device, key: key)] ?? []
+        guard deletions.contains(where: { follows(new, $0, device) }), let history = server.row(key)?.history,
+            let deleted = history.last(where: { $0.content.deletion == nil })
         else { return false }
-        return history[index].content.tokens.allSatisfy { follows(new, $0, device) }
-            && (seenDeletions[Place(device: device, key: key)] ?? []).contains { follows(new, $0, device) }
+        return !deleted.content.tokens.contains { $0 == new || follows($0, new, device) }
     }
 
     /// Whether one token came after another, through any number of edits and this device's decisions.

@@ -72,7 +72,8 @@ final class SimulatedServer {
         return RemoteError(
             .conflict,
             "there is another version",
-            status: isDeleted && !isShown ? 410 : status,
+            // That an id is taken is no news about what has it.
+            status: isDeleted && !isShown && status != 409 ? 410 : status,
             serverRecord: isShown ? record(row) : nil
         )
     }

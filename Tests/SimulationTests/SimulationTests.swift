@@ -27,7 +27,7 @@ struct SimulationTests {
         }
         print("requests", requests, "seconds", Date().timeIntervalSince(start))
         for (kind, (count, seed)) in kinds.sorted(by: { $0.value.0 > $1.value.0 }) { print(count, kind, "first", seed) }
-        if let seed = ProcessInfo.processInfo.environment["STORY"].flatMap({ UInt64($0) }) {
+        for seed in (ProcessInfo.processInfo.environment["STORY"] ?? "").split(separator: ",").compactMap({ UInt64($0) }) {
             let outcome = try Self.simulation.run(seed: seed)
             print(try Self.simulation.report(on: outcome))
         }
