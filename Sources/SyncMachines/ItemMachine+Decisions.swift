@@ -81,13 +81,21 @@ extension ItemMachine {
 
     /// The row is deleted instead, here and on the server.
     package mutating func deleteInstead(_ row: Row?, _ seen: SeenOnServer<Row>) -> RowEffect<Row> {
-        guard change != nil else { return .none }
-        if change?.kind != .delete {
-            change?.kind = .delete
-            change?.deletedRow = row
-            change?.replacedKind = nil
+        guard let waiting = change else { return .none }
+        guard waiting.kind != .delete else {
+            _ = keepMine(seen)
+            return .remove
         }
+        change?.kind = .delete
+        change?.deletedRow = row
         _ = keepMine(seen)
+        // Taken back, it is a change again, over what was seen.
+        change?.replacedKind =
+            switch seen {
+            case .refused: waiting.kind
+            case .nothing: .insert
+            case .row, .hidden: .update
+            }
         return .remove
     }
 

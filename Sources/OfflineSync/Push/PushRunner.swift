@@ -195,8 +195,3 @@ private struct ForbiddenOperations {
         )
     }
 }
-
-/// Runs a body in a task of its own, so that cancelling the caller does not reach it.
-func uncancelled<Value: Sendable>(_ body: sending @escaping () async throws -> Value) async throws -> Value {
-    try await Task { try await body() }.value
-}
