@@ -16,17 +16,17 @@ struct LateRequestTests {
             let (phone, laptop) = (world.phone, world.laptop)
             try await laptop.table.insert(["text": "milk"], id: "x")
             laptop.server.intercept(.answerLost)
-            _ = try await syncErrorCode { try await laptop.context.push() }
+            _ = try await syncErrorCode { _ = try await laptop.context.push() }
             try await phone.pull()
             try await phone.table.update(Record(id: "x", ["text": "of the phone"]))
-            try await phone.context.push()
+            _ = try await phone.context.push()
             try await laptop.table.delete("x")
             world.emulator.inject(.respond(EmulatorResponse(400), times: 1) { $0.method == "POST" })
-            try await laptop.context.push()
+            _ = try await laptop.context.push()
             for error in try await laptop.context.operationErrors() {
                 try await laptop.context.resolve(error, with: .keepMine)
             }
-            try await laptop.context.push()
+            _ = try await laptop.context.push()
             #expect(world.onServer() == ["x": "of the phone"], "the edit that nobody here has seen is not deleted")
             #expect(try await laptop.onlyError().isConflict)
         }
@@ -41,9 +41,9 @@ struct LateRequestTests {
             let laptop = world.laptop
             try await laptop.table.insert(["text": "milk"], id: "x")
             laptop.server.intercept(.late)
-            _ = try await syncErrorCode { try await laptop.context.push() }
+            _ = try await syncErrorCode { _ = try await laptop.context.push() }
             try await laptop.table.delete("x")
-            try await laptop.context.push()
+            _ = try await laptop.context.push()
             await laptop.server.deliver()
             #expect(world.onServer().isEmpty)
             try await world.phone.pull()
@@ -62,11 +62,11 @@ struct LateRequestTests {
             let laptop = world.laptop
             try await laptop.table.update(Record(id: "a", ["text": "cream"]))
             laptop.server.intercept(.late)
-            _ = try await syncErrorCode { try await laptop.context.push() }
+            _ = try await syncErrorCode { _ = try await laptop.context.push() }
             try await laptop.table.revert("a")
             #expect(try await laptop.text("a") == "milk", "at once")
             if arrivesBeforePush { await laptop.server.deliver() }
-            try await laptop.context.push()
+            _ = try await laptop.context.push()
             await laptop.server.deliver()
             #expect(world.onServer() == ["a": "milk"])
             for device in [laptop, world.phone] {
@@ -84,12 +84,12 @@ struct LateRequestTests {
             let laptop = world.laptop
             try await laptop.table.delete("a")
             laptop.server.intercept(.late)
-            _ = try await syncErrorCode { try await laptop.context.push() }
+            _ = try await syncErrorCode { _ = try await laptop.context.push() }
             try await laptop.table.revert("a")
             #expect(try await laptop.text("a") == "milk")
             await laptop.server.deliver()
             #expect(world.onServer().isEmpty)
-            try await laptop.context.push()
+            _ = try await laptop.context.push()
             #expect(world.onServer() == ["a": "milk"])
         }
     }
@@ -100,13 +100,13 @@ struct LateRequestTests {
             try await world.shareItem()
             let laptop = world.laptop
             try await laptop.table.delete("a")
-            try await laptop.context.push()
+            _ = try await laptop.context.push()
             try await laptop.table.insert(["text": "cream"], id: "a")
             // The insert meets the tombstone, then the restore is late.
             laptop.server.intercept(.whileUnderWay {}, .late)
-            _ = try await syncErrorCode { try await laptop.context.push() }
+            _ = try await syncErrorCode { _ = try await laptop.context.push() }
             try await laptop.table.delete("a")
-            try await laptop.context.push()
+            _ = try await laptop.context.push()
             await laptop.server.deliver()
             #expect(world.onServer().isEmpty)
             #expect(try await laptop.context.operations().isEmpty)

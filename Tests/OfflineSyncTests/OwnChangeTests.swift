@@ -16,7 +16,7 @@ struct OwnChangeTests {
             let laptop = world.laptop
             var held = try #require(try await laptop.table.read("a"))
             try await laptop.table.update(Record(id: "a", ["complete": true]))
-            try await laptop.context.push()
+            _ = try await laptop.context.push()
             held["text"] = "cream"
             try await laptop.table.update(held)
             #expect(try await laptop.context.push().conflicts.isEmpty)
@@ -34,10 +34,10 @@ struct OwnChangeTests {
             let laptop = world.laptop
             var held = try #require(try await laptop.table.read("a"))
             try await world.phone.table.update(Record(id: "a", ["text": "theirs"]))
-            try await world.phone.context.push()
+            _ = try await world.phone.context.push()
             try await laptop.pull()
             try await laptop.table.update(Record(id: "a", ["complete": true]))
-            try await laptop.context.push()
+            _ = try await laptop.context.push()
             held["text"] = "cream"
             try await laptop.table.update(held)
             #expect(try await laptop.table.read("a")?.version == held.version, "what it is based on is shown")
@@ -52,14 +52,14 @@ struct OwnChangeTests {
             try await world.shareItem()
             let laptop = world.laptop
             try await laptop.table.delete("a")
-            try await laptop.context.push()
+            _ = try await laptop.context.push()
             try await laptop.table.insert(["text": "cream"], id: "a")
             #expect(try await laptop.context.push().conflicts.isEmpty)
             #expect(world.onServer() == ["a": "cream"])
             // One that somebody else deleted and this device has never seen is another matter.
             try await world.phone.pull()
             try await world.phone.table.delete("a")
-            try await world.phone.context.push()
+            _ = try await world.phone.context.push()
             try await laptop.table.update(Record(id: "a", ["text": "butter"]))
             #expect(try await laptop.context.push().conflicts.count == 1)
         }
@@ -73,7 +73,7 @@ struct OwnChangeTests {
             try await laptop.table.update(Record(id: "a", ["text": "cream"]))
             // The first copy is carried out, the answer is that to the second.
             laptop.server.intercept(.late)
-            _ = try await syncErrorCode { try await laptop.context.push() }
+            _ = try await syncErrorCode { _ = try await laptop.context.push() }
             await laptop.server.deliver()
             #expect(try await laptop.context.push().conflicts.isEmpty)
             #expect(world.onServer() == ["a": "cream"])
@@ -86,14 +86,14 @@ struct OwnChangeTests {
         try await SyncWorld.with(dialect) { world in
             let laptop = world.laptop
             try await world.phone.table.insert(["text": "theirs"], id: "a")
-            try await world.phone.context.push()
+            _ = try await world.phone.context.push()
             try await laptop.table.insert(["text": "mine"], id: "a")
             #expect(try await laptop.context.push().conflicts.count == 1)
             try await laptop.table.delete("a")
             #expect(try await laptop.context.push().conflicts.count == 1)
             #expect(world.onServer() == ["a": "theirs"])
             try await laptop.context.resolve(try await laptop.onlyError(), with: .keepMine)
-            try await laptop.context.push()
+            _ = try await laptop.context.push()
             #expect(world.onServer().isEmpty)
         }
     }

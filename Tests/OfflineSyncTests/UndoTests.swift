@@ -75,7 +75,7 @@ struct UndoTests {
         #expect(try await context.operations().map(\.itemID) == ["a", "b"])
         #expect(try await table.read("a")?["text"] == "first")
         try await table.delete("a")
-        _ = try await syncErrorCode { try await context.push() }
+        _ = try await syncErrorCode { _ = try await context.push() }
         #expect(try await syncErrorCode { try await table.undoDelete("a") } == .invalidAction)
         #expect(try await store.verifyQueue().isEmpty)
     }
