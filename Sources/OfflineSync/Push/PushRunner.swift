@@ -7,10 +7,12 @@ internal import SyncContract
 /// Between them the item may be edited; the edit counter tells.
 struct PushRunner {
     let store: any SyncContextDataSource
+    let answers: AnswerLog
     private let sender: OperationSender
 
-    init(store: any SyncContextDataSource, remote: any SyncRemote) {
+    init(store: any SyncContextDataSource, remote: any SyncRemote, answers: AnswerLog) {
         self.store = store
+        self.answers = answers
         sender = OperationSender(
             remote: remote,
             storesUndeclaredColumns: store.capabilities.contains(.unknownColumns)
@@ -107,7 +109,13 @@ struct PushRunner {
             storesUndeclaredColumns: store.capabilities.contains(.unknownColumns)
         )
         // What the server did must be recorded even when the task is being cancelled.
-        try await uncancelled { try await store.write { try recorder.record(outcome, &$0, schema) } }
+        let (answers, itemID, table) = (answers, inFlight.operation.itemID, inFlight.table)
+        try await uncancelled {
+            try await store.write { transaction in
+                try recorder.record(outcome, &transaction, schema)
+                answers.answerRecorded(for: itemID, in: table)
+            }
+        }
     }
 }
 

@@ -26,6 +26,10 @@ enum ConfigurationVerification {
                 if value.flatMap({ Int64($0) }) ?? 0 < 1 { report("the highest number that was used is not a number") }
             case .shownColumns?:
                 if value == nil { report("the columns that the server has shown\(of) are not there") }
+            case .setAside?:
+                if value?.isEmpty ?? true { report("a row\(of) was set aside without a reason") }
+            case .purgedRow?:
+                if value?.contains(" ") != true { report("a purged row\(of) has neither stamp nor version") }
             case nil: break
             }
         }
