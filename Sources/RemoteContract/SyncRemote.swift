@@ -99,6 +99,7 @@ public protocol SyncRemote: Sendable {
     ///   - row: The row's id, version and stamp, as far as the table keeps them.
     ///   - table: The table.
     ///   - cursor: Where the pull starts.
+    /// - Returns: False when only a change can bring the row again.
     func mayRepeat(_ row: Record, of table: TableDefinition, after cursor: String) -> Bool
 }
 

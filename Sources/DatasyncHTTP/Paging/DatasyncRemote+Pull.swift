@@ -55,7 +55,8 @@ extension DatasyncRemote {
         return PullPage(
             records: page.records,
             setAside: page.setAside,
-            next: paging.isFinished ? nil : try PagingState.everything(paging).position
+            next: paging.isFinished ? nil : try PagingState.everything(paging).position,
+            totalCount: page.totalCount.map { min($0, query.limit ?? $0) }
         )
     }
 

@@ -16,12 +16,8 @@ struct PageApplication: Sendable {
     let schema: StoreSchema
     let storesUndeclaredColumns: Bool
 
-    /// Applies rows in their order. Of two rows of one id the later one counts.
-    ///
-    /// - Parameters:
-    ///   - records: The rows.
-    ///   - request: What asked for them. A row for which an answer was recorded since is passed over, and marked: which
-    ///     of both is newer only the server can say.
+    /// Applies rows in their order. Of two rows of one id the later one counts. A row for which an answer was recorded
+    /// since the request was started is passed over, and marked: which of both is newer only the server can say.
     func apply(
         _ records: [Record],
         from request: AnswerLog.Request,

@@ -26,6 +26,7 @@ struct PullMachine: Sendable {
     private let table: TableDefinition
     private let limit: Int?
 
+    private var position: PullPosition
     private var positions = CycleDetector<PullPosition>(mostMeetings: 0)
     private var pages = CycleDetector<Int>(mostMeetings: PullMachine.mostRepetitions)
     private var emptyPages = 0
@@ -37,12 +38,11 @@ struct PullMachine: Sendable {
     /// The rows that a pull of everything has brought; nil in a pull of changes, where a row may come again as another.
     private(set) var seen: SeenRows?
 
-    /// A pull that starts at a position.
-    ///
-    /// - Parameter limit: The most rows that were asked for.
+    /// A pull that starts at a position, of as many rows as the limit says at the most.
     init(_ start: PullPosition, of table: TableDefinition, limit: Int? = nil) {
         self.table = table
         self.limit = limit
+        position = start
         if start == .everything { seen = SeenRows() }
         _ = positions.closesCircle(start)
     }
@@ -58,7 +58,8 @@ struct PullMachine: Sendable {
         if seen != nil { hasNews = see(page) }
         guard let next = page.next else { return nil }
 
-        if positions.closesCircle(next) { throw .repeatsPosition }
+        if next == position || positions.closesCircle(next) { throw .repeatsPosition }
+        position = next
         if let limit, rowCount > limit { throw .exceedsLimit(limit) }
         emptyPages = rows == 0 ? emptyPages + 1 : 0
         if emptyPages > Self.mostEmptyPages { throw .onlyEmptyPages(emptyPages) }
@@ -73,11 +74,11 @@ struct PullMachine: Sendable {
         return next
     }
 
-    /// Refuses an order that runs backwards. From one page to the next the beginnings count: the end of one comes again
-    /// at the beginning of the other, where it may stand otherwise.
+    /// Refuses an order that runs backwards. A page may begin before the one before it, where rows have become visible
+    /// late, but not lie before it as a whole.
     private mutating func checkOrder(_ keys: [Int64]) throws(Endlessness) {
-        guard let first = keys.first else { return }
-        guard first >= firstKey ?? first, zip(keys, keys.dropFirst()).allSatisfy({ $0 <= $1 }) else {
+        guard let first = keys.first, let last = keys.last else { return }
+        guard last >= firstKey ?? last, zip(keys, keys.dropFirst()).allSatisfy({ $0 <= $1 }) else {
             throw .runsBackwards
         }
         firstKey = first

@@ -164,9 +164,7 @@ struct PullRunner {
         )
     }
 
-    /// Applies a page when pushes leave it its turn.
-    ///
-    /// - Parameter isNews: Whether there is something to write beside the page's rows.
+    /// Applies a page when pushes leave it its turn; one without rows when there is something to write beside them.
     func apply(
         _ fetched: Fetched,
         isNews: Bool,

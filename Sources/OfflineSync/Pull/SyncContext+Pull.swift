@@ -48,6 +48,8 @@ extension SyncContext {
     ///     starts from the beginning.
     ///   - queryID: A name for the query, 1 to 128 characters. A reconciling pull does not use it.
     ///   - options: How it is done.
+    /// - Returns: What changed locally.
+    /// - Throws: As ``pull(_:_:options:)``, and ``SyncError/Code/invalidParameter`` for an id that is none.
     @discardableResult
     public func pull(
         _ source: any SyncSource,

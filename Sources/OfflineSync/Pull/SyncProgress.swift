@@ -20,6 +20,8 @@ public struct SyncProgress: Sendable, Hashable {
 struct PullProgress: Sendable {
     private var completed = 0
     private var total = 0
+    /// Whether the server has counted what is in the total.
+    private var isCounted = false
     private var estimate = 0.0
 
     /// How many tables the pull has, and how many of them are done.
@@ -28,29 +30,28 @@ struct PullProgress: Sendable {
 
     init(tables: Int) { self.tables = max(1, tables) }
 
-    /// Takes in a page that was applied.
-    ///
-    /// - Parameters:
-    ///   - rows: How many rows it had.
-    ///   - left: How many the server says are still to come, this page included; nil when it does not say.
-    ///   - isLast: Whether it is the last one of its table.
+    /// Takes in a page that was applied: its rows, how many the server says there were left with them, when it says so,
+    /// and whether it was the last page of its table.
     mutating func applied(rows: Int, of left: Int?, isLast: Bool) -> SyncProgress {
         if let left {
             total = completed + max(left, rows)
+            isCounted = true
         } else if !isLast, completed + rows >= total {
             // That there is as much again as came last is as good a guess as any.
             total = completed + 2 * max(1, rows)
+            isCounted = false
         }
         completed += rows
         if isLast {
             total = completed
+            isCounted = true
             finished += 1
         }
         let share = isLast ? 0 : Double(completed) / Double(max(1, total))
         // What is left of the last table is never nothing before its last page.
         let reached = (Double(finished) + min(share, 0.999)) / Double(tables)
         estimate = finished == tables ? 1 : max(estimate, reached)
-        let isExact = (left != nil || isLast) && finished >= tables - 1
+        let isExact = isCounted && finished >= tables - 1
         return SyncProgress(progressEstimate: estimate, completed: completed, total: total, isExact: isExact)
     }
 }
