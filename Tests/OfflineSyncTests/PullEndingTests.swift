@@ -1,3 +1,5 @@
+import DatasyncEmulator
+import DatasyncHTTP
 import OfflineSync
 import RemoteContract
 import SyncContract
@@ -81,6 +83,28 @@ struct PullEndingTests {
         let context = try context(answers)
         await #expect(throws: SyncError.self) { try await context.pull(Query("TodoItem")) }
         #expect(try await texts(context).isEmpty)
+    }
+
+    @Test(
+        "a service that orders by the wrong end ends a pull instead of losing rows",
+        arguments: DatasyncDialect.allCases
+    )
+    func descending(_ dialect: DatasyncDialect) async throws {
+        let backwards = SyncWorld.StandIn { request, emulator in
+            var request = request
+            request.query = request.query.replacing("orderby=updatedAt", with: "orderby=updatedAt%20desc")
+            return try await emulator.handle(request)
+        }
+        try await SyncWorld.with(dialect, pageSize: 3, answeringLaptop: backwards) { world in
+            let rows = (10..<20)
+                .map { number -> [String: JSONValue] in
+                    ["id": .string("r\(number)"), "updatedAt": .string("2026-01-02T03:04:\(number).000Z")]
+                }
+            try world.emulator.seed(rows, in: "TodoItem")
+            let error = await #expect(throws: SyncError.self) { try await world.laptop.pull() }
+            #expect((error?.cause as? RemoteError)?.message.contains("newest to the oldest") == true)
+            #expect(try await world.phone.pull().received == 10)
+        }
     }
 
     @Test("an empty page with another one to follow is not its end")

@@ -106,6 +106,19 @@ struct PullOptionsTests {
         #expect(remote.requests.map(\.pageSize) == [70, 3])
     }
 
+    @Test("a query without a name has its own progress for each set of parameters")
+    func namesWithParameters() async throws {
+        let remote = ScriptedRemote { _, number in PullPage(records: [], cursor: "\(number)") }
+        let context = SyncContext(store: try makeStore(), remote: remote)
+        for tenant in ["a", "b", "a", "b"] {
+            try await context.pull(Query("TodoItem"), options: .init(parameters: ["tenant": tenant]))
+        }
+        #expect(remote.requests.suffix(2).map(\.position) == [.changes(since: "1"), .changes(since: "2")])
+        try await context.resetDeltaToken(of: Query("TodoItem"), parameters: ["tenant": "a"])
+        try await context.pull(Query("TodoItem"), options: .init(parameters: ["tenant": "a"]))
+        #expect(remote.requests.last?.position == .changes(since: nil))
+    }
+
     @Test("one query's token is reset, and no other")
     func reset() async throws {
         try await SyncWorld.with(.datasync, age: 60_000) { world in

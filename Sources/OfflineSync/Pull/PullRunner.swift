@@ -31,12 +31,12 @@ struct PullRunner {
     }
 
     /// The name of a query that was given none.
-    static func defaultQueryID(of query: Query) throws -> String {
-        "auto:" + StableHash.text(of: try query.predicate?.normalized().canonicalText ?? "")
+    static func defaultQueryID(of query: Query, _ parameters: [String: String]) throws -> String {
+        "auto:" + StableHash.text(of: try fingerprint(of: query, parameters))
     }
 
     /// What a cursor belongs to: another condition, or other parameters, start from the beginning.
-    private func fingerprint(of query: Query) throws -> String {
+    private static func fingerprint(of query: Query, _ parameters: [String: String]) throws -> String {
         let condition = try query.predicate?.normalized().canonicalText ?? ""
         guard !parameters.isEmpty else { return condition }
         let pairs = parameters.sorted { $0.key < $1.key }
@@ -48,7 +48,7 @@ struct PullRunner {
     func runIncrementally(_ query: Query, queryID: String, _ work: inout Work) async throws {
         try await refetch(&work)
         let name = table.name
-        let fingerprint = try fingerprint(of: query)
+        let fingerprint = try Self.fingerprint(of: query, parameters)
         let (start, purgedRows) = try await store.read { transaction in
             let cursor = try PullCursorStorage.cursor(queryID, of: name, query: fingerprint, &transaction)
             return (cursor, try PurgedRowStorage.rows(queryID, of: name, &transaction))

@@ -71,10 +71,15 @@ extension SyncContext {
     /// - Parameters:
     ///   - source: The table or query.
     ///   - queryID: The name that its pulls were given, if they were.
+    ///   - parameters: Those of its pulls, where they were given no name.
     /// - Throws: `StoreError`; `CancellationError`.
-    public func resetDeltaToken(of source: any SyncSource, queryID: String? = nil) async throws {
+    public func resetDeltaToken(
+        of source: any SyncSource,
+        queryID: String? = nil,
+        parameters: [String: String] = [:]
+    ) async throws {
         let query = source.source
-        let id = try queryID ?? PullRunner.defaultQueryID(of: query)
+        let id = try queryID ?? PullRunner.defaultQueryID(of: query, parameters)
         try await coordination.pullGate.withTurn {
             try await store.write { transaction in
                 try PullCursorStorage.remove(id, of: query.table, &transaction)
@@ -187,7 +192,7 @@ extension SyncContext {
                 "An incremental pull takes a query without a limit, and a query id of 1 to 128 characters."
             )
         }
-        let id = try queryID ?? PullRunner.defaultQueryID(of: query)
+        let id = try queryID ?? PullRunner.defaultQueryID(of: query, options.parameters)
         return PulledQuery(query: query, queryID: id, table: table)
     }
 

@@ -27,7 +27,7 @@ enum ConfigurationVerification {
             case .shownColumns?:
                 if value == nil { report("the columns that the server has shown\(of) are not there") }
             case .setAside?:
-                if value?.isEmpty ?? true { report("a row\(of) was set aside without a reason") }
+                if value == nil { report("a row\(of) was set aside without a reason") }
             case .purgedRow?:
                 if value?.contains(" ") != true { report("a purged row\(of) has neither stamp nor version") }
             case nil: break
