@@ -34,6 +34,9 @@ public struct SyncStatus: Sendable, Hashable {
     /// table again, or give them up with ``SyncContext/forcePurge(_:)``.
     public internal(set) var undeclared = 0
 
+    /// Rows of the server that do not fit their table: see ``SyncContext/setAsideRows()``.
+    public internal(set) var setAside = 0
+
     /// The declared columns, by table, that no row of the server has shown although rows came: the app's own, or newer
     /// than the server. They keep their local values; a column that is to stay on the device is declared `isLocal`.
     public internal(set) var unshownColumns: [String: [String]] = [:]

@@ -132,16 +132,22 @@ public struct SyncTable: Sendable {
         }
     }
 
-    /// Brings the rows that changed on the server since the last pull with the same query id.
+    /// Brings the rows that changed on the server since the last pull of the same rows, or with the same query id.
     ///
-    /// See ``SyncContext/pull(_:queryID:)``.
+    /// See ``SyncContext/pull(_:_:options:)`` and ``SyncContext/pull(_:queryID:options:)``.
     @discardableResult
-    public func pull(queryID: String, where predicate: QueryPredicate? = nil) async throws -> PullReport {
-        try await context.pull(predicate.map { query.filtered(by: $0) } ?? query, queryID: queryID)
+    public func pull(
+        queryID: String? = nil,
+        where predicate: QueryPredicate? = nil,
+        options: PullOptions = .init()
+    ) async throws -> PullReport {
+        let query = predicate.map { self.query.filtered(by: $0) } ?? self.query
+        guard let queryID else { return try await context.pull(query, options: options) }
+        return try await context.pull(query, queryID: queryID, options: options)
     }
 
     /// Removes all rows locally when no change waits. See ``SyncContext/purge(_:resettingDeltaTokens:)``.
-    public func purge(resettingDeltaTokens: Bool = false) async throws {
+    public func purge(resettingDeltaTokens: Bool? = nil) async throws {
         try await context.purge(query, resettingDeltaTokens: resettingDeltaTokens)
     }
 

@@ -97,6 +97,29 @@ public protocol SyncRemote: Sendable {
         at position: PullPosition,
         pageSize: Int?
     ) async throws -> PullPage
+
+    /// The same with further parameters for the service, by name; the same ones for all pages of a pull.
+    ///
+    /// A remote that leaves this out takes no parameters.
+    func page(
+        _ query: Query,
+        of table: TableDefinition,
+        at position: PullPosition,
+        pageSize: Int?,
+        parameters: [String: String]
+    ) async throws -> PullPage
+
+    /// Whether a pull from a cursor on may bring a row again that has not changed since it came last.
+    ///
+    /// Rows that were removed from the device alone are kept away by their versions as long as this says so. It is true
+    /// in a remote that leaves this out: their ids and versions are then kept until their table is purged as a whole.
+    ///
+    /// - Parameters:
+    ///   - row: The row's id, version and stamp, as far as the table keeps them.
+    ///   - table: The table.
+    ///   - cursor: Where the pull starts.
+    /// - Returns: False when only a change can bring the row again.
+    func mayRepeat(_ row: Record, of table: TableDefinition, after cursor: String) -> Bool
 }
 
 extension SyncRemote {

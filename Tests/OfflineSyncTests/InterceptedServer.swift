@@ -77,13 +77,27 @@ final class InterceptedServer: SyncRemote {
         at position: PullPosition,
         pageSize: Int?
     ) async throws -> PullPage {
-        let page = try await server.page(query, of: table, at: position, pageSize: pageSize)
+        try await page(query, of: table, at: position, pageSize: pageSize, parameters: [:])
+    }
+
+    func page(
+        _ query: Query,
+        of table: TableDefinition,
+        at position: PullPosition,
+        pageSize: Int?,
+        parameters: [String: String]
+    ) async throws -> PullPage {
+        let page = try await server.page(query, of: table, at: position, pageSize: pageSize, parameters: parameters)
         let body = afterPage.withLock { body in
             defer { body = nil }
             return body
         }
         try await body?()
         return page
+    }
+
+    func mayRepeat(_ row: Record, of table: TableDefinition, after cursor: String) -> Bool {
+        server.mayRepeat(row, of: table, after: cursor)
     }
 
     private func intercepted<Value: Sendable>(

@@ -39,7 +39,7 @@ extension DatasyncRemote {
 
     /// Refuses a pull that the server would refuse, perhaps in its middle.
     private func check(_ query: Query, of table: TableDefinition) throws {
-        _ = try endpoint.httpRequest(try wire.page(query, of: table), version: wire.version)
+        _ = try endpoint.httpRequest(try pageRequest(query, of: table), version: wire.version)
     }
 
     private func page(
@@ -55,18 +55,23 @@ extension DatasyncRemote {
         return PullPage(
             records: page.records,
             setAside: page.setAside,
-            next: paging.isFinished ? nil : try PagingState.everything(paging).position
+            next: paging.isFinished ? nil : try PagingState.everything(paging).position,
+            totalCount: page.totalCount.map { min($0, query.limit ?? $0) }
         )
     }
 
     private func page(_ page: ServerPage, _ paging: ChangePaging) throws -> PullPage {
         var paging = paging
+        let isInOrder = paging.asksInOrder
         try paging.receive(page)
         return PullPage(
             records: page.records,
             setAside: page.setAside,
             next: paging.isFinished ? nil : try PagingState.changes(paging).position,
-            cursor: paging.cursor?.text
+            cursor: paging.cursor?.text,
+            totalCount: isInOrder ? page.totalCount : nil,
+            // Whole seconds: servers that order stamps as text misplace those within one.
+            orderKeys: isInOrder ? page.rows.compactMap(\.stamp).map { $0 / 1_000 } : []
         )
     }
 

@@ -8,6 +8,7 @@ internal import SyncMachines
 /// them the item may be edited; the edit counter tells.
 struct PushRunner {
     let store: any SyncContextDataSource
+    private let answers: AnswerLog
     private let sender: RequestSender
     private let decisions: PushDecisions
     private let storesUndeclaredColumns: Bool
@@ -19,8 +20,9 @@ struct PushRunner {
     /// How often one operation is settled and tried again in one push.
     private static let mostSettlements = 5
 
-    init(store: any SyncContextDataSource, remote: any SyncRemote, decisions: PushDecisions = PushDecisions()) {
+    init(store: any SyncContextDataSource, remote: any SyncRemote, answers: AnswerLog, decisions: PushDecisions) {
         self.store = store
+        self.answers = answers
         self.decisions = decisions
         storesUndeclaredColumns = store.capabilities.contains(.unknownColumns)
         sender = RequestSender(remote: remote, storesUndeclaredColumns: storesUndeclaredColumns)
@@ -177,7 +179,14 @@ struct PushRunner {
     ) async throws -> AnswerRecorder.Result {
         let recorder = AnswerRecorder(inFlight: inFlight, storesUndeclaredColumns: storesUndeclaredColumns)
         // What the server did must be recorded even when the task is being cancelled.
-        return try await uncancelled { try await store.write { try recorder.record(answer, &$0, schema) } }
+        let (answers, itemID, table) = (answers, inFlight.operation.itemID, inFlight.table)
+        return try await uncancelled {
+            try await store.write { transaction in
+                let result = try recorder.record(answer, &transaction, schema)
+                answers.answerRecorded(for: itemID, in: table)
+                return result
+            }
+        }
     }
 }
 
