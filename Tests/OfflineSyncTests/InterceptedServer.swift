@@ -24,6 +24,9 @@ final class InterceptedServer: SyncRemote {
     /// Queues what happens to the next requests, one each.
     func intercept(_ next: Interception...) { interceptions.withLock { $0 += next } }
 
+    /// Lets all requests through from here on.
+    func clearInterceptions() { interceptions.withLock { $0 = [] } }
+
     /// Runs once, after the server answered with the next page and before the engine sees it.
     func afterNextPage(_ body: @escaping @Sendable () async throws -> Void) { afterPage.withLock { $0 = body } }
 
