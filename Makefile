@@ -22,7 +22,7 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= $(shell expr 2 '*' "$$(
 # What guards a change, on the distribution's SQLCipher: a few minutes.
 test: prerequisites openssl
 	@$(SWIFT) build --build-tests
-	@$(SWIFT) test --skip-build
+	@SWIFT="$(SWIFT)" Scripts/run-tests
 
 # Everything: as much chance and as many kills as look for unknown faults, on both generations of SQLCipher, and the
 # search of memory in release.
@@ -38,7 +38,7 @@ test-all: sqlcipher4
 test-sqlcipher4: prerequisites openssl sqlcipher4
 	@$(SWIFT) build --build-tests
 	@SEALEDSYNC_SQLCIPHER4="$(CURDIR)/.sqlcipher4/lib" LD_LIBRARY_PATH="$(CURDIR)/.sqlcipher4/lib" \
-		$(SWIFT) test --skip-build
+		SWIFT="$(SWIFT)" Scripts/run-tests
 
 # The search for secrets in the process's memory, in an optimized build, whose copies are others. Debian's SQLCipher, and
 # version 4 when `make sqlcipher4` has built it.
@@ -46,7 +46,7 @@ test-memory-release: prerequisites
 	@$(SWIFT) build -c release --build-tests -Xswiftc -enable-testing --scratch-path .build/release-tests
 	@for folder in '' "$(CURDIR)/.sqlcipher4/lib"; do \
 		if [ -n "$$folder" ] && [ ! -e "$$folder" ]; then continue; fi; \
-		LD_LIBRARY_PATH="$$folder" $(SWIFT) test -c release --skip-build -Xswiftc -enable-testing \
+		LD_LIBRARY_PATH="$$folder" SWIFT="$(SWIFT)" Scripts/run-tests -c release -Xswiftc -enable-testing \
 			--scratch-path .build/release-tests --filter SealedSyncTests.MemoryTests || exit 1; \
 	done
 

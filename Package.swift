@@ -250,6 +250,7 @@ var testTargets: [Target] {
             dependencies: [
                 "DatasyncHTTP", "HTTPTransport", "RemoteContract", "SyncContract", "QueryEvaluation",
                 "DatasyncEmulator", "EmulatorTransport", "ScriptedServer", "QueryGenerator", "SeededNumbers",
+                "ChildProcesses",
             ],
             resources: [.copy("Fixtures")]
         ),

@@ -51,7 +51,8 @@ public struct QueryEvaluator: Sendable {
     private static func complete(_ order: [QueryOrder]) -> [QueryOrder] { order + [QueryOrder(column: "id")] }
 
     private static func precedes(_ left: [FieldValue], _ right: [FieldValue], _ entries: [QueryOrder]) -> Bool {
-        for (entry, (a, b)) in zip(entries, zip(left, right)) {
+        for (index, entry) in entries.enumerated() {
+            let (a, b) = (left[index], right[index])
             let sign = a.isNull || b.isNull ? (a.isNull ? 0 : 1) - (b.isNull ? 0 : 1) : a.compare(with: b) ?? 0
             if sign != 0 { return entry.direction == .ascending ? sign < 0 : sign > 0 }
         }

@@ -36,6 +36,9 @@ final class InterceptedServer: SyncRemote {
         for request in requests { await request() }
     }
 
+    /// Lets all requests through from here on.
+    func clearInterceptions() { interceptions.withLock { $0 = [] } }
+
     /// Runs once, after the server answered with the next page and before the engine sees it.
     func afterNextPage(_ body: @escaping @Sendable () async throws -> Void) { afterPage.withLock { $0 = body } }
 

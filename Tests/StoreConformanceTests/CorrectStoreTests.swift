@@ -14,7 +14,10 @@ struct CorrectStoreTests {
 
     @Test("the weakest legal MemoryStore, which keeps no undeclared keys")
     func weakestMemory() async throws {
-        let weakest = try await expectPassed(MemoryHarness(keepsUnknownColumns: false))
+        // The other chapters ask nothing about undeclared keys: the other MemoryStore has passed them.
+        let chapters =
+            SeededGenerator.rounds(1, all: 0) == 1 ? ["upsert", "query", "order", "schema", "durability"] : []
+        let weakest = try await expectPassed(MemoryHarness(keepsUnknownColumns: false), chapters: chapters)
         #expect(weakest.capabilities.isEmpty)
         let negated = weakest.results.filter(\.checkedWithoutCapability)
         #expect(
@@ -37,8 +40,9 @@ struct CorrectStoreTests {
     }
 
     @discardableResult
-    private func expectPassed(_ harness: some StoreHarness) async throws -> ConformanceReport {
-        let report = try await StoreRules.suite.run(
+    private func expectPassed(_ harness: some StoreHarness, chapters: [String] = []) async throws -> ConformanceReport {
+        let suite = try StoreRules.suite.selecting(chapters: chapters)
+        let report = try await suite.run(
             on: StoreSubject(harness),
             RunSettings(seed: SeededGenerator.chosenSeed)
         )
@@ -54,7 +58,7 @@ struct CorrectStoreTests {
                 || reason.contains("kills processes")
             #expect(isExplained, "\(result)")
         }
-        #expect(report.results.count == StoreRules.all.count)
+        #expect(report.results.count == suite.rules.count)
         return report
     }
 }
