@@ -90,8 +90,8 @@ extension ItemMachine {
         case .lookUp: return (.again(.done), .none)
         case .insert: return written(shown, over: nil, sent)
         case .update(_, let version, _): return written(shown, over: version, sent)
-        case .delete, .tombstone:
-            memory.deleted()
+        case .delete(let version), .tombstone(_, let version):
+            memory.deletedHere(over: version)
             return deleted(shown)
         }
     }
@@ -228,7 +228,10 @@ extension ItemMachine {
         }
         let isBase = waiting.restores && waiting.baseVersion == shown.version
         if isBase, sent.request == .lookUp { return (.again(.done), .none) }
-        if wasDeletedHere || waiting.isForced { return goOver(shown) }
+        if wasDeletedHere || waiting.isForced {
+            memory.wentOver(shown.version, from: waiting.baseVersion)
+            return goOver(shown)
+        }
         return conflict(shown, sent, .conflict(shown))
     }
 

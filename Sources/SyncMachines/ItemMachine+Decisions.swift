@@ -24,9 +24,11 @@ extension ItemMachine {
                 end(with: shown)
                 return .none
             }
+            // An editor that was opened before the decision has to be told nothing.
+            memory.wentOver(shown.version, from: waiting.baseVersion)
+            if !shown.isDeleted { memory.isDeleted = false }
             waiting.rebase(onto: shown)
             waiting.isForced = shown.version == nil
-            if !shown.isDeleted { memory.wrote(shown.version, over: nil) }
             if waiting.kind != .delete { waiting.kind = .update }
             waiting.restores = shown.isDeleted && waiting.kind == .update
             change = waiting
