@@ -261,6 +261,20 @@ var testTargets: [Target] {
                 "DatasyncEmulator", "EmulatorTransport", "StoreConformance", "SeededNumbers",
             ]
         ),
+        // Several devices with the real engine and a server in memory, under a seeded scheduler and a virtual clock.
+        .target(
+            name: "Simulation",
+            dependencies: ["OfflineSync", "RemoteContract", "SyncContract", "SeededNumbers"],
+            path: "Tests/Simulation"
+        ),
+        .testTarget(
+            name: "SimulationTests",
+            dependencies: [
+                "Simulation", "OfflineSync", "SyncContract", "ReferenceStore", "SQLCipherStore", "SecretMemory",
+                "SeededNumbers",
+            ],
+            exclude: ["Defects"]
+        ),
         // Correct stores of other make, and stores with one fault each: what the kit is judged by.
         .target(
             name: "ConformanceFixtures",

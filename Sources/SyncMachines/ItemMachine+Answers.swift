@@ -262,6 +262,8 @@ extension ItemMachine {
             return (.again(.done), .none)
         }
         change?.shown = nil
+        // What is conditional finds no row; a row that was sent may still be made.
+        change?.sent.removeAll { $0.kind != .insert }
         return conflict(nil, sent, .conflict(nil))
     }
 

@@ -14,10 +14,13 @@ package enum SeenOnServer<Row: MachineRow>: Hashable, Sendable {
 extension ItemMachine {
     /// The change stays, over what the server has.
     package mutating func keepMine(_ seen: SeenOnServer<Row>) -> RowEffect<Row> {
+        let isUndo = change?.isUndo ?? false
         change?.edited()
         guard var waiting = change else { return .none }
         switch seen {
-        case .refused: return .none
+        case .refused:
+            change?.isUndo = isUndo
+            return .none
         case .row(let shown):
             if waiting.kind == .delete, shown.isDeleted {
                 memory.deleted()
@@ -80,13 +83,21 @@ extension ItemMachine {
 
     /// The row is deleted instead, here and on the server.
     package mutating func deleteInstead(_ row: Row?, _ seen: SeenOnServer<Row>) -> RowEffect<Row> {
-        guard change != nil else { return .none }
-        if change?.kind != .delete {
-            change?.kind = .delete
-            change?.deletedRow = row
-            change?.replacedKind = nil
+        guard let waiting = change else { return .none }
+        guard waiting.kind != .delete else {
+            _ = keepMine(seen)
+            return .remove
         }
+        change?.kind = .delete
+        change?.deletedRow = row
         _ = keepMine(seen)
+        // Taken back, it is a change again, over what was seen.
+        change?.replacedKind =
+            switch seen {
+            case .refused: waiting.kind
+            case .nothing: .insert
+            case .row, .hidden: .update
+            }
         return .remove
     }
 

@@ -5,7 +5,12 @@ extension ItemMachine {
     /// While something is on its way that may still arrive, the change becomes one that takes it back, and runs its course
     /// silently.
     package mutating func discard() -> RowEffect<Row> {
-        guard var waiting = change, !waiting.isUndo else { return .none }
+        guard var waiting = change else { return .none }
+        guard !waiting.isUndo else {
+            // It runs its course; one that was laid aside is tried again.
+            change?.state = .pending
+            return .none
+        }
         // While something is on its way the base is what has to be there again; the row that was shown may be older.
         let target = waiting.sent.isEmpty ? waiting.shown ?? waiting.base : waiting.base
         let effect: RowEffect<Row> = target.flatMap { $0.isDeleted ? nil : .server($0) } ?? .remove

@@ -24,7 +24,7 @@ enum ConfigurationTable {
 
     /// The ids of the items of a table that have to be fetched.
     static func refetches(in table: String, _ transaction: inout some StoreReading & ~Copyable) throws -> [String] {
-        try transaction.records(query(.refetch, table)).compactMap { $0["key"]?.stringValue }
+        try transaction.records(query(.refetch, table).ordered(by: "key")).compactMap { $0["key"]?.stringValue }
     }
 
     static func requestRefetch(of itemID: String, in table: String, _ transaction: inout StoreTransaction) throws {
