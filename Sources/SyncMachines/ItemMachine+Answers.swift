@@ -156,6 +156,10 @@ extension ItemMachine {
             end(with: shown)
             return (.done, .server(shown))
         }
+        let isBase =
+            waiting.baseVersion.map { $0 == shown.version && waiting.base?.contradicts(shown) != true } ?? false
+        // What was sent may still be carried out on the base, and nothing may end before it cannot.
+        if isBase, sent.request == .lookUp, !waiting.sent.isEmpty { return (.again(.done), .none) }
         if waiting.kind != .delete, let row, comparison.agrees(row, shown) {
             memory.wrote(shown.version, over: waiting.baseVersion)
             end(with: shown)
@@ -179,8 +183,6 @@ extension ItemMachine {
             end(with: shown)
             return (.done, .server(shown))
         }
-        let isBase =
-            waiting.baseVersion.map { $0 == shown.version && waiting.base?.contradicts(shown) != true } ?? false
         if isBase, sent.request == .lookUp { return (.again(.done), .none) }
         if waiting.isForced { return goOver(shown) }
         let base = waiting.base.flatMap { $0.isDeleted ? nil : $0 }
