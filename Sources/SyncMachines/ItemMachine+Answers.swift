@@ -214,6 +214,9 @@ extension ItemMachine {
         _ sent: RequestUnderWay<Row>
     ) -> (ItemOutcome<Row>, RowEffect<Row>) {
         guard var waiting = change else { return (.ignored, .none) }
+        // The tombstone that is to be brought back is still there.
+        let isBase = waiting.restores && waiting.baseVersion == shown.version
+        if isBase, sent.request == .lookUp { return (.again(.done), .none) }
         let wasDeletedHere = waiting.sent.contains(where: \.deletes) || (memory.isDeleted && waiting.kind == .insert)
         if waiting.kind == .delete || (waiting.isUndo && !wasDeletedHere) {
             let mayBeRestored = waiting.sent.contains { $0.kind == .restore && $0.version == shown.version }
@@ -228,8 +231,6 @@ extension ItemMachine {
             end(with: shown)
             return (.done, isUndo ? .remove : .none)
         }
-        let isBase = waiting.restores && waiting.baseVersion == shown.version
-        if isBase, sent.request == .lookUp { return (.again(.done), .none) }
         if wasDeletedHere || waiting.isForced {
             memory.wentOver(shown.version, from: waiting.baseVersion)
             return goOver(shown)
