@@ -70,7 +70,10 @@ package struct ItemMemory<Version: Hashable & Sendable>: Hashable, Sendable {
 
     /// Takes note of a version that is left behind by an own write, or that will be because somebody has decided so.
     mutating func wentOver(_ version: Version?, from base: Version?) {
-        guard let version else { return ownVersions = [] }
+        guard let version else {
+            ownVersions = []
+            return
+        }
         if let base, !ownVersions.contains(base) { ownVersions = [base] }
         if ownVersions.last != version { ownVersions.append(version) }
         if ownVersions.count > Self.longestChain { ownVersions.removeFirst() }

@@ -49,7 +49,8 @@ extension Device {
         if let shown = answer.shownRow {
             noteRebase(from: base, onto: shown, waiting)
             // What says the same as an own write counts as one.
-            if !shown.isDeleted, message.values >> shown.value & 1 == 1, !Edits(tip: shown.tip).isSubset(of: .all(of: side)),
+            if !shown.isDeleted, message.values >> shown.value & 1 == 1,
+                !Edits(tip: shown.tip).isSubset(of: .all(of: side)),
                 machine.change == nil || machine.change?.baseVersion == shown.version
             {
                 overruled.formUnion(shown.history.intersection(.all(of: side.other)))
