@@ -65,7 +65,7 @@ extension ItemMachine {
         // A pull may have brought a newer row than the one that was seen.
         var newest = waiting.shown
         if newest == nil, case .row(let shown) = seen { newest = shown }
-        guard waiting.sent.isEmpty else { return discard() }
+        guard waiting.sent.isEmpty, seen != .refused else { return discard() }
         if let newest {
             if newest.isDeleted { memory.deleted() } else { memory.replaced(by: newest.version) }
             end(with: newest)
