@@ -276,6 +276,13 @@ var testTargets: [Target] {
             ],
             exclude: ["Defects"]
         ),
+        // Explores the machines of an item exhaustively: a program, because that wants an optimized build.
+        .executableTarget(
+            name: "machine-exploration",
+            dependencies: ["SyncMachines"],
+            path: "Tests/MachineExploration",
+            exclude: ["WithoutRules"]
+        ),
         // Correct stores of other make, and stores with one fault each: what the kit is judged by.
         .target(
             name: "ConformanceFixtures",

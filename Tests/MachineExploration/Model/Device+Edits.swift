@@ -111,7 +111,7 @@ extension Device {
     /// A refused change is to be sent again.
     mutating func retry() -> Consequence? {
         guard machine.change?.state == .parked else { return nil }
-        machine.change?.state = .pending
+        apply(machine.keepMine(.refused))
         return Consequence()
     }
 

@@ -46,7 +46,16 @@ extension Device {
         if let shown = answer.shownRow { pending.subtract(shown.history) }
         let base = machine.change?.base
         let consequence = receive(answer.machineAnswer, to: sent, message, answer.shownRow)
-        if let shown = answer.shownRow { noteRebase(from: base, onto: shown, waiting) }
+        if let shown = answer.shownRow {
+            noteRebase(from: base, onto: shown, waiting)
+            // What says the same as an own write counts as one.
+            if !shown.isDeleted, message.values >> shown.value & 1 == 1,
+                !Edits(tip: shown.tip).isSubset(of: .all(of: side)),
+                machine.change == nil || machine.change?.baseVersion == shown.version
+            {
+                overruled.formUnion(shown.history.intersection(.all(of: side.other)))
+            }
+        }
         return consequence
     }
 

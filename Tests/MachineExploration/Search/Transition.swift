@@ -127,8 +127,8 @@ extension Explorer {
             guard facts.change == nil else { return .stuck }
             let row = facts.row.map { ModelRow(bits: $0) }
             let isLive = world.server.version != nil && !world.server.isDeleted
-            guard row?.content == (isLive ? world.server.content : nil), row == nil || row?.version == world.server.version
-            else { return .different }
+            let hasContent = row?.content == (isLive ? world.server.content : nil)
+            guard hasContent, row == nil || row?.version == world.server.version else { return .different }
         }
         return .none
     }
