@@ -10,6 +10,7 @@ struct DatasyncEndpoint: Sendable {
     private let tablesPath: String
     private let tableNames: [String: String]
     private let installationID: String?
+    private let headerFields: HTTPFields
     private let maximumRequestLine: Int
 
     init(_ url: URL, options: DatasyncOptions) throws(RemoteError) {
@@ -47,6 +48,7 @@ struct DatasyncEndpoint: Sendable {
         }
         tableNames = names
         installationID = options.installationID
+        headerFields = try options.checkedHeaderFields()
         maximumRequestLine = options.maximumRequestLine
         guard installationID.map(HTTPField.isValidValue) ?? true else {
             throw .invalidRequest("The installation id has characters that a header field cannot carry.")
@@ -88,6 +90,7 @@ struct DatasyncEndpoint: Sendable {
         fields[.accept] = "application/json"
         fields[.userAgent] = "SealedSync"
         fields[.zumoInstallationID] = installationID
+        for field in headerFields { fields[field.name] = field.value }
         if request.method == .post || request.body != nil { fields[.contentType] = "application/json" }
         if let version = request.ifMatch, !version.isEmpty {
             fields[.ifMatch] = try EntityTag.quoted(version, table: request.table)
