@@ -6,6 +6,10 @@ public struct DatasyncOptions: Sendable {
     /// The path between the base address and the table's name; segments are separated by slashes, and it may be empty.
     public var tableEndpoint = "tables"
 
+    /// The path between the base address and the name of a custom API; segments are separated by slashes, and it may be
+    /// empty.
+    public var apiEndpoint = "api"
+
     /// The server's names of tables that are called differently there; a table that is not listed keeps its name.
     ///
     /// A name may have several segments separated by slashes.

@@ -12,7 +12,7 @@ internal import Synchronization
 ///
 /// When the connection breaks, a request that only reads, or that is known not to have been sent, is sent once more at
 /// once. Nothing else is sent twice: whether a change is to be repeated is for the engine to decide.
-public final class DatasyncRemote: SyncRemote {
+public final class DatasyncRemote: OnlineRemote {
     let endpoint: DatasyncEndpoint
     let wire: any WireProtocol
     let settlingTime: Duration
