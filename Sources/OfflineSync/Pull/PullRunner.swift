@@ -130,16 +130,17 @@ struct PullRunner {
         _ alongside: @escaping @Sendable (inout StoreTransaction) throws -> Void
     ) async throws {
         let application = application
-        let name = table.name
-        let counts = try await store.write { transaction in
+        let table = table
+        let (counts, setAside) = try await store.write { transaction in
+            let page = try page.settingAsideCaseCollisions(in: table, &transaction)
             let counts = try application.apply(page.records, &transaction)
-            try ConfigurationTable.requestRefetches(of: page.setAside.map(\.id), in: name, &transaction)
             try alongside(&transaction)
-            return counts
+            try ConfigurationTable.requestRefetches(of: page.setAside.map(\.id), in: table.name, &transaction)
+            return (counts, page.setAside)
         }
         report.received += counts.received
         report.deleted += counts.deleted
         report.skippedIDs.formUnion(counts.skipped)
-        report.setAside(page.setAside)
+        report.setAside(setAside)
     }
 }
