@@ -183,18 +183,19 @@ struct PullRunner {
             try await store.write { transaction in
                 let counts = try application.apply(fetched.page.records, from: fetched.request, &transaction)
                 try SetAsideStorage.remove(fetched.page.records.map(\.id), of: table, &transaction)
-                try SetAsideStorage.insert(fetched.page.setAside, of: table, &transaction)
+                try SetAsideStorage.insert(fetched.page.setAside + counts.setAside, of: table, &transaction)
                 try alongside(&transaction)
                 return counts
             }
         }
         events.send(.pageApplied(table: table.name, rows: counts.received + counts.deleted))
-        for row in fetched.page.setAside { events.send(.rowSetAside(table: table.name, row: row)) }
+        let setAside = fetched.page.setAside + counts.setAside
+        for row in setAside { events.send(.rowSetAside(table: table.name, row: row)) }
         work.overtaken += counts.overtaken
         work.report.received += counts.received
         work.report.deleted += counts.deleted
         work.report.skip(counts.skipped, of: table.name)
-        work.report.setAside(fetched.page.setAside, of: table.name)
+        work.report.setAside(setAside, of: table.name)
         work.bounds.count(counts.received + counts.deleted)
     }
 }
