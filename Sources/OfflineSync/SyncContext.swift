@@ -12,6 +12,7 @@ public final class SyncContext: Sendable {
     public let store: any SyncContextDataSource
 
     private let remote: any SyncRemote
+    var idRule: RowIDRule { remote.idRule }
     private let pageSize: Int?
     private let gate = SerialGate()
 

@@ -18,7 +18,8 @@ public struct SyncTable: Sendable {
         changes = LocalChanges(
             table: definition,
             schema: context.store.schema,
-            writesItems: context.store.handlesSyncTableOperations
+            writesItems: context.store.handlesSyncTableOperations,
+            idRule: context.idRule
         )
     }
 

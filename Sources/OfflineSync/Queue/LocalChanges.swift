@@ -1,3 +1,4 @@
+internal import RemoteContract
 internal import SyncContract
 
 /// Applies a local change: the item and its operation, in one transaction of the store.
@@ -6,10 +7,12 @@ struct LocalChanges: Sendable {
     let schema: StoreSchema
     /// Whether items are written here; otherwise the app has written them.
     let writesItems: Bool
+    /// Which ids of new items the server takes.
+    let idRule: RowIDRule
 
     func insert(_ item: Record, _ transaction: inout StoreTransaction) throws -> Record {
         let id = try itemID(item.id)
-        try ItemID.validate(id)
+        try ItemID.validate(id, by: idRule)
         let waiting = try OperationQueue.operation(for: id, in: table, &transaction, schema)
         try refuse(.insert, over: waiting)
         let row = try writable(item, over: nil)
@@ -59,7 +62,7 @@ struct LocalChanges: Sendable {
         let waiting = try OperationQueue.operation(for: given, in: table, &transaction, schema)
         let change = try refuse(.delete, over: waiting)
         let stored = try transaction.record(id, in: table.name)
-        if stored == nil, waiting == nil { try ItemID.validate(given) }
+        if stored == nil, waiting == nil { try ItemID.validate(given, by: idRule) }
         if writesItems { try transaction.delete([id], from: table.name) }
         guard let waiting else {
             guard writesItems || version != nil || stored != nil else {
