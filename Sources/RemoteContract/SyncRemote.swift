@@ -62,6 +62,25 @@ public protocol SyncRemote: Sendable {
     @discardableResult
     func delete(_ id: String, from table: TableDefinition, version: String?) async throws -> RemoteDeletion
 
+    /// Makes sure that a row is a tombstone that no request sent earlier can undo when it arrives late.
+    ///
+    /// Without a version the row is created as deleted, so that an insert that may still arrive finds the id taken. With
+    /// the version of a tombstone, that tombstone is written anew: it stays deleted under another version, so that a
+    /// restore that was based on the old one cannot succeed any more.
+    ///
+    /// A server that has no such request is asked in steps, creating or restoring the row first and deleting it with the
+    /// version that came back. When this ends in between, the row is there with the record's content.
+    ///
+    /// - Parameters:
+    ///   - record: The row as it was last sent. System properties in it are not sent.
+    ///   - table: The table.
+    ///   - version: The tombstone's version; nil for a row of which the server is believed to know nothing.
+    /// - Returns: The tombstone; nil when the server does not show it.
+    /// - Throws: ``RemoteError``: ``RemoteError/Code/conflict`` with the server's row, tombstones included, when the id
+    ///   exists and no version is given, or when the server's version is another one; ``RemoteError/Code/notFound`` when
+    ///   a version is given and there is no such row, so that there is nothing to restore.
+    func writeTombstone(_ record: Record, in table: TableDefinition, version: String?) async throws -> Record?
+
     /// One row, tombstones included; nil when the server answers that it has none. So does an address that has no such
     /// table: see ``confirm(_:)``.
     func record(_ id: String, in table: TableDefinition) async throws -> Record?
@@ -97,6 +116,28 @@ public protocol SyncRemote: Sendable {
         at position: PullPosition,
         pageSize: Int?
     ) async throws -> PullPage
+}
+
+extension SyncRemote {
+    /// True: whoever does not say otherwise replaces whole rows, and the engine takes the care that this asks for.
+    public var replacesWholeRows: Bool { true }
+
+    /// In steps, for servers that have no request of their own for it: creates or restores the row, and deletes it with
+    /// the version that came back. Others see the row in between.
+    public func writeTombstone(_ record: Record, in table: TableDefinition, version: String?) async throws -> Record? {
+        let row =
+            if let version {
+                try await update(record, in: table, version: version, restoring: true)
+            } else {
+                try await insert(record, into: table)
+            }
+        guard !row.isDeleted else { return row }
+        guard let id = row.id.stringValue else {
+            throw RemoteError(.invalidResponse, "The row has a number as its id.")
+        }
+        try await delete(id, from: table, version: row.version)
+        return nil
+    }
 }
 
 /// What a server said to a deletion that it did not refuse.

@@ -17,6 +17,11 @@ package struct UnavailableRemote: SyncRemote {
     package func delete(_ id: String, from table: TableDefinition, version: String?) async throws -> RemoteDeletion {
         throw failure
     }
+    package func writeTombstone(
+        _ record: Record,
+        in table: TableDefinition,
+        version: String?
+    ) async throws -> Record? { throw failure }
     package func record(_ id: String, in table: TableDefinition) async throws -> Record? { throw failure }
     package func confirm(_ table: TableDefinition) async throws { throw failure }
     package func page(

@@ -47,6 +47,10 @@ final class InterceptedServer: SyncRemote {
         try await intercepted { try await server.delete(id, from: table, version: version) }
     }
 
+    func writeTombstone(_ record: Record, in table: TableDefinition, version: String?) async throws -> Record? {
+        try await intercepted { try await server.writeTombstone(record, in: table, version: version) }
+    }
+
     func record(_ id: String, in table: TableDefinition) async throws -> Record? {
         try await server.record(id, in: table)
     }

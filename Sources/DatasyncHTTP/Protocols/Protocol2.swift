@@ -54,6 +54,20 @@ struct Protocol2: WireProtocol {
         )
     }
 
+    /// Servers refuse a body that says `deleted`.
+    func insertTombstone(_ record: Record, into table: TableDefinition) throws(RemoteError) -> WireRequest {
+        try insert(record, into: table)
+    }
+
+    /// A change leaves a deleted row deleted.
+    func updateTombstone(
+        _ record: Record,
+        in table: TableDefinition,
+        version: String
+    ) throws(RemoteError) -> WireRequest {
+        try change(record, in: table, version: version, [:])
+    }
+
     /// The row by its id hides tombstones, so a row is looked up by a query.
     func lookup(_ id: String, in table: TableDefinition) throws(RemoteError) -> WireRequest {
         try lookupInList(id, in: table)

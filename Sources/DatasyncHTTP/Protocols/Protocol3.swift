@@ -43,6 +43,30 @@ struct Protocol3: WireProtocol {
         )
     }
 
+    func insertTombstone(_ record: Record, into table: TableDefinition) throws(RemoteError) -> WireRequest {
+        var row = table.sent(record)
+        row["deleted"] = true
+        return WireRequest(
+            method: .post,
+            table: table.name,
+            body: try Self.json(row, of: table, includingNulls: false)
+        )
+    }
+
+    func updateTombstone(
+        _ record: Record,
+        in table: TableDefinition,
+        version: String
+    ) throws(RemoteError) -> WireRequest {
+        var row = table.sent(record)
+        row["deleted"] = true
+        var request = WireRequest(method: .put, table: table.name, id: try record.serverID(in: table))
+        request.body = try Self.json(row, of: table, includingNulls: false)
+        request.ifMatch = version
+        request.query.add("__includedeleted", "true")
+        return request
+    }
+
     func lookup(_ id: String, in table: TableDefinition) throws(RemoteError) -> WireRequest {
         guard RowAddress.problem(of: id) == nil else { return try lookupInList(id, in: table) }
         var request = WireRequest(method: .get, table: table.name, id: id)

@@ -30,6 +30,14 @@ protocol WireProtocol: Sendable {
         in table: TableDefinition,
         version: String?
     ) throws(RemoteError) -> WireRequest
+    /// Creates the row as deleted where the protocol can say that; otherwise it is an insert like any other.
+    func insertTombstone(_ record: Record, into table: TableDefinition) throws(RemoteError) -> WireRequest
+    /// Writes a tombstone that stays one.
+    func updateTombstone(
+        _ record: Record,
+        in table: TableDefinition,
+        version: String
+    ) throws(RemoteError) -> WireRequest
     /// The request that reads one row, tombstones included. One without an id is answered by a list.
     func lookup(_ id: String, in table: TableDefinition) throws(RemoteError) -> WireRequest
     func page(_ query: Query, of table: TableDefinition) throws(RemoteError) -> WireRequest

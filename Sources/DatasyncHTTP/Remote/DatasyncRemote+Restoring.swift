@@ -29,7 +29,7 @@ extension DatasyncRemote {
 
     /// Brings a row back by PATCH, with all its columns when the server takes them: then what was deleted is never seen
     /// again. Otherwise the change follows the restored version.
-    private func restoreByPatch(
+    func restoreByPatch(
         _ record: Record,
         in table: TableDefinition,
         version: String?,

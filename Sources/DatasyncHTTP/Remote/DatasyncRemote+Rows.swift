@@ -5,8 +5,13 @@ public import SyncContract
 extension DatasyncRemote {
     /// Creates a row; see ``RemoteContract/SyncRemote/insert(_:into:)``.
     public func insert(_ record: Record, into table: TableDefinition) async throws -> Record {
+        try await create(record, in: table, by: try wire.insert(record, into: table))
+    }
+
+    /// Sends a request that creates a row.
+    func create(_ record: Record, in table: TableDefinition, by request: WireRequest) async throws -> Record {
         let id = try record.serverID(in: table)
-        let response = try await exchange(try wire.insert(record, into: table))
+        let response = try await exchange(request)
         if response.mapping == .success, RowReader(table: table).isStoredUnderAnotherID(than: id, in: response) {
             throw RemoteError(
                 .refused,
@@ -44,15 +49,26 @@ extension DatasyncRemote {
     /// Deletes a row; see ``RemoteContract/SyncRemote/delete(_:from:version:)``.
     @discardableResult
     public func delete(_ id: String, from table: TableDefinition, version: String?) async throws -> RemoteDeletion {
+        try await deletion(of: id, from: table, version: version).answer
+    }
+
+    /// Deletes a row; gives the tombstone as well when the answer shows it.
+    func deletion(
+        of id: String,
+        from table: TableDefinition,
+        version: String?
+    ) async throws -> (answer: RemoteDeletion, tombstone: Record?) {
         let response = try await exchange(wire.delete(id, from: table, version: version))
-        let unconfirmed = RemoteDeletion.unconfirmed(status: response.status)
+        let unconfirmed = (answer: RemoteDeletion.unconfirmed(status: response.status), tombstone: nil as Record?)
         switch response.mapping {
-        case .success where response.status == 204: return .confirmed
+        case .success where response.status == 204: return (.confirmed, nil)
         case .success:
             guard !response.body.isEmpty else { return unconfirmed }
             // The deleted row. A login page must not pass for a deletion, nor whatever else says yes to everything.
             _ = try response.json()
-            return RowReader(table: table).conflictingRow(id, in: response) == nil ? unconfirmed : .confirmed
+            guard let row = RowReader(table: table).conflictingRow(id, in: response) else { return unconfirmed }
+            // Without soft delete it is shown as it was last.
+            return (.confirmed, row.isDeleted ? row : nil)
         case .gone, .failure(.notFound): return unconfirmed
         case .conflict:
             let row: Record?
@@ -63,7 +79,7 @@ extension DatasyncRemote {
             }
             guard let row else { return unconfirmed }
             guard row.isDeleted else { throw conflict(with: row, in: table, status: response.status) }
-            return .confirmed
+            return (.confirmed, row)
         case .failure: throw response.failure(table: table.name)
         }
     }
@@ -144,7 +160,7 @@ extension DatasyncRemote {
         }
     }
 
-    private func conflict(
+    func conflict(
         with row: Record?,
         in table: TableDefinition,
         status: Int,
