@@ -22,6 +22,10 @@ struct DatasyncHarness: RemoteHarness {
     func makeWorld(_ table: TableDefinition) async throws -> any RemoteWorld { DatasyncWorld(self, table) }
 }
 
+private struct EmulatorFailure: Error, CustomStringConvertible {
+    let description: String
+}
+
 final class DatasyncWorld: RemoteWorld {
     private struct State {
         /// Milliseconds since 1970; time passes with requests and changes only.
@@ -126,7 +130,7 @@ final class DatasyncWorld: RemoteWorld {
         try emulator.rows(in: table.name)
             .map { members in
                 guard let json = JSONText(String(decoding: JSONValue.object(members).encoded, as: UTF8.self)) else {
-                    throw Unsupported("a row of the emulator is no JSON")
+                    throw EmulatorFailure(description: "a row of the emulator is no JSON")
                 }
                 return try RecordCoding(table).record(from: json)
             }
@@ -160,7 +164,7 @@ final class DatasyncWorld: RemoteWorld {
         return {
             held.released.continuation.finish()
             let status = try await task.value.status
-            guard status < 300 else { throw Unsupported("the held write was answered \(status)") }
+            guard status < 300 else { throw EmulatorFailure(description: "the held write was answered \(status)") }
         }
     }
 

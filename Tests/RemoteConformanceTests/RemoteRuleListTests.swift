@@ -46,6 +46,9 @@ struct RemoteRuleListTests {
             try generated.write(to: page, atomically: true, encoding: .utf8)
         }
         let committed = try String(contentsOf: page, encoding: .utf8)
-        #expect(committed == generated, "write it again: SEALEDSYNC_WRITE_PAGES=1 swift test --filter RemoteRuleListTests")
+        #expect(
+            committed == generated,
+            "write it again: SEALEDSYNC_WRITE_PAGES=1 swift test --filter RemoteRuleListTests"
+        )
     }
 }

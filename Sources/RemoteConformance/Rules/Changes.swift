@@ -80,13 +80,15 @@ extension RemoteRules {
                 + " works."
         ) { trial in
             try await trial.makeRows(9)
-            for cursor in [nil, "", "no cursor of yours", "{}", "-1", "settled", "2999-13-45", "\u{0}", "é"] {
+            let cursors = [
+                nil, "", "no cursor of yours", "{}", "-1", "99999999", "settled", "2999-13-45", "\u{0}", "é",
+            ]
+            for (number, cursor) in cursors.enumerated() {
                 var replica = Replica(trial.remote, trial.trial, pageSize: 4)
                 let input = "a pull of changes since \(cursor.map { "'\($0)'" } ?? "no cursor")"
                 try await replica.pull(from: .changes(since: cursor))
                 replica.expectSame(as: try await trial.world.rows(), input)
-                let id = "new-after-\(cursor?.utf8.count ?? -1)"
-                try await trial.make(id)
+                try await trial.make("new-\(number)")
                 try await replica.pull()
                 replica.expectSame(as: try await trial.world.rows(), "the pull after " + input)
             }

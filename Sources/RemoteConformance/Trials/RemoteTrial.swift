@@ -42,7 +42,7 @@ struct RemoteTrial: Sendable {
     /// The row as the back end has it, which has to be there for the rule to make sense.
     func existing(_ id: String) async throws -> Record {
         guard let row = try await row(id), row.version != nil else {
-            throw Unsupported("the world does not show the row that was just written there, with a version")
+            throw WorldFailure("the world does not show a row that was just written there, with a version")
         }
         return row
     }
@@ -159,4 +159,11 @@ struct RemoteTrial: Sendable {
             )
         }
     }
+}
+
+/// The back end, or who else writes there, does not do its part, so that nothing can be said about the remote.
+struct WorldFailure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
 }
