@@ -11,8 +11,7 @@ public final class SyncContext: Sendable {
     /// The local store.
     public let store: any SyncContextDataSource
 
-    private let remote: any SyncRemote
-    var idRule: RowIDRule { remote.idRule }
+    let remote: any SyncRemote
     private let pageSize: Int?
     private let gate = SerialGate()
 

@@ -19,7 +19,7 @@ public struct SyncTable: Sendable {
             table: definition,
             schema: context.store.schema,
             writesItems: context.store.handlesSyncTableOperations,
-            idRule: context.idRule
+            idRule: context.remote.idRule
         )
     }
 

@@ -33,7 +33,8 @@ public protocol SyncRemote: Sendable {
     /// Creates a row and returns it as the server keeps it, system properties included.
     ///
     /// - Throws: ``RemoteError`` with code ``RemoteError/Code/conflict`` when the id exists; its
-    ///   ``RemoteError/serverRecord`` is the server's row, tombstones included, or nil when it cannot be had.
+    ///   ``RemoteError/serverRecord`` is the server's row, tombstones included, or nil when it cannot be had; with code
+    ///   ``RemoteError/Code/storedUnderAnotherID`` and that row when the server chose another id.
     func insert(_ record: Record, into table: TableDefinition) async throws -> Record
 
     /// Writes a row and returns it as the server keeps it, system properties included.

@@ -36,9 +36,7 @@ enum PushOutcome {
         case .conflict: self = Self.judge(error.serverRecord, status: error.status, inFlight)
         case .notFound where inFlight.operation.kind == .update:
             self = .conflict(.nothing, status: error.status)
-        case .unauthorized, .unreachable, .throttled: self = .aborted(SyncError(aborting: error))
-        // A gateway's answers: the server was not reached.
-        case .serverFailure where error.status == 502 || error.status == 504:
+        case .unauthorized, .unreachable, .throttled, .notTheService:
             self = .aborted(SyncError(aborting: error))
         case .serverFailure, .invalidResponse: self = .unknown(error)
         default: self = .refused(error)
@@ -64,6 +62,7 @@ extension RemoteError {
         switch code {
         case .notFound, .invalidResponse: true
         case .conflict: status == 410 && serverRecord == nil
+        case .notTheService: status.map { $0 < 500 } ?? false
         case .refused: status == 405 || status == 410
         default: false
         }
