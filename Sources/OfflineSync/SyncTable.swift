@@ -1,3 +1,4 @@
+internal import RemoteContract
 public import SyncContract
 
 /// A table of the local store whose changes are queued for the server. Records are untyped.

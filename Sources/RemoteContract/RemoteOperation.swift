@@ -29,8 +29,8 @@ extension SyncRemote {
     /// Sends the operations one by one, by the single calls.
     ///
     /// What says nothing about the row but about the server, or the way to it, is the answer to those behind it as well,
-    /// which are not sent: ``RemoteError/Code/unreachable``, ``RemoteError/Code/unauthorized`` and
-    /// ``RemoteError/Code/throttled``, and cancellation.
+    /// which are not sent: ``RemoteError/Code/unreachable``, ``RemoteError/Code/notTheService``,
+    /// ``RemoteError/Code/unauthorized`` and ``RemoteError/Code/throttled``, and cancellation.
     public func send(_ batch: [RemoteOperation]) async throws -> [Result<RemoteOperationAnswer, any Error>] {
         var answers: [Result<RemoteOperationAnswer, any Error>] = []
         for operation in batch {
@@ -59,5 +59,5 @@ extension SyncRemote {
 }
 
 extension RemoteError {
-    fileprivate var isAboutTheServer: Bool { [.unreachable, .unauthorized, .throttled].contains(code) }
+    fileprivate var isAboutTheServer: Bool { [.unreachable, .notTheService, .unauthorized, .throttled].contains(code) }
 }

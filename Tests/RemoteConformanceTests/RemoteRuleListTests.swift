@@ -51,4 +51,21 @@ struct RemoteRuleListTests {
             "write it again: SEALEDSYNC_WRITE_PAGES=1 swift test --filter RemoteRuleListTests"
         )
     }
+
+    @Test("the page about writing a remote quotes code that is compiled and judged")
+    func quotations() throws {
+        let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Notes")
+        var code = ""
+        for path in try FileManager.default.subpathsOfDirectory(atPath: tests.path) {
+            code += try plain(String(contentsOf: tests.appendingPathComponent(path), encoding: .utf8)) + " "
+        }
+        let page = sources.appendingPathComponent("RemoteConformance/RemoteConformance.docc/WritingARemote.md")
+        let pieces = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "```swift\n").dropFirst()
+            .map { plain($0.components(separatedBy: "```")[0]) }
+        #expect(pieces.count >= 14)
+        // The last piece is an app's line.
+        for piece in pieces.dropLast() { #expect(code.contains(piece), "this is not in the tests: \(piece)") }
+    }
+
+    private func plain(_ text: String) -> String { text.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
 }

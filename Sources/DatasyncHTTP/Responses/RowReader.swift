@@ -92,7 +92,7 @@ struct RowReader: Sendable {
                 stamp.milliseconds
             } else { nil }
         do throws(RecordCodingError) {
-            return ServerPage.Row(id: id, stamp: stamp, content: .record(try coding.record(node)))
+            return ServerPage.Row(id: id, stamp: stamp, content: .record(try content(node)))
         } catch {
             return ServerPage.Row(id: id, stamp: stamp, content: .unusable(error.message))
         }
@@ -126,9 +126,20 @@ struct RowReader: Sendable {
 
     private func record(_ node: JSONNode, in response: ServerResponse) throws(RemoteError) -> Record {
         do throws(RecordCodingError) {
-            return try coding.record(node)
+            return try content(node)
         } catch {
             throw response.invalid("does not fit table '\(table.name)': \(error.message)")
+        }
+    }
+
+    /// A row as a record. Of a tombstone only what the server sets is looked at: what it was before is nobody's business.
+    private func content(_ node: JSONNode) throws(RecordCodingError) -> Record {
+        do throws(RecordCodingError) {
+            return try coding.record(node)
+        } catch {
+            guard case .object(let members, let source) = node, node["deleted"]?.isTrue == true else { throw error }
+            let kept = members.filter { $0.name == "id" || SystemProperties.names.contains($0.name) }
+            return try coding.record(.object(kept, source: source))
         }
     }
 

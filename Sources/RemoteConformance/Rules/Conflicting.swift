@@ -5,7 +5,7 @@ extension RemoteRules {
     static let conflicting: [RemoteRule] = [
         rule(
             "conflict.insert-of-taken-id",
-            "is the server's row, tombstones included, or nil when it cannot be had.",
+            "is the server's row, tombstones included, or nil when it cannot be had",
             in: "SyncRemote.insert",
             "Inserts a row whose id the back end has: a conflict with the row as it is there, which stays."
         ) { trial in
@@ -16,7 +16,7 @@ extension RemoteRules {
         },
         rule(
             "conflict.insert-over-tombstone",
-            "is the server's row, tombstones included, or nil when it cannot be had.",
+            "is the server's row, tombstones included, or nil when it cannot be had",
             in: "SyncRemote.insert",
             needs: RemoteSubject.tombstones,
             "Inserts a row whose id is that of a deleted one: a conflict with the tombstone and its version."
@@ -28,7 +28,7 @@ extension RemoteRules {
         },
         rule(
             "conflict.insert-over-hidden-row",
-            "is the server's row, tombstones included, or nil when it cannot be had.",
+            "is the server's row, tombstones included, or nil when it cannot be had",
             in: "SyncRemote.insert",
             "Inserts a row whose id is that of a row hidden from the user: a conflict without a row."
         ) { trial in

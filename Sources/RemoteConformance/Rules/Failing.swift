@@ -102,15 +102,16 @@ extension RemoteRules {
     static let foreignAnswers: [RemoteRule] = [
         rule(
             "failure.foreign-answer",
-            "The answer is not what the protocol prescribes: no JSON, or not the expected kind.",
-            in: "RemoteError.Code.invalidResponse",
+            "and what the answer says of rows says nothing.",
+            in: "RemoteError.Code.notTheService",
             "Has something else answer with success and a page for people: no change is taken for made, no row for missing, no"
                 + " page for empty."
         ) { trial in
             try await trial.makeRows(3)
             try await trial.meeting(.foreignAnswer) {
                 for (name, call) in try await trial.calls() where name != "confirm" && name != "delete" {
-                    try await trial.expectError(.invalidResponse, from: "'\(name)' that a web page answers", call)
+                    let input = "'\(name)' that a web page answers"
+                    try await trial.expectError(.notTheService, .invalidResponse, from: input, call)
                 }
             }
         },
@@ -140,10 +141,15 @@ extension RemoteRules {
             "confirm.foreign-answer",
             "when it answers with anything else than a page.",
             in: "SyncRemote.confirm",
-            "Has something else answer with success and a page for people: there is no table."
+            "Has something else answer with success and a page for people: no table is taken for there."
         ) { trial in
             try await trial.meeting(.foreignAnswer) {
-                try await trial.expectError(.notFound, .invalidResponse, from: "confirmation that a web page answers") {
+                try await trial.expectError(
+                    .notFound,
+                    .notTheService,
+                    .invalidResponse,
+                    from: "confirmation that a web page answers"
+                ) {
                     try await trial.remote.confirm(trial.table)
                 }
             }

@@ -129,7 +129,7 @@ extension RemoteRules {
             "Pulls from a table that the back end does not have: an error, not an empty page."
         ) { trial in
             for start in [PullPosition.everything, .changes(since: nil)] {
-                try await trial.expectError(.notFound, .refused, .invalidResponse, from: "a pull of an absent table") {
+                try await trial.expectError(.notFound, .notTheService, from: "a pull of an absent table") {
                     try await trial.remote.page(
                         Query(TableDefinition.absent.name),
                         of: .absent,

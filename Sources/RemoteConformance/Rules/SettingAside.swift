@@ -64,6 +64,24 @@ extension RemoteRules {
             replica.expectSame(as: try await trial.world.rows(), "a pull after the row was put right")
         },
         rule(
+            "aside.deleted-row-is-none",
+            "Tombstones have `deleted` set to true.",
+            in: "PullPage.records",
+            needs: RemoteSubject.tombstones,
+            "Deletes a row that does not fit the table: it comes as deleted, and is not set aside, because what it held is"
+                + " nobody's concern."
+        ) { trial in
+            try await trial.makeRows(3)
+            try await trial.world.spoil("row-1")
+            try await trial.world.write([.delete("row-1")])
+            for start in [PullPosition.everything, .changes(since: nil)] {
+                var replica = Replica(trial.remote, trial.trial)
+                try await replica.pull(from: start)
+                trial.trial.expect(replica.deleted, equals: ["row-1"], "deleted rows of a pull")
+                trial.trial.expect(Set(replica.setAside.keys), equals: [], "rows set aside")
+            }
+        },
+        rule(
             "aside.read-by-id",
             "The answer is not what the protocol prescribes: no JSON, or not the expected kind.",
             in: "RemoteError.Code.invalidResponse",

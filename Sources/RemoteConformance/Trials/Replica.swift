@@ -34,6 +34,7 @@ struct Replica: Sendable {
     ///   - start: What to begin with; what changed since the cursor when nil.
     ///   - limit: After how many pages the device dies.
     ///   - between: What happens after each page but the last.
+    /// - Throws: What the remote throws; `RemoteTrial.Stopped` for a pull that does not end.
     mutating func pull(
         from start: PullPosition? = nil,
         pages limit: Int = .max,

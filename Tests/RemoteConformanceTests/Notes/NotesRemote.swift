@@ -69,7 +69,7 @@ struct NotesRemote: SyncRemote {
         do {
             let answer = try await exchange(request(.get, "/\(table.name)/changes?limit=0"))
             if answer.status.code != 200 { throw RemoteError(status: answer.status.code) }
-        } catch let error as RemoteError where error.code == .notFound || error.code == .invalidResponse {
+        } catch let error as RemoteError where error.code == .notFound || error.code == .notTheService {
             throw RemoteError(
                 .notFound,
                 "\(host) has no table '\(table.name)' of the notes service; check the address."
@@ -99,7 +99,7 @@ struct NotesRemote: SyncRemote {
         }
         guard let mark = HTTPField.Name("Notes-Service"), answer.headerFields.contains(mark) else {
             throw RemoteError(
-                .invalidResponse,
+                .notTheService,
                 "\(host) is not the notes service, or something in between answers; check the address.",
                 status: answer.status.code
             )
