@@ -34,6 +34,7 @@ final class DatasyncWorld: RemoteWorld {
         var fault: RemoteFault?
         var hidden: Set<String> = []
         var held: HeldWrite?
+        var choosesIDs = false
     }
 
     /// A write that waits for its commit.
@@ -179,6 +180,8 @@ final class DatasyncWorld: RemoteWorld {
 
     func hide(_ id: String) async throws { state.state.withLock { _ = $0.hidden.insert(id) } }
 
+    func chooseIDs() async throws { state.state.withLock { $0.choosesIDs = true } }
+
     func meet(_ fault: RemoteFault?) async throws { state.state.withLock { $0.fault = fault } }
 
     // MARK: What answers the adapter
@@ -200,7 +203,7 @@ final class DatasyncWorld: RemoteWorld {
             try await Task.sleep(for: .seconds(3_600))
             response = EmulatorResponse(500)
         case .unauthorized: response = EmulatorResponse(401)
-        case .throttled: response = EmulatorResponse(503)
+        case .throttled: response = EmulatorResponse(503, headers: ["Retry-After": "7"])
         case .refused: response = .json(403, ["error": "You may not."])
         case .serverFailure: response = EmulatorResponse(500)
         case .foreignAnswer: response = .html(200, "<html><body>Sign in to the network</body></html>")
@@ -210,6 +213,12 @@ final class DatasyncWorld: RemoteWorld {
     }
 
     private func answer(_ request: EmulatorRequest, hiding hidden: Set<String>) async throws -> EmulatorResponse {
+        if request.method == "POST", state.state.withLock(\.choosesIDs) {
+            var (request, row) = (request, try JSONValue(parsing: request.body).object ?? [:])
+            row["id"] = .string("chosen-\(emulator.rows(in: table.name).count)")
+            request.body = JSONValue.object(row).encoded
+            return try await emulator.handle(request)
+        }
         guard !hidden.isEmpty else { return try await emulator.handle(request) }
         let last = request.path.split(separator: "/").last.map(String.init) ?? ""
         if hidden.contains(last) { return EmulatorResponse(404) }

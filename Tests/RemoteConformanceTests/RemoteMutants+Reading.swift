@@ -62,6 +62,22 @@ extension RemoteMutant {
     ]
 
     static let pulling: [RemoteMutant] = [
+        RemoteMutant("does not say how long to wait", "failure.retry-after") {
+            $0.paging = { remote, request in
+                do {
+                    return try await request.ask(remote)
+                } catch let error as RemoteError where error.code == .throttled {
+                    throw RemoteError(.throttled, error.message, status: error.status)
+                }
+            }
+        },
+        RemoteMutant("sets deleted rows aside", "aside.deleted-row-is-none") {
+            $0.everyPage { page in
+                page.setAside += page.records.filter(\.isDeleted)
+                    .map { SetAsideRow(id: $0.id.stringValue ?? "", reason: "It is deleted.") }
+                page.records.removeAll(where: \.isDeleted)
+            }
+        },
         RemoteMutant("stops after the first page", "page.everything") { $0.everyPage { $0.next = nil } },
         RemoteMutant("passes over the last row of a page", "page.everything") {
             $0.everyPage { _ = $0.records.popLast() }

@@ -41,6 +41,15 @@ struct RemoteMutant: Sendable, CustomTestStringConvertible {
                 return record
             }
         },
+        RemoteMutant("takes a row under another id for its own", "insert.stored-under-another-id") {
+            $0.inserting = { remote, record, table in
+                do {
+                    return try await remote.insert(record, into: table)
+                } catch let error as RemoteError where error.code == .storedUnderAnotherID {
+                    return error.serverRecord ?? record
+                }
+            }
+        },
         RemoteMutant("cuts long texts", "insert.every-kind-of-value") {
             $0.inserting = { remote, record, table in
                 var record = record

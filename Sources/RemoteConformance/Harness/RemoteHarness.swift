@@ -57,6 +57,9 @@ public protocol RemoteWorld: Sendable {
     /// offered by default.
     func hide(_ id: String) async throws
 
+    /// Has the back end store every new row under an id of its own from now on. Not offered by default.
+    func chooseIDs() async throws
+
     /// Has every request meet a fault from now on; nil ends that. Not offered by default.
     func meet(_ fault: RemoteFault?) async throws
 
@@ -75,6 +78,9 @@ extension RemoteWorld {
 
     /// Not offered.
     public func hide(_ id: String) async throws { throw Unsupported("the world has no function 'hide'") }
+
+    /// Not offered.
+    public func chooseIDs() async throws { throw Unsupported("the world has no function 'chooseIDs'") }
 
     /// Not offered.
     public func meet(_ fault: RemoteFault?) async throws { throw Unsupported("the world has no function 'meet'") }
@@ -105,7 +111,7 @@ public enum RemoteFault: Sendable, Hashable, CaseIterable {
     case silence
     /// The back end wants somebody signed in.
     case unauthorized
-    /// The back end asks to come back later.
+    /// The back end asks to come back in seven seconds.
     case throttled
     /// The back end refuses the request, whatever it is: the user may not.
     case refused

@@ -38,6 +38,21 @@ extension RemoteRules {
             "Has the back end fail: every call says so."
         ),
         rule(
+            "failure.retry-after",
+            "How long the server asks to wait before the next request;",
+            in: "RemoteError.retryAfter",
+            "Has the back end ask to come back in seven seconds: every call says when."
+        ) { trial in
+            try await trial.makeRows(3)
+            try await trial.meeting(.throttled) {
+                for (name, call) in try await trial.calls() {
+                    let input = "'\(name)' when the back end asks to wait for seven seconds"
+                    let error = try await trial.expectError(.throttled, from: input, call)
+                    trial.trial.expect(error?.retryAfter, equals: .seconds(7), input + "; retryAfter")
+                }
+            }
+        },
+        rule(
             "failure.refused",
             "The server refused the request (any other status from 400 to 499).",
             in: "RemoteError.Code.refused",

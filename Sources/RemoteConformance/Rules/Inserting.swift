@@ -82,6 +82,21 @@ extension RemoteRules {
             try await trial.expectNoNote("update of a row with a column of this device")
         },
         rule(
+            "insert.stored-under-another-id",
+            "and that row when the server chose another id.",
+            in: "SyncRemote.insert",
+            "Has the back end choose ids and inserts a row: an error of its own with the new row, which is there once."
+        ) { trial in
+            try await trial.world.chooseIDs()
+            let input = "insert of a row that is stored under another id"
+            let error = try await trial.expectError(.storedUnderAnotherID, from: input) {
+                try await trial.remote.insert(.local("a"), into: trial.table)
+            }
+            let rows = try await trial.world.rows()
+            trial.trial.expect(rows.count, equals: 1, input + "; rows in the back end")
+            trial.expect(error?.serverRecord, isLike: rows.first, input + "; the error's serverRecord")
+        },
+        rule(
             "insert.unsendable",
             "The query or record cannot be expressed in the protocol. Nothing was sent.",
             in: "RemoteError.Code.invalidRequest",

@@ -104,7 +104,7 @@ struct NotesRow {
 
 extension RemoteError {
     /// What a status says that is neither a success nor a conflict.
-    init(status: Int) {
+    init(status: Int, retryAfter: Duration? = nil) {
         let code: Code =
             switch status {
             case 401: .unauthorized
@@ -114,6 +114,11 @@ extension RemoteError {
             case 500...: .serverFailure
             default: .invalidResponse
             }
-        self.init(code, "The notes service answered with the status \(status); its log says more.", status: status)
+        self.init(
+            code,
+            "The notes service answered with the status \(status); its log says more.",
+            status: status,
+            retryAfter: retryAfter
+        )
     }
 }

@@ -95,7 +95,8 @@ struct NotesRemote: SyncRemote {
         }
         // These may come from something in front of the service.
         if [401, 403, 429, 503].contains(answer.status.code) || answer.status.code >= 500 {
-            throw RemoteError(status: answer.status.code)
+            let seconds = answer.headerFields[.retryAfter].flatMap { Int($0) }
+            throw RemoteError(status: answer.status.code, retryAfter: seconds.map(Duration.seconds))
         }
         guard let mark = HTTPField.Name("Notes-Service"), answer.headerFields.contains(mark) else {
             throw RemoteError(

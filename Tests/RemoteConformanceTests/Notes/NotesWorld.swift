@@ -140,7 +140,7 @@ final class NotesWorld: RemoteWorld {
             for await _ in stream {}
             return EmulatorResponse(500)
         case .unauthorized: return EmulatorResponse(401)
-        case .throttled: return EmulatorResponse(503)
+        case .throttled: return EmulatorResponse(503, headers: ["Retry-After": "7"])
         case .refused: return EmulatorResponse(403)
         case .serverFailure: return EmulatorResponse(500)
         case .foreignAnswer: return .html(200, "<html><body>Sign in to the network</body></html>")
