@@ -111,6 +111,7 @@ extension RemoteError {
             case 404: .notFound
             case 429, 503: .throttled
             case 400..<500: .refused
+            case 502, 504: .notTheService
             case 500...: .serverFailure
             default: .invalidResponse
             }

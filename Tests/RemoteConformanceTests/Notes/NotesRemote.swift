@@ -8,6 +8,7 @@ import SyncContract
 /// The notes service as the sync engine sees it.
 struct NotesRemote: SyncRemote {
     let host: String
+    var scheme = "https"
     var transport: any ClientTransport = DefaultTransport()
 
     // The service writes whole rows.
@@ -80,7 +81,7 @@ struct NotesRemote: SyncRemote {
     // MARK: Requests
 
     func request(_ method: HTTPRequest.Method, _ path: String) -> HTTPRequest {
-        HTTPRequest(method: method, scheme: "http", authority: host, path: path, timeout: .seconds(60))
+        HTTPRequest(method: method, scheme: scheme, authority: host, path: path, timeout: .seconds(60))
     }
 
     /// Sends a request once. What does not say that it is the service's is no answer of it, whatever its status.
@@ -91,7 +92,8 @@ struct NotesRemote: SyncRemote {
         do {
             answer = try await transport.send(request)
         } catch let error as TransportError {
-            throw RemoteError(.unreachable, error.message, cause: error)
+            let isUnsendable = error.code == .invalidRequest
+            throw RemoteError(isUnsendable ? .invalidRequest : .unreachable, error.message, cause: error)
         }
         // These may come from something in front of the service.
         if [401, 403, 429, 503].contains(answer.status.code) || answer.status.code >= 500 {

@@ -56,7 +56,7 @@ final class NotesWorld: RemoteWorld {
         host = "127.0.0.1:\(url.port ?? 0)"
     }
 
-    func makeRemote() async throws -> any SyncRemote { NotesRemote(host: host) }
+    func makeRemote() async throws -> any SyncRemote { NotesRemote(host: host, scheme: "http") }
 
     func close() async {
         state.state.withLock { $0.meet(nil) }
