@@ -30,6 +30,10 @@ public protocol SyncRemote: Sendable {
     /// - Throws: ``RemoteError`` and `CancellationError`, which then say the same of every operation.
     func send(_ batch: [RemoteOperation]) async throws -> [Result<RemoteOperationAnswer, any Error>]
 
+    /// Whether bringing a row back takes several requests, so that the tombstone is better written first; see
+    /// ``writeTombstone(_:in:version:)``. True for protocol 2.
+    var restoresInSteps: Bool { get }
+
     /// Creates a row and returns it as the server keeps it, system properties included.
     ///
     /// - Throws: ``RemoteError`` with code ``RemoteError/Code/conflict`` when the id exists; its
@@ -69,11 +73,15 @@ public protocol SyncRemote: Sendable {
     /// the version of a tombstone, that tombstone is written anew: it stays deleted under another version, so that a
     /// restore that was based on the old one cannot succeed any more.
     ///
+    /// This is also the first step of bringing a row back where the remote ``restoresInSteps``: the tombstone gets the
+    /// content, and the restoring update, with the version that came back, shows it. Nobody sees what was deleted in
+    /// between, and whoever is interrupted goes on from a version that is known.
+    ///
     /// A server that has no such request is asked in steps, creating or restoring the row first and deleting it with the
     /// version that came back. When this ends in between, the row is there with the record's content.
     ///
     /// - Parameters:
-    ///   - record: The row as it was last sent. System properties in it are not sent.
+    ///   - record: The whole row: what was last sent, or what is to be brought back. System properties in it are not sent.
     ///   - table: The table.
     ///   - version: The tombstone's version; nil for a row of which the server is believed to know nothing.
     /// - Returns: The tombstone; nil when the server does not show it.
@@ -122,6 +130,9 @@ public protocol SyncRemote: Sendable {
 extension SyncRemote {
     /// True: whoever does not say otherwise replaces whole rows, and the engine takes the care that this asks for.
     public var replacesWholeRows: Bool { true }
+
+    /// False: one request brings a row back.
+    public var restoresInSteps: Bool { false }
 
     /// In steps, for servers that have no request of their own for it: creates or restores the row, and deletes it with
     /// the version that came back. Others see the row in between.

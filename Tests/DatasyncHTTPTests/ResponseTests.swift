@@ -115,6 +115,10 @@ struct ResponseTests {
         let body = answer(200, #"{"id":"A1"}"#)
         #expect(try RowReader(table: folding).row("a1", in: body).id == "A1")
         #expect(throws: RemoteError.self) { try RowReader(table: Self.table).row("a1", in: body) }
+        let both = answer(200, #"[{"id":"A1"},{"id":"a1"}]"#)
+        for id in ["a1", "A1"] {
+            #expect(try RowReader(table: folding).row(id, inListOf: both)?.id == .string(id))
+        }
     }
 
     @Test(

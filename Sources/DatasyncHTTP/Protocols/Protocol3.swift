@@ -33,6 +33,8 @@ struct Protocol3: WireProtocol {
         version: String?
     ) throws(RemoteError) -> WireRequest {
         var row = table.sent(record)
+        // A PATCH leaves alone what it does not name, and the record is the whole row.
+        for column in table.columns where !column.isLocal && row[column.name] == nil { row[column.name] = .null }
         row["deleted"] = false
         return WireRequest(
             method: .patch,

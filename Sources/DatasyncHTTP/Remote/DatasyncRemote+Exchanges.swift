@@ -98,7 +98,7 @@ extension DatasyncRemote {
         guard let grant else {
             throw RemoteError(
                 .unauthorized,
-                "Nobody is signed in to \(endpoint.authority), so nothing was sent; sign in and sync again."
+                "Nobody is signed in to \(endpoint.authority), so nothing was done there; sign in and sync again."
             )
         }
         return grant

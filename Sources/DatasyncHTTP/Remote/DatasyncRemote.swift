@@ -104,6 +104,9 @@ public final class DatasyncRemote: OnlineRemote {
     /// Whether an update replaces the whole row: true for protocol 3, false for protocol 2.
     public var replacesWholeRows: Bool { wire.replacesWholeRows }
 
+    /// Whether bringing a row back takes several requests: true for protocol 2.
+    public var restoresInSteps: Bool { !wire.replacesWholeRows }
+
     /// How many HTTP requests were sent so far, whoever asked for them.
     public var requestCount: Int { counter.load(ordering: .relaxed) }
 

@@ -90,7 +90,7 @@ extension SyncContext {
                 let milliseconds = (date.timeIntervalSince1970 * 1_000).rounded()
                 try container.encode(Timestamp(milliseconds: Int64(exactly: milliseconds) ?? 0).text)
             }
-            encoder.outputFormatting = .withoutEscapingSlashes
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             do {
                 call.body = Array(try encoder.encode(body))
             } catch {
