@@ -1,3 +1,4 @@
+internal import RemoteContract
 public import SyncContract
 
 /// A table of the local store whose changes are queued for the server. Records are untyped.
@@ -19,7 +20,8 @@ public struct SyncTable: Sendable {
             table: definition,
             schema: context.store.schema,
             writesItems: context.store.handlesSyncTableOperations,
-            storesUndeclaredColumns: context.store.capabilities.contains(.unknownColumns)
+            storesUndeclaredColumns: context.store.capabilities.contains(.unknownColumns),
+            idRule: context.remote.idRule
         )
     }
 

@@ -3,6 +3,8 @@ public import SyncContract
 /// A server as the sync engine sees it: rows of tables, one request at a time.
 ///
 /// An adapter translates these calls to a wire protocol. It keeps no rows and makes no decision about conflicts.
+/// A change is sent once: whether it is sent again is for the engine to decide. Columns that the table does not declare
+/// come with rows and go back with them; columns that stay on this device, and system properties, are never sent.
 /// Cancelling the calling task ends a request early with `CancellationError`; the server may still have carried it out.
 /// For reports, it tells ``RequestCounter/countRequest()`` of every request that it sends.
 public protocol SyncRemote: Sendable {
@@ -10,6 +12,23 @@ public protocol SyncRemote: Sendable {
     ///
     /// True for protocol 3. The engine then refuses to update rows of a store that cannot keep undeclared columns.
     var replacesWholeRows: Bool { get }
+
+    /// Which ids of new rows the server takes: ``RowIDRule/standard`` by default.
+    var idRule: RowIDRule { get }
+
+    /// The most operations that ``send(_:)`` takes at a time, 1 or more: 1 by default. The engine sends one at a time today,
+    /// whatever this is.
+    var maximumBatchSize: Int { get }
+
+    /// Sends changes together; one by one by default.
+    ///
+    /// They are independent of each other: one that is not taken stops none behind it, so those that depend on another one
+    /// belong into another batch. No two are of one row.
+    ///
+    /// - Parameter batch: At most ``maximumBatchSize`` operations; for none, nothing is sent.
+    /// - Returns: What became of each, in the order of the batch: what its single call returns, or the error that it throws.
+    /// - Throws: ``RemoteError`` and `CancellationError`, which then say the same of every operation.
+    func send(_ batch: [RemoteOperation]) async throws -> [Result<RemoteOperationAnswer, any Error>]
 
     /// Whether bringing a row back takes several requests, so that the tombstone is better written first; see
     /// ``writeTombstone(_:in:version:)``. True for protocol 2.
