@@ -157,6 +157,7 @@ struct ODataPrinter: Sendable {
 
     /// A column's name. It stands in the query unquoted, so it must not be able to say anything else.
     private func name(_ column: String) throws(RemoteError) -> String {
+        guard column != SyncStateTerm.name else { throw Self.localOnly("the sync state of a row") }
         let isName = column.utf8.allSatisfy {
             (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0) || $0 == 95
         }

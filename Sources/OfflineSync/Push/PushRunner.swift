@@ -8,6 +8,7 @@ internal import SyncContract
 struct PushRunner {
     let store: any SyncContextDataSource
     private let sender: OperationSender
+    private let marks = UploadMarks()
 
     init(store: any SyncContextDataSource, remote: any SyncRemote) {
         self.store = store
@@ -23,7 +24,10 @@ struct PushRunner {
         var report = PushReport()
         do {
             try await requests.counting { try await sendAll(&report) }
-        } catch var error as SyncError {
+            await marks.removeAll(in: store)
+        } catch {
+            await marks.removeAll(in: store)
+            guard var error = error as? SyncError else { throw error }
             report.requests = requests.count
             error.push = report
             throw error
@@ -55,7 +59,7 @@ struct PushRunner {
         -> InFlightOperation?
     {
         try Task.checkCancellation()
-        return try await store.write { transaction in
+        return try await store.write { [marks] transaction in
             guard
                 var operation = try OperationQueue.next(after: number, through: last, &transaction, schema),
                 let table = schema.table(operation.table)
@@ -70,6 +74,7 @@ struct PushRunner {
             }
             operation.isAttempted = true
             if operation != before { try OperationQueue.save(operation, table, &transaction) }
+            try marks.add(to: operation.id, &transaction)
             return InFlightOperation(
                 operation: operation,
                 table: table,
@@ -107,7 +112,14 @@ struct PushRunner {
             storesUndeclaredColumns: store.capabilities.contains(.unknownColumns)
         )
         // What the server did must be recorded even when the task is being cancelled.
-        try await uncancelled { try await store.write { try recorder.record(outcome, &$0, schema) } }
+        let (marks, number) = (marks, inFlight.operation.id)
+        try await uncancelled {
+            try await store.write {
+                try recorder.record(outcome, &$0, schema)
+                try marks.remove(from: number, &$0)
+            }
+        }
+        marks.answered(number)
     }
 }
 
