@@ -11,7 +11,7 @@ package struct RecordDecoder {
 
     /// The item of a record.
     ///
-    /// - Throws: ``StoreError/Code/invalidItem``; ``MissingSyncState`` when the item asks for its state and the record was
+    /// - Throws: ``StoreError/Code/invalidItem``; `MissingSyncState` when the item asks for its state and the record was
     ///   read without. From then on ``SyncStateItems`` has the type.
     package func decode<Item: Decodable>(_ type: Item.Type, from record: Record) throws -> Item {
         decoder.begin(record)

@@ -82,7 +82,7 @@ public struct SyncTable: Sendable {
     /// The rows of a query. See ``query``.
     ///
     /// `Column.syncState` in its condition is where a row stands between this device and the server; a query that
-    /// is ``Query/includingSyncStates()`` gives that beside each row.
+    /// is `includingSyncStates()` gives that beside each row.
     public func read(_ query: Query) async throws -> QueryResult {
         let store = context.store
         // A transaction answers for a store that does not; a way of the store's own may not.
@@ -97,8 +97,8 @@ public struct SyncTable: Sendable {
 
     /// The items with a local change that waits, by id; every other item is `SyncState.synced`.
     ///
-    /// An id is given as the operation has it. For the states beside the rows, or rows in some states, ask for them in a
-    /// query: see ``read(_:)-(Query)``.
+    /// An id is given as the operation has it. For states beside rows, or rows in some states, ask in a query: with
+    /// `includingSyncStates()`, and with `Column.syncState` in its condition.
     public func syncStates() async throws -> [String: SyncState] {
         let name = name
         return try await context.store.read { try OperationQueue.states(of: name, &$0) }

@@ -50,6 +50,24 @@ struct SyncStateTests {
         #expect(result.totalCount == 2)
     }
 
+    @Test("batches come in the order of states, without them unless they are asked for")
+    func batches() async throws {
+        let context = try context(true)
+        let table = try context.table("TodoItem")
+        try await context.store.upsert(["a", "b", "c"].map { Record(id: $0) }, table: "TodoItem")
+        for id in ["d", "b", "e"] {
+            if id == "b" { try await table.update(Record(id: "b")) } else { try await table.insert([:], id: id) }
+        }
+        let ordered = table.query.ordered(by: Column.syncState.name).selecting(["text"])
+        for query in [ordered, ordered.includingSyncStates()] {
+            var rows: [Record] = []
+            for try await batch in context.store.batches(of: query, size: 2) { rows += batch }
+            #expect(rows.map(\.id) == ["b", "d", "e", "a", "c"])
+            let states: [SyncState] = [.pending, .pending, .pending, .synced, .synced]
+            #expect(rows.map(\.syncState) == (query.includesSyncStates ? states : [nil, nil, nil, nil, nil]))
+        }
+    }
+
     @Test("an item receives its state under whatever name, and what the app puts there is ignored", arguments: stores)
     func items(_ answers: Bool) async throws {
         let context = try context(answers)

@@ -9,6 +9,7 @@ struct ODataPrinter: Sendable {
 
     /// The value of `$filter`; nil for all rows.
     func filter(_ query: Query) throws(RemoteError) -> String? {
+        guard !query.includesSyncStates else { throw Self.localOnly("the sync state of a row") }
         guard let predicate = query.predicate else { return nil }
         let normalized = try Self.normalized(predicate)
         // Under protocol 2 the database's logic rules; servers of protocol 3 have two values.

@@ -1,6 +1,6 @@
 import SyncContract
 
-/// The ``SyncState`` of rows in SQL: that of their operations, by the operations' index, which holds all that it takes.
+/// The `SyncState` of rows in SQL: that of their operations, by the operations' index, which holds all that it takes.
 enum SyncStateSQL {
     /// The state of a row of the table, as its text.
     static func state(_ layout: TableLayout) -> String {

@@ -4,17 +4,22 @@ extension Query {
     ///
     /// So does every store, before it reads a row. An order by folded text is for columns of text only.
     ///
-    /// - Parameters:
-    ///   - table: The declaration of the table that is asked; the query's own table name is not looked at.
-    ///   - answersSyncStates: Whether whoever asks answers queries about ``SyncState``. Otherwise they are refused.
+    /// A query about ``SyncState`` is refused as well; see ``validate(for:answersSyncStates:)``.
+    ///
+    /// - Parameter table: The declaration of the table that is asked; the query's own table name is not looked at.
     /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidQuery``; the message names what is wrong.
-    public func validate(for table: TableDefinition, answersSyncStates: Bool = false) throws(StoreError) {
+    public func validate(for table: TableDefinition) throws(StoreError) { _ = try validated(for: table) }
+
+    /// The same for who may answer queries about ``SyncState``: those are taken for the app's tables then.
+    ///
+    /// - Throws: As ``validate(for:)``.
+    public func validate(for table: TableDefinition, answersSyncStates: Bool) throws(StoreError) {
         _ = try validated(for: table, answersSyncStates: answersSyncStates)
     }
 
     /// The query with its predicate normalized.
     ///
-    /// - Throws: As ``validate(for:answersSyncStates:)``.
+    /// - Throws: As ``validate(for:)``.
     package func validated(for table: TableDefinition, answersSyncStates: Bool = false) throws(StoreError) -> Query {
         guard offset >= 0, limit ?? 0 >= 0 else {
             throw .invalidQuery("A query of '\(table.name)' has a negative limit or offset; use 0 or more.")
