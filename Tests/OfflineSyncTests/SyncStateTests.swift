@@ -87,7 +87,10 @@ struct SyncStateTests {
         #expect(row?.syncState == nil)
     }
 
-    @Test("a live query of a type that nobody has read before tells when the state of a row changes")
+    @Test(
+        "a live query of a type that nobody has read before tells when the state of a row changes",
+        .timeLimit(.minutes(1))
+    )
     func liveItems() async throws {
         struct NewTodo: Codable, Identifiable, Sendable {
             var id = ""
@@ -129,7 +132,7 @@ struct SyncStateTests {
         }
     }
 
-    @Test("a push that ends early leaves nothing under way, and live queries hear of it")
+    @Test("a push that ends early leaves nothing under way, and live queries hear of it", .timeLimit(.minutes(1)))
     func interrupted() async throws {
         try await SyncWorld.with(.datasync) { world in
             let (context, table) = (world.laptop.context, world.laptop.table)
