@@ -12,6 +12,7 @@ struct PushRunner {
     private let sender: RequestSender
     private let decisions: PushDecisions
     private let storesUndeclaredColumns: Bool
+    private let marks = UploadMarks()
 
     /// How often one operation is sent again in one push: a server that shows other rows again and again must not keep it
     /// for ever.
@@ -34,7 +35,10 @@ struct PushRunner {
         var report = PushReport()
         do {
             try await requests.counting { try await sendAll(&report) }
-        } catch var error as SyncError {
+            await marks.removeAll(in: store)
+        } catch {
+            await marks.removeAll(in: store)
+            guard var error = error as? SyncError else { throw error }
             report.requests = requests.count
             error.push = report
             throw error
@@ -79,7 +83,7 @@ struct PushRunner {
         lookUp: LookUp = .notDone
     ) async throws -> InFlightOperation? {
         try Task.checkCancellation()
-        return try await store.write { transaction in
+        return try await store.write { [marks] transaction in
             guard
                 var operation = try OperationQueue.next(after: number, through: last, &transaction, schema),
                 let table = schema.table(operation.table)
@@ -94,6 +98,7 @@ struct PushRunner {
             let underWay = machine.prepare(row, after: lookUp)
             if let change = machine.change { operation.change = change }
             if operation != before { try OperationQueue.save(operation, table, &transaction) }
+            try marks.add(to: operation.id, &transaction)
             return InFlightOperation(operation: operation, table: table, underWay: underWay)
         }
     }
@@ -180,13 +185,17 @@ struct PushRunner {
         let recorder = AnswerRecorder(inFlight: inFlight, storesUndeclaredColumns: storesUndeclaredColumns)
         // What the server did must be recorded even when the task is being cancelled.
         let (answers, itemID, table) = (answers, inFlight.operation.itemID, inFlight.table)
-        return try await uncancelled {
+        let (marks, number) = (marks, inFlight.operation.id)
+        let result = try await uncancelled {
             try await store.write { transaction in
                 let result = try recorder.record(answer, &transaction, schema)
+                try marks.remove(from: number, &transaction)
                 answers.answerRecorded(for: itemID, in: table)
                 return result
             }
         }
+        marks.answered(number)
+        return result
     }
 }
 
