@@ -250,7 +250,8 @@ extension ItemMachine {
         }
         if waiting.kind == .insert, sent.request == .lookUp { return (.again(.done), .none) }
         if waiting.sent.contains(where: \.deletes) {
-            // The own deletion was carried out, and left no tombstone.
+            // The own deletion was carried out, and left no tombstone, or none that is shown.
+            memory.deleted()
             waiting.kind = .insert
             waiting.rebase(onto: nil)
             waiting.sent = []
