@@ -25,7 +25,7 @@ final class Ledger {
         var isGivenUp = false
         /// Whether it was given up before anything showed that it had arrived: then it must not come back.
         var mustNotReturn = false
-        /// The server's last write before it.
+        /// The place of the server's write that its user knew.
         var knownSequence = 0
     }
 
@@ -74,18 +74,24 @@ final class Ledger {
                     add(token, at: place, follows: (known ?? [old?[name]?.stringValue].compactMap(\.self)) + deletions)
                 }
             } else {
-                delete(at: place, follows: known ?? tokens(old))
+                delete(at: place, follows: known ?? tokens(old), version: (seen ?? old)?.version)
             }
         }
     }
 
-    private func add(_ token: String, at place: Place, isDeletion: Bool = false, follows: [String]) {
+    private func add(
+        _ token: String,
+        at place: Place,
+        isDeletion: Bool = false,
+        follows: [String],
+        version: String? = nil
+    ) {
         edits[token] = Edit(
             token: token,
             place: place,
             isDeletion: isDeletion,
             follows: Set(follows),
-            knownSequence: server.row(place.key)?.current.sequence ?? 0
+            knownSequence: server.row(place.key)?.version(version)?.sequence ?? 0
         )
         order.append(token)
         open[place, default: []].insert(token)
@@ -93,9 +99,9 @@ final class Ledger {
     }
 
     @discardableResult
-    private func delete(at place: Place, follows: [String]) -> String {
+    private func delete(at place: Place, follows: [String], version: String? = nil) -> String {
         let token = "†\(order.count)"
-        add(token, at: place, isDeletion: true, follows: follows)
+        add(token, at: place, isDeletion: true, follows: follows, version: version)
         lastDeletion[place] = token
         seenDeletions[place, default: []].insert(token)
         return token
@@ -198,10 +204,11 @@ final class Ledger {
 
     /// What speaks against a write of a device.
     func objections(to new: ServerContent, over old: ServerVersion?, in key: String, by device: Int) -> [String] {
-        guard let old, forced.remove(Place(device: device, key: key)) == nil else { return [] }
+        guard let old, old.content.deletion == nil || new.deletion == nil,
+            forced.remove(Place(device: device, key: key)) == nil
+        else { return [] }
         let name = Device.name(device)
         if let deletion = old.content.deletion {
-            guard new.deletion == nil else { return [] }
             let isAllowed = WorldSettings.columns
                 .contains { new.values[$0].map { mayReplaceDeletion($0, deletion, in: key, by: device) } ?? false }
             return isAllowed
