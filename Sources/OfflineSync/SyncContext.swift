@@ -11,7 +11,7 @@ public final class SyncContext: Sendable {
     /// The local store.
     public let store: any SyncContextDataSource
 
-    private let remote: any SyncRemote
+    let remote: any SyncRemote
     private let pageSize: Int?
     private let gate = SerialGate()
 

@@ -250,7 +250,7 @@ extension ItemMachine {
         }
         if waiting.kind == .insert, sent.request == .lookUp { return (.again(.done), .none) }
         if waiting.sent.contains(where: \.deletes) {
-            // The own deletion was carried out, and left no tombstone, or none that is shown.
+            // The own deletion was carried out, and left no tombstone, or one that the answer does not show.
             memory.deleted()
             waiting.kind = .insert
             waiting.rebase(onto: nil)

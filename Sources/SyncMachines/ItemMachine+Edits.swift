@@ -27,6 +27,8 @@ extension ItemMachine {
     /// - Parameters:
     ///   - stored: The local row before the change.
     ///   - seen: The version that the app gives for the state it has seen; nil for the stored one.
+    /// - Returns: What becomes of the local row beside the change itself.
+    /// - Throws: When a deletion waits.
     package mutating func update(_ stored: Row, seen: Row.Version?) throws(EditRefusal) -> RowEffect<Row> {
         guard change?.kind != .delete else { throw .deletionWaits }
         if change == nil {
@@ -45,6 +47,7 @@ extension ItemMachine {
     ///   - stored: The local row; nil when there is none.
     ///   - seen: The version that the app gives for the state it has seen; nil for the stored one.
     /// - Returns: Whether the change that waited was an insert that nobody knows of: both are gone.
+    /// - Throws: When a deletion waits already.
     package mutating func delete(_ stored: Row?, seen: Row.Version?) throws(EditRefusal) -> Bool {
         guard var waiting = change else {
             change = QueuedChange(.delete)

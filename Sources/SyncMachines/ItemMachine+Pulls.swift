@@ -14,6 +14,7 @@ extension ItemMachine {
     ///   - pulled: The server's row.
     ///   - isHere: Whether there is a local row.
     ///   - comparison: How contents are compared.
+    /// - Returns: What the pull does with it, and what becomes of the local row when it is passed over.
     package mutating func pulled(
         _ pulled: Row,
         isHere: Bool,

@@ -47,6 +47,7 @@ extension ItemMachine {
     /// - Parameters:
     ///   - row: The local row as it would be sent.
     ///   - lookUp: What this push has found out about the server's row.
+    /// - Returns: What is to be sent.
     package mutating func prepare(_ row: Row?, after lookUp: LookUp = .notDone) -> RequestUnderWay<Row>? {
         guard let waiting = change, let request = request(for: waiting, row, lookUp) else { return nil }
         if let entry = request.entry { change?.willSend(entry) }

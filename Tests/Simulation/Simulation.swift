@@ -66,7 +66,7 @@ package struct Simulation: Sendable {
     /// - Parameters:
     ///   - script: A script that fails.
     ///   - attempts: How many scripts are played at most.
-    package func shrunk(_ script: Script, attempts: Int = 3_000) throws -> Script {
+    package func shrunk(_ script: Script, attempts: Int = 1_500) throws -> Script {
         var best = script
         var attempts = attempts
         let kind = try run(script).failures.first.map(Self.kind)

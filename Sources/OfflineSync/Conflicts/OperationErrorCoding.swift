@@ -39,6 +39,16 @@ enum OperationErrorCoding {
             }
     }
 
+    /// What the server said about an operation; nil when it said nothing.
+    static func error(
+        ofOperation number: Int64,
+        _ transaction: inout some StoreReading & ~Copyable,
+        _ schema: StoreSchema
+    ) throws -> TableOperationError? {
+        let query = Query(SystemTables.operationErrors.name).filtered(by: Column("operationId") == .int64(number))
+        return try transaction.first(query).map { try error($0, schema) }
+    }
+
     static func error(_ record: Record, _ schema: StoreSchema) throws -> TableOperationError {
         guard let id = record.id.stringValue, let operationID = record["operationId"]?.int64Value,
             let properties = record["properties"]?.bytesValue

@@ -9,14 +9,19 @@ internal import SyncMachines
 struct PushRunner {
     let store: any SyncContextDataSource
     private let sender: RequestSender
+    private let decisions: PushDecisions
     private let storesUndeclaredColumns: Bool
 
     /// How often one operation is sent again in one push: a server that shows other rows again and again must not keep it
     /// for ever.
     private static let mostRepetitions = 5
 
-    init(store: any SyncContextDataSource, remote: any SyncRemote) {
+    /// How often one operation is settled and tried again in one push.
+    private static let mostSettlements = 5
+
+    init(store: any SyncContextDataSource, remote: any SyncRemote, decisions: PushDecisions = PushDecisions()) {
         self.store = store
+        self.decisions = decisions
         storesUndeclaredColumns = store.capabilities.contains(.unknownColumns)
         sender = RequestSender(remote: remote, storesUndeclaredColumns: storesUndeclaredColumns)
     }
@@ -43,6 +48,7 @@ struct PushRunner {
         var number: Int64 = 0
         while let inFlight = try await next(after: number, through: last, schema) {
             number = inFlight.operation.id
+            try await decisions.willSend(inFlight.operation)
             let answer = try await sender.send(inFlight)
             for (earlier, answer) in forbidden.release(inFlight, answer) {
                 if try await process(answer, of: earlier, schema) { report.pushed += 1 }
@@ -98,15 +104,50 @@ struct PushRunner {
     ) async throws -> Bool {
         let result = try await record(answer, of: inFlight, schema)
         if let abort = answer.abort { throw abort }
-        guard case .again(let lookUp) = result.outcome, inFlight.repetitions < Self.mostRepetitions else {
-            return result.isTaken
+        var next: InFlightOperation?
+        switch result.outcome {
+        case .again(let lookUp) where inFlight.repetitions < Self.mostRepetitions:
+            next = try await again(inFlight, lookUp, schema)
+            next?.repetitions = inFlight.repetitions + 1
+            next?.settlements = inFlight.settlements
+        case .conflict, .hiddenConflict, .parked:
+            guard inFlight.settlements < Self.mostSettlements, try await settle(inFlight, schema) else { break }
+            next = try await again(inFlight, .notDone, schema)
+            next?.settlements = inFlight.settlements + 1
+        case .done, .again, .waits, .unknown, .ignored: break
         }
+        guard let next else { return result.isTaken }
+        return try await process(try await sender.send(next), of: next, schema)
+    }
+
+    private func again(
+        _ inFlight: InFlightOperation,
+        _ lookUp: LookUp,
+        _ schema: StoreSchema
+    ) async throws -> InFlightOperation? {
         let number = inFlight.operation.id
-        guard var again = try await next(after: number - 1, through: number, schema, lookUp: lookUp) else {
+        return try await next(after: number - 1, through: number, schema, lookUp: lookUp)
+    }
+
+    /// Asks what is to be done about something that the server did not take, and does it.
+    ///
+    /// - Returns: Whether it was settled.
+    private func settle(_ inFlight: InFlightOperation, _ schema: StoreSchema) async throws -> Bool {
+        let number = inFlight.operation.id
+        let stored = try await store.read { try OperationErrorCoding.error(ofOperation: number, &$0, schema) }
+        guard let error = stored, let resolution = try await decisions.resolution(of: error) else { return false }
+        let resolver = ConflictResolver(
+            table: inFlight.table,
+            schema: schema,
+            storesUndeclaredColumns: storesUndeclaredColumns
+        )
+        do {
+            try await uncancelled { try await store.write { try resolver.resolve(error, resolution, &$0) } }
+            return true
+        } catch let error as SyncError where error.code == .operationChanged {
+            // Somebody was faster, or edited the item: that is left as it is.
             return false
         }
-        again.repetitions = inFlight.repetitions + 1
-        return try await process(try await sender.send(again), of: again, schema)
     }
 
     private func record(

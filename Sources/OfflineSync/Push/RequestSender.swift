@@ -10,6 +10,8 @@ struct InFlightOperation: Sendable {
     var underWay: RequestUnderWay<Record>?
     /// How often this push has sent the operation again.
     var repetitions = 0
+    /// How often it was settled in this push.
+    var settlements = 0
 }
 
 /// What a server said to a request, with what it said it.
