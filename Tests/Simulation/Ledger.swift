@@ -59,8 +59,15 @@ final class Ledger {
     ///   - after: The store after.
     ///   - seen: What was before the user's eyes when that is something else than the rows of the store.
     func change(by device: Int, from before: StoreSnapshot, to after: StoreSnapshot, seen: Record? = nil) {
-        for key in Set((before.rows + after.rows).map { settings.key($0.id.stringValue ?? "") }).sorted() {
+        for key in settings.ids.map(settings.key) {
             let place = Place(device: device, key: key)
+            if before.row(key, settings) == nil, after.row(key, settings) == nil,
+                before.operation(key) == nil, after.operation(key) != nil
+            {
+                // What is not here is deleted whatever it is.
+                delete(at: place, follows: [])
+                forced.insert(place)
+            }
             let old = before.row(key, settings)
             let new = after.row(key, settings)
             guard old != new else { continue }
@@ -230,13 +237,20 @@ final class Ledger {
 
     private func mayReplaceDeletion(_ new: String, _ deletion: String, in key: String, by device: Int) -> Bool {
         if mayReplace(new, deletion, by: device) { return true }
-        // What was made anew after some deletion goes over a later one, unless that one has deleted it.
+        guard let deleted = server.row(key)?.history.last(where: { $0.content.deletion == nil })?.content.tokens else {
+            return false
+        }
         let deletions = seenDeletions[Place(device: device, key: key)] ?? []
-        guard deletions.contains(where: { follows(new, $0, device) }), let history = server.row(key)?.history,
-            let deleted = history.last(where: { $0.content.deletion == nil })
-        else { return false }
-        return !deleted.content.tokens.contains { $0 == new || follows($0, new, device) }
+        // The same may have been deleted by a deletion of its own that was given up: nobody can tell them apart.
+        if deletions.contains(where: { isGivenUp($0) && !(edits[$0]?.follows.isDisjoint(with: deleted) ?? true) }) {
+            return true
+        }
+        // What was made anew after some deletion goes over a later one, unless that one has deleted it.
+        return deletions.contains { follows(new, $0, device) }
+            && !deleted.contains { $0 == new || follows($0, new, device) }
     }
+
+    private func isGivenUp(_ token: String) -> Bool { edits[token]?.isGivenUp ?? false }
 
     /// Whether one token came after another, through any number of edits and this device's decisions.
     private func follows(_ new: String, _ old: String, _ device: Int) -> Bool {
