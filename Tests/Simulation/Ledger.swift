@@ -242,7 +242,7 @@ final class Ledger {
         }
         let deletions = seenDeletions[Place(device: device, key: key)] ?? []
         // The same may have been deleted by a deletion of its own that was given up: nobody can tell them apart.
-        if deletions.contains(where: { isGivenUp($0) && !(edits[$0]?.follows.isDisjoint(with: deleted) ?? true) }) {
+        if deletions.contains(where: { own in isGivenUp(own) && deleted.contains { follows(own, $0, device) } }) {
             return true
         }
         // What was made anew after some deletion goes over a later one, unless that one has deleted it.
