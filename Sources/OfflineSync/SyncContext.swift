@@ -1,4 +1,5 @@
 public import RemoteContract
+internal import Synchronization
 public import SyncContract
 
 /// Keeps the tables of a local store in step with a server.
@@ -14,6 +15,11 @@ public final class SyncContext: Sendable {
     let remote: any SyncRemote
     private let pageSize: Int?
     private let gate = SerialGate()
+    let policies = ConflictPolicies()
+    let weakDelegate = Mutex(WeakDelegate())
+
+    /// What happens in the engine, as it happens.
+    public let events: SyncEvents
 
     /// Creates a context.
     ///
@@ -21,7 +27,15 @@ public final class SyncContext: Sendable {
     ///   - store: The local store.
     ///   - remote: The server.
     ///   - pageSize: How many rows a pull asks for at a time, 1 or more; nil leaves it to the server.
-    public init(store: any SyncContextDataSource, remote: any SyncRemote, pageSize: Int? = nil) {
+    ///   - log: Told one line for each event, without content, for the app's log. It is called on the engine's tasks and
+    ///     must not block.
+    public init(
+        store: any SyncContextDataSource,
+        remote: any SyncRemote,
+        pageSize: Int? = nil,
+        log: (@Sendable (String) -> Void)? = nil
+    ) {
+        events = SyncEvents(log: log)
         self.store = store
         self.remote = remote
         self.pageSize = pageSize.map { max(1, $0) }
@@ -58,9 +72,17 @@ public final class SyncContext: Sendable {
     ///   ``SyncError/Code/pushAbortedAuthentication`` (also when every change was forbidden) or
     ///   ``SyncError/Code/pushAbortedAddress``, `StoreError` when the store fails, `CancellationError`. What the server
     ///   accepted before is recorded; everything else is still queued.
-    @discardableResult
     public func push() async throws -> PushReport {
-        try await gate.withTurn { try await PushRunner(store: store, remote: remote).run() }
+        try await gate.withTurn { try await runPush() }
+    }
+
+    /// Pushes while the turn is this task's.
+    func runPush() async throws -> PushReport {
+        events.send(.pushStarted)
+        let report = try await PushRunner(store: store, remote: remote, decisions: PushDecisions(self)).run()
+        events.send(.pushEnded(report))
+        await delegate?.syncContext(self, didPush: report)
+        return report
     }
 
     /// Brings the rows of a query that changed on the server since the last pull with the same query id.
@@ -185,41 +207,6 @@ public final class SyncContext: Sendable {
         return try await store.read { try OperationQueue.all(of: nil, &$0, schema) }
     }
 
-    /// What the server did not take, in the order of the operations: conflicts and refusals.
-    public func operationErrors() async throws -> [TableOperationError] {
-        let schema = store.schema
-        return try await store.read { try OperationErrorCoding.all(&$0, schema) }
-    }
-
-    /// Settles what the server did not take.
-    ///
-    /// Row, operation and error change together or not at all. Nothing is sent.
-    ///
-    /// - Throws: ``SyncError`` with code ``SyncError/Code/operationChanged`` when the item was edited or the error
-    ///   resolved since it was read.
-    public func resolve(_ error: TableOperationError, with resolution: ConflictResolution) async throws {
-        let resolver = resolver(try table(error.table).definition)
-        try await store.write { try resolver.resolve(error, resolution, &$0) }
-    }
-
-    /// Gives up a change that waits, whatever its state: the row is again as the server last had it. See
-    /// ``ConflictResolution/discard``.
-    ///
-    /// - Throws: ``SyncError`` with code ``SyncError/Code/operationChanged`` when the item was edited, or the operation
-    ///   answered, since it was read.
-    public func discard(_ operation: TableOperation) async throws {
-        let resolver = resolver(try table(operation.table).definition)
-        try await store.write { try resolver.discard(operation, &$0) }
-    }
-
-    private func resolver(_ table: TableDefinition) -> ConflictResolver {
-        ConflictResolver(
-            table: table,
-            schema: store.schema,
-            storesUndeclaredColumns: store.capabilities.contains(.unknownColumns)
-        )
-    }
-
     private func pull(
         _ table: TableDefinition,
         _ body: (PullRunner) async throws -> PullReport
@@ -228,7 +215,7 @@ public final class SyncContext: Sendable {
             let waiting = try await store.read {
                 try OperationQueue.countToSend(of: table.name, &$0)
             }
-            let push = waiting > 0 ? try await PushRunner(store: store, remote: remote).run() : nil
+            let push = waiting > 0 ? try await runPush() : nil
             do {
                 var report = try await body(
                     PullRunner(store: store, remote: remote, table: table, pageSize: pageSize)

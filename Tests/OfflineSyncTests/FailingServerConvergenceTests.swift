@@ -41,7 +41,7 @@ struct FailingServerConvergenceTests {
                 }
                 if Int.random(in: 0..<12, using: &random) == 0 {
                     for error in try await device.context.operationErrors() {
-                        let choices: [ConflictResolution] = [.keepMine, .takeServer, .discard]
+                        let choices: [ConflictResolution<Record>] = [.keepMine, .takeServer, .discard]
                         try await device.context.resolve(error, with: choices.randomElement(using: &random)!)
                     }
                 }

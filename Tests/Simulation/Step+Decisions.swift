@@ -52,9 +52,9 @@ enum Choice: CaseIterable {
 }
 
 extension Device {
-    func settle(_ error: TableOperationError, _ choice: Choice) async throws {
+    func settle(_ error: TableOperationError<Record>, _ choice: Choice) async throws {
         if error.isConflict { try await check(error) }
-        let resolution: ConflictResolution =
+        let resolution: ConflictResolution<Record> =
             switch choice {
             case .mine: .keepMine
             case .merged: .keepMerged(Record(id: .string(error.itemID), ["title": .string(newToken())]))

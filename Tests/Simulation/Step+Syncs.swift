@@ -7,7 +7,7 @@ extension Step {
     static let syncs: [Step] = [
         Step("pushes", 22) { _, random in
             let losesWay = random.chance(1, of: 12)
-            return { device in try await device.losingWay(losesWay) { try await device.push() } }
+            return { device in try await device.losingWay(losesWay) { _ = try await device.push() } }
         },
         Step("pulls", 18) { _, random in
             let losesWay = random.chance(1, of: 12)
@@ -73,7 +73,7 @@ extension Device {
     }
 
     /// Looks at a conflict: it must not be one with this device's own writes.
-    func check(_ error: TableOperationError) async throws {
+    func check(_ error: TableOperationError<Record>) async throws {
         let key = world.settings.key(error.itemID)
         guard let row = world.server.row(key), let shown = row.version(error.serverItem?.version),
             !forgotten.contains(key), !isHalfRestored(shown),
@@ -97,7 +97,7 @@ extension Device {
     }
 
     /// The operation of an error, by a look past the scheduler.
-    private func operation(_ error: TableOperationError) async throws -> TableOperation? {
+    private func operation(_ error: TableOperationError<Record>) async throws -> TableOperation? {
         let context = SyncContext(store: store, remote: NoRemote())
         return try await world.executor.waitingElsewhere { try await context.operations() }
             .first { $0.id == error.operationID }

@@ -69,11 +69,11 @@ public struct SyncItemTable<Item: Codable & Identifiable & Sendable>: Sendable w
         return query
     }
 
-    private func encode(_ item: Item) throws -> Record {
+    func encode(_ item: Item) throws -> Record {
         try Self.reportingUnfitItems { try RecordEncoder(table.definition).encode(item) }
     }
 
-    private func decode(_ record: Record) throws -> Item { try Self.item(record, table.definition) }
+    func decode(_ record: Record) throws -> Item { try Self.item(record, table.definition) }
 
     private static func item(_ record: Record, _ definition: TableDefinition) throws -> Item {
         try reportingUnfitItems { try RecordDecoder(definition).decode(Item.self, from: record) }

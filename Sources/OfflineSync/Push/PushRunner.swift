@@ -116,7 +116,10 @@ struct PushRunner {
             next?.settlements = inFlight.settlements + 1
         case .done, .again, .waits, .unknown, .ignored: break
         }
-        guard let next else { return result.isTaken }
+        guard let next else {
+            if result.isTaken { decisions.context?.events.send(.operationTaken(inFlight.operation)) }
+            return result.isTaken
+        }
         return try await process(try await sender.send(next), of: next, schema)
     }
 
@@ -135,14 +138,31 @@ struct PushRunner {
     private func settle(_ inFlight: InFlightOperation, _ schema: StoreSchema) async throws -> Bool {
         let number = inFlight.operation.id
         let stored = try await store.read { try OperationErrorCoding.error(ofOperation: number, &$0, schema) }
-        guard let error = stored, let resolution = try await decisions.resolution(of: error) else { return false }
+        guard let error = stored else { return false }
+        guard let decision = try await decisions.decision(about: error) else {
+            decisions.context?.events.send(.operationNotTaken(error))
+            return false
+        }
         let resolver = ConflictResolver(
             table: inFlight.table,
             schema: schema,
             storesUndeclaredColumns: storesUndeclaredColumns
         )
         do {
-            try await uncancelled { try await store.write { try resolver.resolve(error, resolution, &$0) } }
+            let entry = try await uncancelled {
+                try await store.write { transaction -> JournalEntry? in
+                    try resolver.resolve(error, decision.resolution, &transaction)
+                    guard decision.isAutomatic else { return nil }
+                    return try JournalStorage.add(
+                        decision.resolution,
+                        of: error,
+                        in: resolver.table,
+                        at: .current,
+                        &transaction
+                    )
+                }
+            }
+            if let entry { decisions.context?.events.send(.decided(entry)) }
             return true
         } catch let error as SyncError where error.code == .operationChanged {
             // Somebody was faster, or edited the item: that is left as it is.

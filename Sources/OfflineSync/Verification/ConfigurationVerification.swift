@@ -30,6 +30,8 @@ enum ConfigurationVerification {
                 if value == nil || key.isEmpty { report("what is remembered of a row\(of) is not there") }
             case .cancelledInsert?:
                 if value?.isEmpty ?? true { report("an insert\(of) that a deletion has cancelled is not there") }
+            case .journalEntry?:
+                if Int64(key) == nil || value?.isEmpty ?? true { report("an entry of the journal\(of) is not there") }
             case nil: break
             }
         }
