@@ -27,7 +27,7 @@ extension World {
 
     /// Lets every device push, settle and pull until nothing is left to do.
     private func settle(_ random: inout SeededGenerator) {
-        for round in 0..<16 {
+        for round in 0..<9 {
             var isQuiet = true
             for device in devices {
                 // Who always insists never ends when somebody else does, too.

@@ -20,8 +20,7 @@ struct SimulationTests {
             let outcome = try Self.simulation.run(seed: seed)
             requests += outcome.requests
             if let failure = outcome.failures.first {
-                let kind = failure.split(separator: " ").filter { !$0.contains(where: \.isNumber) }.joined(separator: " ")
-                let key = String(kind.prefix(60))
+                let key = Simulation.kind(failure)
                 kinds[key] = ((kinds[key]?.0 ?? 0) + 1, kinds[key]?.1 ?? seed)
             }
         }
