@@ -42,7 +42,7 @@ struct ForeignAnswerTests {
             let waiting = try await laptop.context.operations().map(\.itemID)
             world.emulator.clearRequests()
             world.emulator.inject(.respond(inFront.answer) { $0.method != "GET" })
-            let code = try await syncErrorCode { try await laptop.context.push() }
+            let code = try await syncErrorCode { _ = try await laptop.context.push() }
             #expect(code == .pushAbortedNetwork)
             #expect(world.emulator.requests.filter { $0.request.method != "GET" }.count == 1)
             #expect(try await laptop.context.operations().map(\.itemID) == waiting)
@@ -58,7 +58,7 @@ struct ForeignAnswerTests {
     func pull(_ dialect: DatasyncDialect, _ inFront: InFront) async throws {
         try await SyncWorld.with(dialect) { world in
             try await world.phone.table.insert(["text": "milk"], id: "a")
-            try await world.phone.context.push()
+            _ = try await world.phone.context.push()
             world.emulator.inject(.respond(inFront.answer))
             #expect(try await syncErrorCode { try await world.laptop.pull() } == .pullAborted)
             try await world.laptop.pull()

@@ -41,7 +41,7 @@ struct SignOutTests {
     func push() async throws {
         try await signedOut(during: "POST") { context, table, emulator in
             for id in ["a", "b", "c"] { try await table.insert(["text": "milk"], id: id) }
-            let code = try await syncErrorCode { try await context.push() }
+            let code = try await syncErrorCode { _ = try await context.push() }
             #expect(code == .pushAbortedAuthentication)
             #expect(try await context.status().pending >= 2)
             #expect(emulator.rows(in: "TodoItem", of: "bob").isEmpty)

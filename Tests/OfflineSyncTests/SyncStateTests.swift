@@ -105,7 +105,7 @@ struct SyncStateTests {
             try await table.insert(NewTodo(id: "a", text: "milk"))
             #expect(try await items.next()?.map(\.state) == [.pending])
             #expect(try await one.next()??.state == .pending)
-            try await world.laptop.context.push()
+            _ = try await world.laptop.context.push()
             #expect(try await items.next()?.map(\.state) == [.synced])
             #expect(try await one.next()??.state == .synced)
         }
@@ -127,7 +127,7 @@ struct SyncStateTests {
                     #expect(try await table.syncStates() == ["a": .uploading, "b": .pending])
                 }
             )
-            try await context.push()
+            _ = try await context.push()
             #expect(try await table.read(query).records.map(\.syncState) == [isEdited ? .pending : .synced, .synced])
         }
     }
@@ -145,7 +145,7 @@ struct SyncStateTests {
                     throw CancellationError()
                 }
             )
-            await #expect(throws: CancellationError.self) { try await context.push() }
+            await #expect(throws: CancellationError.self) { _ = try await context.push() }
             #expect(try await seen.next() == [.pending])
             let operations = try await context.store.read(Query(SystemTables.operations.name)).records
             #expect(operations.map { $0["push"] } == [.null])
