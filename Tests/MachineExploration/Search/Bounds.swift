@@ -8,7 +8,7 @@ struct Bounds: Sendable {
     var faults = 0
     /// Discards and deletions that are taken back.
     var discards = 0
-    /// Decisions for the own change.
+    /// Decisions for something of the own device: its change, another content, or a deletion.
     var keeps = 1
     /// Changes by third parties of columns that the app does not declare.
     var touches = 0
@@ -34,7 +34,7 @@ struct Bounds: Sendable {
     var description: String {
         var parts = [rowExists ? "the row exists" : "no row yet"]
         for (count, name) in [
-            (edits, "edit"), (faults, "fault"), (discards, "discard"), (keeps, "keep-mine"), (touches, "touch"),
+            (edits, "edit"), (faults, "fault"), (discards, "discard"), (keeps, "decision"), (touches, "touch"),
         ] where count > 0 {
             parts.append("\(count) \(name)\(count == 1 ? "" : name == "touch" ? "es" : "s")")
         }

@@ -2,12 +2,13 @@
 extension Bounds {
     /// About a million states, all of what is within the bounds.
     static let brief: [Bounds] = [
-        Bounds(edits: 2, faults: 1),
-        Bounds(rowExists: false, edits: 2, faults: 1),
-        Bounds(edits: 1, faults: 2, discards: 1),
-        Bounds(rowExists: false, edits: 1, faults: 2, discards: 1),
+        Bounds(edits: 2, faults: 1, keeps: 0),
+        Bounds(rowExists: false, edits: 2, faults: 1, keeps: 0),
+        Bounds(edits: 1, faults: 1, discards: 1),
+        Bounds(rowExists: false, edits: 1, faults: 1, discards: 1),
         Bounds(edits: 2, discards: 1, keeps: 0),
-        Bounds(edits: 2, touches: 1),
+        Bounds(edits: 2),
+        Bounds(edits: 2, keeps: 0, touches: 1),
         Bounds(edits: 2, hasEditor: true),
         Bounds(edits: 1, faults: 1, touches: 1, hasEditor: true),
         Bounds(edits: 2, faults: 1, keeps: 0, showsTombstones: false),
@@ -15,26 +16,32 @@ extension Bounds {
 
     /// Tens of millions.
     static let all: [Bounds] = [
-        Bounds(edits: 2, faults: 1, discards: 1),
-        Bounds(rowExists: false, edits: 2, faults: 1, discards: 1),
+        Bounds(edits: 2, faults: 1),
+        Bounds(rowExists: false, edits: 2, faults: 1),
+        Bounds(edits: 1, faults: 2, discards: 1),
+        Bounds(rowExists: false, edits: 1, faults: 2, discards: 1),
+        Bounds(edits: 2, faults: 1, discards: 1, keeps: 0),
+        Bounds(rowExists: false, edits: 2, faults: 1, discards: 1, keeps: 0, showsTombstones: false),
         Bounds(edits: 2, faults: 2, keeps: 0),
-        Bounds(rowExists: false, edits: 2, faults: 2, keeps: 0),
-        Bounds(edits: 2, faults: 1, touches: 1),
+        Bounds(edits: 2, faults: 1, keeps: 0, touches: 1),
+        Bounds(edits: 2, touches: 1),
         Bounds(edits: 3, discards: 1, keeps: 0, limit: 6_000_000),
-        Bounds(edits: 3, faults: 1, limit: 6_000_000),
+        Bounds(rowExists: false, edits: 3, faults: 1, limit: 6_000_000),
         Bounds(edits: 2, faults: 1, discards: 1, hasEditor: true, limit: 6_000_000),
-        Bounds(edits: 2, contents: 3),
-        Bounds(rowExists: false, edits: 2, faults: 1, discards: 1, showsTombstones: false, limit: 6_000_000),
+        Bounds(edits: 2, keeps: 0, contents: 3),
     ]
 
     /// What finds a rule that is missing: small enough to be done for each of them.
     static let rules: [Bounds] = [
-        Bounds(edits: 2, faults: 1, discards: 1, limit: 1_500_000),
-        Bounds(rowExists: false, edits: 2, faults: 1, discards: 1, limit: 1_500_000),
-        Bounds(edits: 3, faults: 1, keeps: 0, limit: 1_500_000),
+        Bounds(edits: 1, faults: 2, discards: 1, keeps: 0),
+        Bounds(rowExists: false, edits: 1, faults: 2, discards: 1, keeps: 0),
+        Bounds(edits: 2, faults: 1, discards: 1, keeps: 0, limit: 1_500_000),
+        Bounds(rowExists: false, edits: 2, faults: 1, discards: 1, keeps: 0, limit: 1_500_000),
+        Bounds(edits: 2, faults: 1, limit: 1_500_000),
+        Bounds(edits: 3, faults: 1, keeps: 0, limit: 2_500_000),
         Bounds(rowExists: false, edits: 3, faults: 1, keeps: 0, limit: 1_500_000),
-        Bounds(edits: 2, faults: 2, limit: 2_500_000),
-        Bounds(edits: 3, hasEditor: true, limit: 1_500_000),
+        Bounds(edits: 2, hasEditor: true),
+        Bounds(edits: 3, keeps: 0, hasEditor: true, limit: 1_500_000),
     ]
 
     /// Bounds from words such as `edits=3`.

@@ -36,9 +36,9 @@ extension Explorer {
 
     private static func cost(of event: DeviceEvent) -> Budget.Kind? {
         switch event.kind {
-        case .update, .delete, .insert, .saveEditor, .retry: .edits
+        case .update, .delete, .insert, .saveEditor: .edits
         case .discard, .undoDelete: .discards
-        case .keepMine: .keeps
+        case .keepMine, .keepMerged, .deleteInstead: .keeps
         default: nil
         }
     }
