@@ -233,6 +233,7 @@ extension ItemMachine {
         }
         if wasDeletedHere || waiting.isForced {
             memory.wentOver(shown.version, from: waiting.baseVersion)
+            memory.isDeleted = true
             return goOver(shown)
         }
         return conflict(shown, sent, .conflict(shown))
