@@ -192,6 +192,7 @@ extension ItemMachine {
             let base, comparison.isUnchanged(base, shown)
         {
             // Nobody changed anything that the app knows of.
+            memory.wentOver(shown.version, from: waiting.baseVersion)
             return goOver(shown)
         }
         return conflict(shown, sent, .conflict(shown))
