@@ -90,8 +90,8 @@ extension ItemMachine {
         case .lookUp: return (.again(.done), .none)
         case .insert: return written(shown, over: nil, sent)
         case .update(_, let version, _): return written(shown, over: version, sent)
-        case .delete, .tombstone:
-            memory.deleted()
+        case .delete(let version), .tombstone(_, let version):
+            memory.deletedHere(over: version)
             return deleted(shown)
         }
     }
@@ -156,6 +156,10 @@ extension ItemMachine {
             end(with: shown)
             return (.done, .server(shown))
         }
+        let isBase =
+            waiting.baseVersion.map { $0 == shown.version && waiting.base?.contradicts(shown) != true } ?? false
+        // What was sent may still be carried out on the base, and nothing may end before it cannot.
+        if isBase, sent.request == .lookUp, !waiting.sent.isEmpty { return (.again(.done), .none) }
         if waiting.kind != .delete, let row, comparison.agrees(row, shown) {
             memory.wrote(shown.version, over: waiting.baseVersion)
             end(with: shown)
@@ -179,8 +183,6 @@ extension ItemMachine {
             end(with: shown)
             return (.done, .server(shown))
         }
-        let isBase =
-            waiting.baseVersion.map { $0 == shown.version && waiting.base?.contradicts(shown) != true } ?? false
         if isBase, sent.request == .lookUp { return (.again(.done), .none) }
         if waiting.isForced { return goOver(shown) }
         let base = waiting.base.flatMap { $0.isDeleted ? nil : $0 }
@@ -212,6 +214,9 @@ extension ItemMachine {
         _ sent: RequestUnderWay<Row>
     ) -> (ItemOutcome<Row>, RowEffect<Row>) {
         guard var waiting = change else { return (.ignored, .none) }
+        // The tombstone that is to be brought back is still there.
+        let isBase = waiting.restores && waiting.baseVersion == shown.version
+        if isBase, sent.request == .lookUp { return (.again(.done), .none) }
         let wasDeletedHere = waiting.sent.contains(where: \.deletes) || (memory.isDeleted && waiting.kind == .insert)
         if waiting.kind == .delete || (waiting.isUndo && !wasDeletedHere) {
             let mayBeRestored = waiting.sent.contains { $0.kind == .restore && $0.version == shown.version }
@@ -226,9 +231,10 @@ extension ItemMachine {
             end(with: shown)
             return (.done, isUndo ? .remove : .none)
         }
-        let isBase = waiting.restores && waiting.baseVersion == shown.version
-        if isBase, sent.request == .lookUp { return (.again(.done), .none) }
-        if wasDeletedHere || waiting.isForced { return goOver(shown) }
+        if wasDeletedHere || waiting.isForced {
+            memory.wentOver(shown.version, from: waiting.baseVersion)
+            return goOver(shown)
+        }
         return conflict(shown, sent, .conflict(shown))
     }
 

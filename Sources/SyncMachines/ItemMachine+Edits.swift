@@ -121,6 +121,7 @@ extension ItemMachine {
         else { return .none }
         change?.baseVersion = seen
         change?.base = nil
+        change?.restores = false
         change?.isBasedOnOlderRow = true
         return .version(seen)
     }

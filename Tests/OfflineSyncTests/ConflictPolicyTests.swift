@@ -53,7 +53,7 @@ struct ConflictPolicyTests {
 
     @Test("a merge is given base, local and server, and is sent in the same push")
     func merge() async throws {
-        try await conflict { world in
+        try await conflict { world async throws in
             let laptop = world.laptop
             laptop.context.conflictPolicy = .serverWins
             laptop.table.conflictPolicy = .merge { conflict in
@@ -75,7 +75,7 @@ struct ConflictPolicyTests {
             var id = ""
             var text: String?
         }
-        try await conflict { world in
+        try await conflict { world async throws in
             let items: SyncItemTable<Item> = try world.laptop.context.table("TodoItem")
             items.setConflictPolicy(
                 .merge { conflict in
@@ -92,7 +92,7 @@ struct ConflictPolicyTests {
     @Test("a merge that gives nothing stores the conflict; one that fails does so, too, and ends the push")
     func undecided() async throws {
         struct Undecided: Error {}
-        try await conflict { world in
+        try await conflict { world async throws in
             let laptop = world.laptop
             laptop.table.conflictPolicy = .merge { _ in throw Undecided() }
             await #expect(throws: Undecided.self) { _ = try await laptop.context.push() }
@@ -106,7 +106,7 @@ struct ConflictPolicyTests {
 
     @Test("a decision for an item that is edited while it is asked for is not carried out")
     func editedMeanwhile() async throws {
-        try await conflict { world in
+        try await conflict { world async throws in
             let laptop = world.laptop
             laptop.table.conflictPolicy = .merge { _ in
                 try await laptop.table.update(Record(id: "a", ["text": "newer"]))
@@ -121,7 +121,7 @@ struct ConflictPolicyTests {
 
     @Test("somebody who is always faster does not keep a push for ever")
     func endless() async throws {
-        try await conflict { world in
+        try await conflict { world async throws in
             let (phone, laptop) = (world.phone, world.laptop)
             let asked = Mutex(0)
             laptop.table.conflictPolicy = .merge { _ in
@@ -140,7 +140,7 @@ struct ConflictPolicyTests {
 
     @Test("the journal keeps the last decisions, the newest first, until it is cleared")
     func journal() async throws {
-        try await SyncWorld.with(.datasync) { world in
+        try await SyncWorld.with(.datasync) { world async throws in
             let laptop = world.laptop
             laptop.context.conflictPolicy = .serverWins
             for id in ["a", "b", "c"] {

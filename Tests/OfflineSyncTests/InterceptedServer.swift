@@ -36,10 +36,14 @@ final class InterceptedServer: SyncRemote {
         for request in requests { await request() }
     }
 
+    /// Lets all requests through from here on.
+    func clearInterceptions() { interceptions.withLock { $0 = [] } }
+
     /// Runs once, after the server answered with the next page and before the engine sees it.
     func afterNextPage(_ body: @escaping @Sendable () async throws -> Void) { afterPage.withLock { $0 = body } }
 
     var replacesWholeRows: Bool { server.replacesWholeRows }
+    var restoresInSteps: Bool { server.restoresInSteps }
     var requestCount: Int { server.requestCount }
 
     func insert(_ record: Record, into table: TableDefinition) async throws -> Record {
@@ -77,13 +81,27 @@ final class InterceptedServer: SyncRemote {
         at position: PullPosition,
         pageSize: Int?
     ) async throws -> PullPage {
-        let page = try await server.page(query, of: table, at: position, pageSize: pageSize)
+        try await page(query, of: table, at: position, pageSize: pageSize, parameters: [:])
+    }
+
+    func page(
+        _ query: Query,
+        of table: TableDefinition,
+        at position: PullPosition,
+        pageSize: Int?,
+        parameters: [String: String]
+    ) async throws -> PullPage {
+        let page = try await server.page(query, of: table, at: position, pageSize: pageSize, parameters: parameters)
         let body = afterPage.withLock { body in
             defer { body = nil }
             return body
         }
         try await body?()
         return page
+    }
+
+    func mayRepeat(_ row: Record, of table: TableDefinition, after cursor: String) -> Bool {
+        server.mayRepeat(row, of: table, after: cursor)
     }
 
     private func intercepted<Value: Sendable>(

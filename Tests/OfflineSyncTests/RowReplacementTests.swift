@@ -101,9 +101,9 @@ struct RowReplacementTests {
             let laptop = world.laptop
             try await laptop.pull()
             try world.emulator.seed([before.merging(["text": "MILK", "extra": "x"]) { $1 }], in: "TodoItem")
-            #expect(try await laptop.context.pullAll(laptop.table.query).received == 1)
+            #expect(try await laptop.context.pull(laptop.table.query, options: .init(reconciles: true)).received == 1)
             #expect(try await laptop.text("a") == "MILK")
-            #expect(try await laptop.context.pullAll(laptop.table.query).received == 0)
+            #expect(try await laptop.context.pull(laptop.table.query, options: .init(reconciles: true)).received == 0)
             #expect(try await laptop.pull().received == 0)
         }
     }

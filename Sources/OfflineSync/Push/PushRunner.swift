@@ -8,9 +8,11 @@ internal import SyncMachines
 /// them the item may be edited; the edit counter tells.
 struct PushRunner {
     let store: any SyncContextDataSource
+    private let answers: AnswerLog
     private let sender: RequestSender
     private let decisions: PushDecisions
     private let storesUndeclaredColumns: Bool
+    private let marks = UploadMarks()
 
     /// How often one operation is sent again in one push: a server that shows other rows again and again must not keep it
     /// for ever.
@@ -19,8 +21,9 @@ struct PushRunner {
     /// How often one operation is settled and tried again in one push.
     private static let mostSettlements = 5
 
-    init(store: any SyncContextDataSource, remote: any SyncRemote, decisions: PushDecisions = PushDecisions()) {
+    init(store: any SyncContextDataSource, remote: any SyncRemote, answers: AnswerLog, decisions: PushDecisions) {
         self.store = store
+        self.answers = answers
         self.decisions = decisions
         storesUndeclaredColumns = store.capabilities.contains(.unknownColumns)
         sender = RequestSender(remote: remote, storesUndeclaredColumns: storesUndeclaredColumns)
@@ -32,7 +35,10 @@ struct PushRunner {
         var report = PushReport()
         do {
             try await requests.counting { try await sendAll(&report) }
-        } catch var error as SyncError {
+            await marks.removeAll(in: store)
+        } catch {
+            await marks.removeAll(in: store)
+            guard var error = error as? SyncError else { throw error }
             report.requests = requests.count
             error.push = report
             throw error
@@ -77,7 +83,7 @@ struct PushRunner {
         lookUp: LookUp = .notDone
     ) async throws -> InFlightOperation? {
         try Task.checkCancellation()
-        return try await store.write { transaction in
+        return try await store.write { [marks] transaction in
             guard
                 var operation = try OperationQueue.next(after: number, through: last, &transaction, schema),
                 let table = schema.table(operation.table)
@@ -92,6 +98,7 @@ struct PushRunner {
             let underWay = machine.prepare(row, after: lookUp)
             if let change = machine.change { operation.change = change }
             if operation != before { try OperationQueue.save(operation, table, &transaction) }
+            try marks.add(to: operation.id, &transaction)
             return InFlightOperation(operation: operation, table: table, underWay: underWay)
         }
     }
@@ -177,7 +184,18 @@ struct PushRunner {
     ) async throws -> AnswerRecorder.Result {
         let recorder = AnswerRecorder(inFlight: inFlight, storesUndeclaredColumns: storesUndeclaredColumns)
         // What the server did must be recorded even when the task is being cancelled.
-        return try await uncancelled { try await store.write { try recorder.record(answer, &$0, schema) } }
+        let (answers, itemID, table) = (answers, inFlight.operation.itemID, inFlight.table)
+        let (marks, number) = (marks, inFlight.operation.id)
+        let result = try await uncancelled {
+            try await store.write { transaction in
+                let result = try recorder.record(answer, &transaction, schema)
+                try marks.remove(from: number, &transaction)
+                answers.answerRecorded(for: itemID, in: table)
+                return result
+            }
+        }
+        marks.answered(number)
+        return result
     }
 }
 
