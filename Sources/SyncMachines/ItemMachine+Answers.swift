@@ -127,9 +127,11 @@ extension ItemMachine {
     /// The server has no live row, and nothing that was sent can make one.
     private mutating func deleted(_ shown: Row?) -> (ItemOutcome<Row>, RowEffect<Row>) {
         guard var waiting = change else { return (.ignored, .none) }
-        guard waiting.kind != .delete else {
+        // An undo that does not know what was there before takes what is there now.
+        let isUnknownUndo = waiting.isUndo && waiting.base == nil
+        guard waiting.kind != .delete, !isUnknownUndo else {
             end(with: shown)
-            return (.done, .none)
+            return (.done, isUnknownUndo ? .remove : .none)
         }
         // It was made again meanwhile.
         waiting.kind = .insert
@@ -247,7 +249,7 @@ extension ItemMachine {
         let isBase = waiting.restores && waiting.baseVersion == shown.version
         if isBase, sent.request == .lookUp { return (.again(.done), .none) }
         let wasDeletedHere = waiting.sent.contains(where: \.deletes) || (memory.isDeleted && waiting.kind == .insert)
-        if waiting.kind == .delete || (waiting.isUndo && !wasDeletedHere) {
+        if waiting.kind == .delete || (waiting.isUndo && (!wasDeletedHere || waiting.base == nil)) {
             let mayBeRestored = waiting.sent.contains { $0.kind == .restore && $0.version == shown.version }
             if mayBeRestored, shown.version != nil {
                 waiting.kind = .delete
@@ -269,6 +271,7 @@ extension ItemMachine {
         }
         if wasDeletedHere || waiting.isForced {
             memory.wentOver(shown.version, from: waiting.baseVersion)
+            memory.isDeleted = true
             return goOver(shown)
         }
         return conflict(shown, sent, .conflict(shown))
