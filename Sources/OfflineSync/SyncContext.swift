@@ -13,6 +13,7 @@ public final class SyncContext: Sendable {
 
     let remote: any SyncRemote
     private let pageSize: Int?
+    private let parallelOperations: Int
     private let gate = SerialGate()
 
     /// Creates a context.
@@ -21,10 +22,21 @@ public final class SyncContext: Sendable {
     ///   - store: The local store.
     ///   - remote: The server.
     ///   - pageSize: How many rows a pull asks for at a time, 1 or more; nil leaves it to the server.
-    public init(store: any SyncContextDataSource, remote: any SyncRemote, pageSize: Int? = nil) {
+    public convenience init(store: any SyncContextDataSource, remote: any SyncRemote, pageSize: Int? = nil) {
+        self.init(store: store, remote: remote, options: SyncOptions(pageSize: pageSize))
+    }
+
+    /// Creates a context with settings.
+    ///
+    /// - Parameters:
+    ///   - store: The local store.
+    ///   - remote: The server.
+    ///   - options: The settings.
+    public init(store: any SyncContextDataSource, remote: any SyncRemote, options: SyncOptions) {
         self.store = store
         self.remote = remote
-        self.pageSize = pageSize.map { max(1, $0) }
+        pageSize = options.pageSize.map { max(1, $0) }
+        parallelOperations = options.parallelOperations
     }
 
     /// A table by name, with untyped records.
@@ -46,7 +58,11 @@ public final class SyncContext: Sendable {
 
     // MARK: Push and pull
 
-    /// Sends the changes that wait, over all tables, in the order they were made.
+    /// Sends the changes that wait, in the order they were made: of all tables, or of some.
+    ///
+    /// Changes that were made in a group are sent in its order, see ``write(_:)``; under
+    /// ``SyncOptions/parallelOperations`` others may overtake each other, those of one item never. When tables are named,
+    /// changes of other tables are sent only where a group puts them before one of a table that was named.
     ///
     /// A change that the server refuses, or that meets another version there, is recorded and the next one is sent:
     /// these are in the report and are not errors. They are not sent again until they are edited or resolved. A change
@@ -54,13 +70,22 @@ public final class SyncContext: Sendable {
     /// again, and after five pushes that fail in the same way it counts as refused. Changes made while the push runs
     /// wait for the next one.
     ///
+    /// When the push ends early, nothing further is sent, and what is under way is waited for and recorded; only
+    /// cancelling the task cancels it.
+    ///
+    /// - Parameter tables: The tables whose changes are sent; all when none is given. Of a query, its table counts.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/pushAbortedNetwork``,
     ///   ``SyncError/Code/pushAbortedAuthentication`` (also when every change was forbidden) or
     ///   ``SyncError/Code/pushAbortedAddress``, `StoreError` when the store fails, `CancellationError`. What the server
-    ///   accepted before is recorded; everything else is still queued.
+    ///   accepted before is recorded; everything else is still queued. `StoreError` with code `tableNotFound` for a table
+    ///   that is not declared.
     @discardableResult
-    public func push() async throws -> PushReport {
-        try await gate.withTurn { try await PushRunner(store: store, remote: remote).run() }
+    public func push(_ tables: any SyncSource...) async throws -> PushReport {
+        let names = try tables.map { try table($0.source.table).name }
+        return try await gate.withTurn {
+            try await PushRunner(store: store, remote: remote, parallelOperations: parallelOperations)
+                .run(names.isEmpty ? nil : Set(names))
+        }
     }
 
     /// Brings the rows of a query that changed on the server since the last pull with the same query id.
@@ -228,7 +253,9 @@ public final class SyncContext: Sendable {
             let waiting = try await store.read {
                 try OperationQueue.countToSend(of: table.name, &$0)
             }
-            let push = waiting > 0 ? try await PushRunner(store: store, remote: remote).run() : nil
+            let push =
+                waiting > 0
+                ? try await PushRunner(store: store, remote: remote, parallelOperations: parallelOperations).run() : nil
             do {
                 var report = try await body(
                     PullRunner(store: store, remote: remote, table: table, pageSize: pageSize)

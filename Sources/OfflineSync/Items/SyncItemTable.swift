@@ -21,8 +21,7 @@ public struct SyncItemTable<Item: Codable & Identifiable & Sendable>: Sendable w
     ///   cannot be encoded.
     @discardableResult
     public func insert(_ item: Item) async throws -> Item {
-        let record = try encode(item)
-        return try decode(try await table.insert(record.fields, id: item.id.isEmpty ? nil : item.id))
+        try await table.context.write(isGroup: false) { try $0.insert(item, into: self) }
     }
 
     /// Writes all properties of an item. See ``SyncTable/update(_:)``.
@@ -63,23 +62,23 @@ public struct SyncItemTable<Item: Codable & Identifiable & Sendable>: Sendable w
         }
     }
 
-    private static func whole(_ query: Query) -> Query {
+    static func whole(_ query: Query) -> Query {
         var query = query
         query.selection = nil
         return query
     }
 
-    private func encode(_ item: Item) throws -> Record {
+    func encode(_ item: Item) throws -> Record {
         try Self.reportingUnfitItems { try RecordEncoder(table.definition).encode(item) }
     }
 
-    private func decode(_ record: Record) throws -> Item { try Self.item(record, table.definition) }
+    func decode(_ record: Record) throws -> Item { try Self.item(record, table.definition) }
 
     private static func item(_ record: Record, _ definition: TableDefinition) throws -> Item {
         try reportingUnfitItems { try RecordDecoder(definition).decode(Item.self, from: record) }
     }
 
-    private static func items(_ records: [Record], _ definition: TableDefinition) throws -> [Item] {
+    static func items(_ records: [Record], _ definition: TableDefinition) throws -> [Item] {
         let decoder = RecordDecoder(definition)
         return try reportingUnfitItems { try records.map { try decoder.decode(Item.self, from: $0) } }
     }

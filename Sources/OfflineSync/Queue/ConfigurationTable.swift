@@ -18,6 +18,8 @@ enum ConfigurationTable {
         case itemMemory = 1_003
         /// An insert that was never sent and the deletion of whose item has cancelled it, until the next push starts.
         case cancelledInsert = 1_004
+        /// The highest number of a group of changes.
+        case highestGroup = 1_030
     }
 
     private static let name = SystemTables.configuration.name

@@ -21,6 +21,8 @@ public enum SystemTables {
             .init("attempted", .bool),
             // The server's row that a pull brought while the change was waiting.
             .init("serverItem", .bytes),
+            // The groups of changes that the operation is part of, as a text of the engine; null when there is none.
+            .init("groups", .string),
         ],
         [],
         [["table", "itemKey"]]
