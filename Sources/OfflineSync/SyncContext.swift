@@ -74,6 +74,7 @@ public final class SyncContext: Sendable {
     /// cancelling the task cancels it.
     ///
     /// - Parameter tables: The tables whose changes are sent; all when none is given. Of a query, its table counts.
+    /// - Returns: What was taken, and what was not.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/pushAbortedNetwork``,
     ///   ``SyncError/Code/pushAbortedAuthentication`` (also when every change was forbidden) or
     ///   ``SyncError/Code/pushAbortedAddress``, `StoreError` when the store fails, `CancellationError`. What the server

@@ -35,9 +35,8 @@ enum OperationQueue {
         try transaction.record(.int64(number), in: operations).map { try OperationCoding.operation($0, schema) }
     }
 
-    /// The first operation after a number, at most another, that waits to be sent and was made in no group.
-    ///
-    /// - Parameter tables: Those whose operations count.
+    /// The first operation after a number, at most another, that waits to be sent and was made in no group; of
+    /// some tables.
     static func nextSingle(
         after number: Int64,
         through last: Int64,
