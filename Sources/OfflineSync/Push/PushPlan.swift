@@ -94,7 +94,13 @@ struct PushPlan: Sendable {
 
     /// Takes note that an operation is being sent.
     mutating func start(_ operation: TableOperation, _ table: TableDefinition) {
-        if isMember(operation.id) { order.start(operation.id) } else { cursor = operation.id }
+        if isMember(operation.id) {
+            order.start(operation.id)
+            // Otherwise one of no group would have been chosen.
+            cursor = max(cursor, operation.id - 1)
+        } else {
+            cursor = operation.id
+        }
         underWay[operation.id] = Item(operation, table)
     }
 
