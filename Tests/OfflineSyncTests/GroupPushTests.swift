@@ -149,6 +149,22 @@ struct GroupPushTests {
         #expect(server.texts == ["a": "bread", "b": "bread", "c": "bread"])
     }
 
+    @Test("written while something else is on its way are put in order before the next change is sent")
+    func writtenMeanwhile() async throws {
+        try await write("a")
+        try await write("b", "d")
+        let switched = Switch()
+        server.script = { [self] _ in
+            guard !switched.isOn else { return }
+            switched.isOn = true
+            try await write("c", "b", text: "bread")
+        }
+        try await context.push()
+        #expect(server.begun == ["a"], "what stands before the others now was not queued when the push began")
+        try await context.push()
+        #expect(server.begun == ["a", "c", "b", "d"])
+    }
+
     @Test("do not wait for an item that was changed by itself while it was on its way")
     func editedUnderWay() async throws {
         try await write("a", "b")

@@ -78,11 +78,37 @@ struct ParallelPushTests {
         }
         #expect(Set(server.begun) == Set((1...8).map(String.init)), "none follows")
         #expect(server.written.count == 7)
-        #expect(try await context.operations().count == 23, "every answer is recorded")
+        let waiting = try await context.operations()
+        #expect(waiting.count == 23, "every answer is recorded")
+        #expect(waiting.filter(\.isAttempted).count == (status == 401 ? 0 : 1), "no other was chosen")
         server.script = { _ in }
         try await context.push()
         #expect(server.texts.count == 30)
         #expect(server.written.count == 30, "nothing is sent twice")
+    }
+
+    @Test("hold back what a group puts behind one that was on its way when the group was written")
+    func writtenMeanwhile() async throws {
+        for id in ["a", "c", "b"] { try await todos.insert(["text": "milk"], id: id) }
+        // Two are chosen; the second one is recorded; then the order is made anew, and nothing is chosen.
+        let (writing, choosing) = (Gate(opensAfter: 1), Gate(opensAfter: 5))
+        let watched = FaultyStore(store) { call in
+            if call.writes { choosing.open() }
+            return nil
+        }
+        server.script = { [context, todos] id in
+            guard id == "a" else { return await writing.wait() }
+            try await context.write { tx in
+                for id in ["a", "b"] { try tx.update(Record(id: .string(id), ["text": "bread"]), in: todos) }
+            }
+            writing.open()
+            await choosing.wait()
+        }
+        try await SyncContext(store: watched, remote: server, options: SyncOptions(parallelOperations: 2)).push()
+        #expect(server.texts == ["a": "milk", "c": "milk"])
+        server.script = { _ in }
+        try await context.push()
+        #expect(server.written == ["c", "a", "a", "b"])
     }
 
     @Test("are cancelled with the push, and nothing is lost")

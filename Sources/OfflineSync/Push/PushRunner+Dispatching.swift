@@ -42,8 +42,9 @@ extension PushRunner {
     /// An operation that has had its turn.
     private struct Turn: Sendable {
         var number: Int64
-        /// Whether what stands behind it in its groups may be sent.
-        var isSettled: Bool
+        /// Whether what stands behind it in its groups may be sent. One that has come into a group only while it was under
+        /// way still has that change to send.
+        var isSettled = false
         /// How many operations the server took: it may have released the answers of others.
         var pushed = 0
     }
@@ -55,7 +56,7 @@ extension PushRunner {
         _ schema: StoreSchema
     ) async -> Turn {
         let number = inFlight.operation.id
-        var turn = Turn(number: number, isSettled: !isMember)
+        var turn = Turn(number: number)
         do {
             // Another answer may have ended the push while this one was chosen.
             guard !progress.isEnding else { return turn }
