@@ -52,6 +52,7 @@ struct AnswerRecorder: Sendable {
                 item.machine.change?.state = .pending
             }
         }
+        if case .taken = answer.answer { item.taken(through: sent.editCounter) }
         try storeError(outcome, answer, current, item, &transaction)
         try item.save(effect, &transaction)
         return Result(outcome: outcome, isTaken: isTaken(answer, outcome, current))

@@ -25,6 +25,8 @@ enum ConfigurationTable {
         case setAside = 1_020
         /// The row named by the key was purged; the value is its stamp and version.
         case purgedRow = 1_021
+        /// The highest number of a group of changes.
+        case highestGroup = 1_030
     }
 
     private static let name = SystemTables.configuration.name
