@@ -278,7 +278,7 @@ var testTargets: [Target] {
         .testTarget(
             name: "SimulationTests",
             dependencies: [
-                "Simulation", "OfflineSync", "SyncContract", "ReferenceStore", "SQLCipherStore", "SecretMemory",
+                "Simulation", "SyncContract", "ReferenceStore", "SQLCipherStore", "SQLCipherStoreTestSupport",
                 "SeededNumbers",
             ],
             exclude: ["Defects"]

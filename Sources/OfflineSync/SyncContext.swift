@@ -16,6 +16,7 @@ public final class SyncContext: Sendable {
     let remote: any SyncRemote
     let pageSize: Int?
     let clock: any Clock<Duration>
+    private let parallelOperations: Int
     let coordination: SyncCoordination
     let policies = ConflictPolicies()
     let weakDelegate = Mutex(WeakDelegate())
@@ -30,21 +31,35 @@ public final class SyncContext: Sendable {
     ///   - remote: The server.
     ///   - pageSize: How many rows a pull asks for at a time, 1 or more; nil leaves it to the server.
     ///   - clock: What ``PullOptions/maximumTime`` is measured by.
-    ///   - log: Told one line for each event, without content, for the app's log. It is called on the engine's tasks and
-    ///     must not block.
-    public init(
+    public convenience init(
         store: any SyncContextDataSource,
         remote: any SyncRemote,
         pageSize: Int? = nil,
-        clock: any Clock<Duration> = ContinuousClock(),
-        log: (@Sendable (String) -> Void)? = nil
+        clock: any Clock<Duration> = ContinuousClock()
     ) {
-        events = SyncEvents(log: log)
+        self.init(store: store, remote: remote, options: SyncOptions(pageSize: pageSize), clock: clock)
+    }
+
+    /// Creates a context with settings.
+    ///
+    /// - Parameters:
+    ///   - store: The local store.
+    ///   - remote: The server.
+    ///   - options: The settings.
+    ///   - clock: What ``PullOptions/maximumTime`` is measured by.
+    public init(
+        store: any SyncContextDataSource,
+        remote: any SyncRemote,
+        options: SyncOptions,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        events = SyncEvents(log: options.log)
         self.store = store
         self.clock = clock
         coordination = .of(store)
         self.remote = remote
-        self.pageSize = pageSize.map { max(1, $0) }
+        pageSize = options.pageSize.map { max(1, $0) }
+        parallelOperations = options.parallelOperations
     }
 
     /// A table by name, with untyped records.
@@ -66,7 +81,11 @@ public final class SyncContext: Sendable {
 
     // MARK: Push
 
-    /// Sends the changes that wait, over all tables, in the order they were made.
+    /// Sends the changes that wait, in the order they were made: of all tables, or of some.
+    ///
+    /// Changes that were made in a group are sent in its order, see ``write(_:)``; under
+    /// ``SyncOptions/parallelOperations`` others may overtake each other, those of one item never. When tables are named,
+    /// changes of other tables are sent only where a group puts them before one of a table that was named.
     ///
     /// A change that the server refuses, or that meets another version there, is recorded and the next one is sent:
     /// these are in the report and are not errors. They are not sent again until they are edited or resolved. A change
@@ -74,21 +93,28 @@ public final class SyncContext: Sendable {
     /// again, and after five pushes that fail in the same way it counts as refused. Changes made while the push runs
     /// wait for the next one.
     ///
+    /// When the push ends early, nothing further is sent, and what is under way is waited for and recorded; only
+    /// cancelling the task cancels it.
+    ///
+    /// - Parameter tables: The tables whose changes are sent; all when none is given. Of a query, its table counts.
+    /// - Returns: What was taken, and what was not.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/pushAbortedNetwork``,
     ///   ``SyncError/Code/pushAbortedAuthentication`` (also when every change was forbidden) or
     ///   ``SyncError/Code/pushAbortedAddress``, `StoreError` when the store fails, `CancellationError`. What the server
-    ///   accepted before is recorded; everything else is still queued.
-    public func push() async throws -> PushReport {
+    ///   accepted before is recorded; everything else is still queued. `StoreError` with code `tableNotFound` for a table
+    ///   that is not declared. What a delegate or a policy throws.
+    public func push(_ tables: any SyncSource...) async throws -> PushReport {
+        let names = try tables.map { try table($0.source.table).name }
         let report = try await coordination.gate.withTurn {
             events.send(.pushStarted)
-            let decisions = PushDecisions(self)
             return try await PushRunner(
                 store: store,
                 remote: remote,
+                parallelOperations: parallelOperations,
                 answers: coordination.answers,
-                decisions: decisions
+                decisions: PushDecisions(self)
             )
-            .run()
+            .run(names.isEmpty ? nil : Set(names))
         }
         events.send(.pushEnded(report))
         await delegate?.syncContext(self, didPush: report)

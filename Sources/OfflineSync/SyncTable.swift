@@ -4,14 +4,14 @@ public import SyncContract
 /// A table of the local store whose changes are queued for the server. Records are untyped.
 ///
 /// Reads and changes touch the store only. Every change and its operation are written in one transaction: both are
-/// there after a crash, or neither.
+/// there after a crash, or neither. Several changes in one transaction: ``SyncContext/write(_:)``.
 public struct SyncTable: Sendable {
     let context: SyncContext
 
     /// The declaration.
     public let definition: TableDefinition
 
-    private let changes: LocalChanges
+    let changes: LocalChanges
 
     init(context: SyncContext, definition: TableDefinition) {
         self.context = context
@@ -44,9 +44,7 @@ public struct SyncTable: Sendable {
     ///   not declared, and for a number that is not finite; `StoreError`.
     @discardableResult
     public func insert(_ fields: [String: FieldValue], id: String? = nil) async throws -> Record {
-        let item = Record(id: .string(id ?? ItemID.make()), fields)
-        let changes = changes
-        return try await context.store.write { try changes.insert(item, &$0) }
+        try await context.write(isGroup: false) { try $0.insert(fields, id: id, into: self) }
     }
 
     /// Changes an item: values given replace the stored ones, nulls clear, absent keys stay.
@@ -59,8 +57,7 @@ public struct SyncTable: Sendable {
     ///   of it waits; ``SyncError/Code/invalidItem`` for an undeclared column that would change, and for
     ///   a number that is not finite; `StoreError`.
     public func update(_ item: Record) async throws {
-        let changes = changes
-        try await context.store.write { try changes.update(item, &$0) }
+        try await context.write(isGroup: false) { try $0.update(item, in: self) }
     }
 
     /// Deletes an item. One that is not in the store is deleted on the server all the same.
@@ -73,8 +70,7 @@ public struct SyncTable: Sendable {
     ///   ``SyncError/Code/invalidItemID``; ``SyncError/Code/invalidParameter`` when the app writes items itself, has
     ///   removed the row, and gives no version; `StoreError`.
     public func delete(_ id: String, version: String? = nil) async throws {
-        let changes = changes
-        try await context.store.write { try changes.delete(.string(id), version: version, &$0) }
+        try await context.write(isGroup: false) { try $0.delete(id, version: version, from: self) }
     }
 
     /// Takes back a deletion, with what waited before it: the row is there again, and so is the change that it replaced.
@@ -85,8 +81,7 @@ public struct SyncTable: Sendable {
     ///
     /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidAction`` when no deletion of the item waits; `StoreError`.
     public func undoDelete(_ id: String) async throws {
-        let changes = changes
-        try await context.store.write { try changes.undoDelete(.string(id), &$0) }
+        try await context.write(isGroup: false) { try $0.undoDelete(id, in: self) }
     }
 
     /// Gives up what waits for an item, whatever its state: the row is again as the server last had it; one that the server
@@ -94,8 +89,7 @@ public struct SyncTable: Sendable {
     ///
     /// What was sent and may still arrive is taken back by the next push. See ``ConflictResolution/discard``.
     public func revert(_ id: String) async throws {
-        let changes = changes
-        try await context.store.write { try changes.revert(.string(id), &$0) }
+        try await context.write(isGroup: false) { try $0.revert(id, in: self) }
     }
 
     /// The item with an id; nil when there is none, which is no error.

@@ -55,7 +55,7 @@ extension ItemMachine {
         guard let waiting = change else { return (.ignored, .none) }
         switch answer {
         case .taken(let shown): return taken(shown, sent)
-        case .shown(let shown) where shown.isDeleted: return tombstone(shown, sent)
+        case .shown(let shown) where shown.isDeleted: return tombstone(shown, sent, row, comparison)
         case .shown(let shown): return live(shown, sent, row, comparison)
         case .absent: return absent(sent)
         case .hidden: return conflict(nil, sent, .hiddenConflict)
@@ -93,6 +93,7 @@ extension ItemMachine {
         case .delete(let version), .tombstone(_, let version):
             memory.deletedHere(over: version)
             return deleted(shown)
+        case .fillTombstone: return filled(shown, sent)
         }
     }
 
@@ -138,6 +139,32 @@ extension ItemMachine {
         waiting.sent = []
         change = waiting
         return (.waits, .none)
+    }
+
+    /// The tombstone that is to be brought back has its content.
+    private mutating func filled(
+        _ shown: Row?,
+        _ sent: RequestUnderWay<Row>
+    ) -> (ItemOutcome<Row>, RowEffect<Row>) {
+        guard var waiting = change else { return (.ignored, .none) }
+        guard let shown else {
+            // What it is now has to be looked up.
+            change?.hasUnknownOutcome = true
+            return (.again(.notDone), .none)
+        }
+        waiting.rebase(onto: shown)
+        guard waiting.kind != .delete else {
+            change = waiting
+            guard waiting.sent.isEmpty else { return (.waits, .none) }
+            // It was deleted again meanwhile, and never was live.
+            memory.deleted()
+            end(with: shown)
+            return (.done, .none)
+        }
+        waiting.kind = .update
+        waiting.restores = true
+        change = waiting
+        return (waiting.editCounter == sent.editCounter ? .again(.tombstoneFilled) : .waits, .adopt(shown))
     }
 
     // MARK: The server shows a row
@@ -217,7 +244,9 @@ extension ItemMachine {
 
     private mutating func tombstone(
         _ shown: Row,
-        _ sent: RequestUnderWay<Row>
+        _ sent: RequestUnderWay<Row>,
+        _ row: Row?,
+        _ comparison: some RowComparison<Row>
     ) -> (ItemOutcome<Row>, RowEffect<Row>) {
         guard var waiting = change else { return (.ignored, .none) }
         // The tombstone that is to be brought back is still there.
@@ -236,6 +265,13 @@ extension ItemMachine {
             memory.deleted()
             end(with: shown)
             return (.done, isUndo ? .remove : .none)
+        }
+        let isFilledHere = waiting.sent.contains { entry in
+            entry.kind == .fill && entry.content.map { comparison.wrote($0, shown) } ?? false
+        }
+        if isFilledHere, !waiting.isBasedOnOlderRow {
+            let (_, effect) = goOver(shown)
+            return (.again(row.map { comparison.wrote($0, shown) } ?? false ? .tombstoneFilled : .done), effect)
         }
         if wasDeletedHere || waiting.isForced {
             memory.wentOver(shown.version, from: waiting.baseVersion)

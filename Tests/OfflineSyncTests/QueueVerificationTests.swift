@@ -88,6 +88,13 @@ struct QueueVerificationTests {
         _ = try await onlyFinding("operation 2", "found")
         try await store.upsert([Record(id: .int64(2), ["itemKey": "b", "state": 7])], table: operations)
         _ = try await onlyFinding("operation 2", "state")
+        for groups in ["1.2", "a.0.0.0", "1.2.1.0", "2.0.0.0 1.0.0.0", ""] {
+            let damaged = Record(id: .int64(2), ["state": 0, "groups": .string(groups)])
+            try await store.upsert([damaged], table: operations)
+            _ = try await onlyFinding("operation 2", "groups")
+        }
+        try await store.upsert([Record(id: .int64(2), ["groups": "1.0.2.5 3.1.1.6"])], table: operations)
+        #expect(try await store.verifyQueue().isEmpty)
         try await store.upsert([Record(id: .int64(2), ["state": 0, "editCounter": -1])], table: operations)
         _ = try await onlyFinding("operation 2", "edited")
         try await store.write { [operations] transaction in

@@ -237,15 +237,11 @@ final class Ledger {
 
     private func mayReplaceDeletion(_ new: String, _ deletion: String, in key: String, by device: Int) -> Bool {
         if mayReplace(new, deletion, by: device) { return true }
-        guard let deleted = server.row(key)?.history.last(where: { $0.content.deletion == nil })?.content.tokens else {
-            return false
-        }
         let deletions = seenDeletions[Place(device: device, key: key)] ?? []
-        // The same may have been deleted by a deletion of its own that was given up: nobody can tell them apart.
-        if deletions.contains(where: { own in isGivenUp(own) && deleted.contains { follows(own, $0, device) } }) {
-            return true
-        }
+        // A deletion of its own that was given up is taken back: nobody can tell which one has left the tombstone.
+        if deletions.contains(where: { isGivenUp($0) && follows($0, new, device) }) { return true }
         // What was made anew after some deletion goes over a later one, unless that one has deleted it.
+        let deleted = server.row(key)?.history.last { $0.content.deletion == nil }?.content.tokens ?? []
         return deletions.contains { follows(new, $0, device) }
             && !deleted.contains { $0 == new || follows($0, new, device) }
     }

@@ -66,7 +66,7 @@ extension Device {
             try await settle(error, choice)
         }
         let report =
-            hasPurged ? try await context.pullAll(Query(WorldSettings.table))
+            hasPurged ? try await context.pull(Query(WorldSettings.table), options: .init(reconciles: true))
             : try await context.pull(Query(WorldSettings.table), queryID: "all")
         let isEmpty = try await context.operations().isEmpty
         return wasIdle && report.received == 0 && report.deleted == 0 && isEmpty

@@ -23,10 +23,7 @@ public struct SyncItemTable<Item: Codable & Identifiable & Sendable>: Sendable w
     ///   cannot be encoded.
     @discardableResult
     public func insert(_ item: Item) async throws -> Item {
-        let record = try encode(item)
-        var stored = try await table.insert(record.fields, id: item.id.isEmpty ? nil : item.id)
-        stored.syncState = .pending
-        return try decode(stored)
+        try await table.context.write(isGroup: false) { try $0.insert(item, into: self) }
     }
 
     /// Writes all properties of an item. See ``SyncTable/update(_:)``.
@@ -96,7 +93,7 @@ public struct SyncItemTable<Item: Codable & Identifiable & Sendable>: Sendable w
         try reportingUnfitItems { try RecordDecoder(definition).decode(Item.self, from: record) }
     }
 
-    private static func items(_ records: [Record], _ definition: TableDefinition) throws -> [Item] {
+    static func items(_ records: [Record], _ definition: TableDefinition) throws -> [Item] {
         let decoder = RecordDecoder(definition)
         return try reportingUnfitItems { try records.map { try decoder.decode(Item.self, from: $0) } }
     }

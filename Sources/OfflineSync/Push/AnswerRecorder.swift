@@ -52,6 +52,7 @@ struct AnswerRecorder: Sendable {
                 item.machine.change?.state = .pending
             }
         }
+        if case .taken = answer.answer { item.taken(through: sent.editCounter) }
         try storeError(outcome, answer, current, item, &transaction)
         try item.save(effect, &transaction)
         return Result(outcome: outcome, isTaken: isTaken(answer, outcome, current))
@@ -137,7 +138,7 @@ extension ItemRequest {
     /// The row that is written.
     fileprivate var row: Row? {
         switch self {
-        case .insert(let row), .update(let row, _, _): row
+        case .insert(let row), .update(let row, _, _), .fillTombstone(let row, _): row
         case .delete, .tombstone, .lookUp: nil
         }
     }

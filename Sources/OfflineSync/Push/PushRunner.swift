@@ -2,16 +2,19 @@ internal import RemoteContract
 internal import SyncContract
 internal import SyncMachines
 
-/// Sends the queue, operation by operation in ascending order.
+/// Sends the queue: operations of groups in the order of ``PushOrder``, all others in ascending order.
 ///
 /// Each request takes two transactions: one chooses it and remembers exactly what is sent, one records the answer. Between
 /// them the item may be edited; the edit counter tells.
 struct PushRunner {
     let store: any SyncContextDataSource
-    private let answers: AnswerLog
-    private let sender: RequestSender
-    private let decisions: PushDecisions
+    let answers: AnswerLog
+    let sender: RequestSender
+    let decisions: PushDecisions
+    /// How many operations are under way at a time.
+    let parallelOperations: Int
     private let storesUndeclaredColumns: Bool
+    private let restoresInSteps: Bool
     private let marks = UploadMarks()
 
     /// How often one operation is sent again in one push: a server that shows other rows again and again must not keep it
@@ -21,20 +24,28 @@ struct PushRunner {
     /// How often one operation is settled and tried again in one push.
     private static let mostSettlements = 5
 
-    init(store: any SyncContextDataSource, remote: any SyncRemote, answers: AnswerLog, decisions: PushDecisions) {
+    init(
+        store: any SyncContextDataSource,
+        remote: any SyncRemote,
+        parallelOperations: Int,
+        answers: AnswerLog,
+        decisions: PushDecisions
+    ) {
         self.store = store
         self.answers = answers
+        self.parallelOperations = parallelOperations
         self.decisions = decisions
         storesUndeclaredColumns = store.capabilities.contains(.unknownColumns)
+        restoresInSteps = remote.restoresInSteps
         sender = RequestSender(remote: remote, storesUndeclaredColumns: storesUndeclaredColumns)
     }
 
-    /// Sends what is queued now. Operations queued meanwhile wait for the next push.
-    func run() async throws -> PushReport {
+    /// Sends what is queued now, of some tables or of all. Operations queued meanwhile wait for the next push.
+    func run(_ tables: Set<String>? = nil) async throws -> PushReport {
         let requests = RequestCounter()
         var report = PushReport()
         do {
-            try await requests.counting { try await sendAll(&report) }
+            try await requests.counting { try await sendAll(tables, &report) }
             await marks.removeAll(in: store)
         } catch {
             await marks.removeAll(in: store)
@@ -47,64 +58,51 @@ struct PushRunner {
         return report
     }
 
-    private func sendAll(_ report: inout PushReport) async throws {
+    private func sendAll(_ tables: Set<String>?, _ report: inout PushReport) async throws {
         let schema = store.schema
-        let last = try await begin()
-        var forbidden = ForbiddenOperations()
-        var number: Int64 = 0
-        while let inFlight = try await next(after: number, through: last, schema) {
-            number = inFlight.operation.id
-            try await decisions.willSend(inFlight.operation)
-            let answer = try await sender.send(inFlight)
-            for (earlier, answer) in forbidden.release(inFlight, answer) {
-                if try await process(answer, of: earlier, schema) { report.pushed += 1 }
-            }
-        }
-        if let error = forbidden.onlyAnswer { throw error }
+        let progress = PushProgress()
+        let result = await dispatch(try await begin(tables, schema), progress, schema)
+        report.pushed = result.pushed
+        if let error = result.error ?? progress.onlyAnswer { throw error }
         let errors = try await store.read { try OperationErrorCoding.all(&$0, schema) }
         report.conflicts = errors.filter(\.isConflict)
         report.failures = errors.filter { !$0.isConflict }
     }
 
-    /// Ends the time in which an insert that a deletion has cancelled can be brought back. Returns the last number to send.
-    private func begin() async throws -> Int64 {
-        let (last, hasCancelled) = try await store.read {
-            (try OperationQueue.highestNumber(&$0), try CancelledInserts.isNotEmpty(&$0))
+    /// Ends the time in which an insert that a deletion has cancelled can be brought back.
+    private func begin(_ tables: Set<String>?, _ schema: StoreSchema) async throws -> PushPlan {
+        let (plan, hasCancelled) = try await store.read { reader in
+            let last = try OperationQueue.highestNumber(&reader)
+            let plan = PushPlan(schema, tables: tables, through: last, try GroupStorage.groups(&reader))
+            return (plan, try CancelledInserts.isNotEmpty(&reader))
         }
         if hasCancelled { try await store.write { try CancelledInserts.removeAll(&$0) } }
-        return last
+        return plan
     }
 
-    /// Chooses what the next operation sends, and remembers it as sent.
-    private func next(
-        after number: Int64,
-        through last: Int64,
-        _ schema: StoreSchema,
-        lookUp: LookUp = .notDone
-    ) async throws -> InFlightOperation? {
-        try Task.checkCancellation()
-        return try await store.write { [marks] transaction in
-            guard
-                var operation = try OperationQueue.next(after: number, through: last, &transaction, schema),
-                let table = schema.table(operation.table)
-            else { return nil }
-            let before = operation
-            var row: Record?
-            if operation.kind != .delete {
-                row = try transaction.record(.string(operation.itemID), in: table.name)
-                    .map { table.withoutLocalColumns($0).withoutSystemProperties() }
-            }
-            var machine = ItemMachine(change: operation.change)
-            let underWay = machine.prepare(row, after: lookUp)
-            if let change = machine.change { operation.change = change }
-            if operation != before { try OperationQueue.save(operation, table, &transaction) }
-            try marks.add(to: operation.id, &transaction)
-            return InFlightOperation(operation: operation, table: table, underWay: underWay)
+    /// Chooses what an operation sends, and remembers it as sent.
+    func prepare(
+        _ waiting: TableOperation,
+        _ table: TableDefinition,
+        _ lookUp: LookUp,
+        _ transaction: inout StoreTransaction
+    ) throws -> InFlightOperation {
+        var operation = waiting
+        var row: Record?
+        if operation.kind != .delete {
+            row = try transaction.record(.string(operation.itemID), in: table.name)
+                .map { table.withoutLocalColumns($0).withoutSystemProperties() }
         }
+        var machine = ItemMachine(change: operation.change)
+        let underWay = machine.prepare(row, after: lookUp, restoresInSteps: restoresInSteps)
+        if let change = machine.change { operation.change = change }
+        if operation != waiting { try OperationQueue.save(operation, table, &transaction) }
+        try marks.add(to: operation.id, &transaction)
+        return InFlightOperation(operation: operation, table: table, underWay: underWay)
     }
 
     /// Records an answer, and sends again what is to be sent again. Returns whether the server has the change.
-    private func process(
+    func process(
         _ answer: PushAnswer,
         of inFlight: InFlightOperation,
         _ schema: StoreSchema
@@ -135,8 +133,14 @@ struct PushRunner {
         _ lookUp: LookUp,
         _ schema: StoreSchema
     ) async throws -> InFlightOperation? {
-        let number = inFlight.operation.id
-        return try await next(after: number - 1, through: number, schema, lookUp: lookUp)
+        try Task.checkCancellation()
+        let (number, table) = (inFlight.operation.id, inFlight.table)
+        return try await store.write { transaction in
+            guard let waiting = try OperationQueue.operation(number, &transaction, schema), waiting.isToSend else {
+                return nil
+            }
+            return try prepare(waiting, table, lookUp, &transaction)
+        }
     }
 
     /// Asks what is to be done about something that the server did not take, and does it.
@@ -201,7 +205,7 @@ struct PushRunner {
 
 /// The operations at the beginning of a push that the server has forbidden (403), as long as it has not answered
 /// anything else: then it is the user who may not write, and no fault of the changes.
-private struct ForbiddenOperations {
+struct ForbiddenOperations {
     private var held: [(InFlightOperation, PushAnswer)] = []
     private var hasOtherAnswers = false
 

@@ -13,6 +13,7 @@ enum CancelledInserts {
     ) throws {
         var json = JSONWriter()
         json.add("number", operation.id)
+        if let groups = GroupCoding.text(operation.memberships).stringValue { json.add("groups", groups) }
         json.add("item", json: try RecordCoding(table).object(row))
         try ConfigurationTable.set(
             .cancelledInsert,
@@ -39,7 +40,9 @@ enum CancelledInserts {
         guard let number = node["number"]?.int64Value, let item = node["item"] else { return nil }
         let row = try RecordCoding(table).record(item)
         let id = row.id.stringValue ?? itemID
-        return (TableOperation(id: number, table: table.name, itemID: id, change: QueuedChange(.insert)), row)
+        var operation = TableOperation(id: number, table: table.name, itemID: id, change: QueuedChange(.insert))
+        operation.memberships = node["groups"]?.stringValue.flatMap(GroupCoding.memberships) ?? []
+        return (operation, row)
     }
 
     /// Whether there are any.

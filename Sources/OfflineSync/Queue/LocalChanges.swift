@@ -12,7 +12,7 @@ struct LocalChanges: Sendable {
     /// Which ids of new items the server takes.
     let idRule: RowIDRule
 
-    func insert(_ item: Record, _ transaction: inout StoreTransaction) throws -> Record {
+    func insert(_ item: Record, _ group: inout ChangeGroup, _ transaction: inout StoreTransaction) throws {
         let id = try itemID(item.id)
         try ItemID.validate(id, by: idRule)
         let waiting = try OperationQueue.operation(for: id, in: table, &transaction, schema)
@@ -26,11 +26,10 @@ struct LocalChanges: Sendable {
             try transaction.upsert([row], into: table.name)
             if let waiting { try keepWhatIsNotDeclared(of: waiting, in: row, &transaction) }
         }
-        try save(machine, waiting, id, &transaction)
-        return try transaction.record(item.id, in: table.name) ?? row
+        try save(machine, waiting, id, &group, &transaction)
     }
 
-    func update(_ item: Record, _ transaction: inout StoreTransaction) throws {
+    func update(_ item: Record, _ group: inout ChangeGroup, _ transaction: inout StoreTransaction) throws {
         let waiting = try OperationQueue.operation(for: itemID(item.id), in: table, &transaction, schema)
         guard let stored = try transaction.record(item.id, in: table.name) else {
             guard waiting?.kind != .delete else { throw Self.deletionWaits }
@@ -58,15 +57,19 @@ struct LocalChanges: Sendable {
         if writesItems { try transaction.upsert([row], into: table.name) }
         // What the app has written itself is not what the server has.
         if waiting == nil, !writesItems { machine.change?.base = nil }
-        try save(machine, waiting, itemID(stored.id), &transaction)
+        try save(machine, waiting, itemID(stored.id), &group, &transaction)
     }
 
-    func delete(_ id: RecordID, version: String?, _ transaction: inout StoreTransaction) throws {
+    func delete(
+        _ id: RecordID,
+        version: String?,
+        _ group: inout ChangeGroup,
+        _ transaction: inout StoreTransaction
+    ) throws {
         let given = try itemID(id)
         let waiting = try OperationQueue.operation(for: given, in: table, &transaction, schema)
         let stored = try transaction.record(id, in: table.name)
         if stored == nil, waiting == nil { try ItemID.validate(given, by: idRule) }
-        if writesItems { try transaction.delete([id], from: table.name) }
         guard waiting != nil || writesItems || version != nil || stored != nil else {
             throw SyncError(
                 .invalidParameter,
@@ -78,12 +81,13 @@ struct LocalChanges: Sendable {
         let cancels = try refusing { () throws(EditRefusal) in
             try machine.delete(stored.map(table.withoutLocalColumns), seen: version)
         }
+        if writesItems { try transaction.delete([id], from: table.name) }
         let itemID = try waiting?.itemID ?? itemID(stored?.id ?? id)
         machine.change?.deletedRow = stored ?? Record(id: .string(itemID))
         if cancels, let waiting, let stored {
             try CancelledInserts.keep(waiting, stored, table, &transaction)
         }
-        try save(machine, waiting, itemID, &transaction)
+        try save(machine, waiting, itemID, &group, &transaction)
     }
 
     /// Takes back a deletion that was not sent, with what waited before it; one that was sent is followed by an insert.
@@ -172,21 +176,27 @@ struct LocalChanges: Sendable {
         _ machine: ItemMachine<Record>,
         _ waiting: TableOperation?,
         _ itemID: String,
+        _ group: inout ChangeGroup,
         _ transaction: inout StoreTransaction
     ) throws {
         if machine.needsRow { try ConfigurationTable.requestRefetch(of: itemID, in: table.name, &transaction) }
         guard let change = machine.change else {
-            if let waiting { try OperationQueue.remove(waiting, &transaction) }
+            if let waiting {
+                try OperationQueue.remove(waiting, &transaction)
+                group.remove(waiting)
+            }
             return
         }
         guard var operation = waiting else {
-            let number = try OperationQueue.newNumber(&transaction)
-            let operation = TableOperation(id: number, table: table.name, itemID: itemID, change: change)
+            let number = try group.newOperationNumber(&transaction)
+            var operation = TableOperation(id: number, table: table.name, itemID: itemID, change: change)
+            try group.add(&operation, &transaction)
             return try OperationQueue.save(operation, table, &transaction)
         }
         operation.change = change
         operation.isRetried = false
         operation.unknownOutcome?.pushes = 0
+        try group.add(&operation, &transaction)
         try OperationQueue.removeErrors(of: operation, &transaction)
         try OperationQueue.save(operation, table, &transaction)
     }

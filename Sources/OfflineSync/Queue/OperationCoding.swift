@@ -22,6 +22,7 @@ enum OperationCoding {
                 "attempted": .bool(operation.isAttempted),
                 "serverItem": try operation.serverItem
                     .map { .bytes(Array(try RecordCoding(table).object($0).utf8)) } ?? .null,
+                "groups": GroupCoding.text(operation.memberships),
             ]
         )
     }
@@ -41,6 +42,8 @@ enum OperationCoding {
         operation.change.wasSent = record["attempted"]?.boolValue ?? false
         // One that is not known waits: what it says is found by verification.
         _ = operation.restoreState(record["state"]?.int64Value)
+        // What cannot be read is found by verification.
+        operation.memberships = record["groups"]?.stringValue.flatMap(GroupCoding.memberships) ?? []
         try OperationPropertyCoding(table).read(node, into: &operation)
         operation.change.shown = try record["serverItem"]?.bytesValue
             .map {

@@ -35,19 +35,20 @@ enum OperationQueue {
         try transaction.record(.int64(number), in: operations).map { try OperationCoding.operation($0, schema) }
     }
 
-    /// The first operation after a number, at most another, that waits to be sent.
-    ///
-    /// Operations of tables that are not declared any more are left where they are: their rows have no types.
-    static func next(
+    /// The first operation after a number, at most another, that waits to be sent and was made in no group; of
+    /// some tables.
+    static func nextSingle(
         after number: Int64,
         through last: Int64,
+        of tables: [FieldValue],
         _ transaction: inout some StoreReading & ~Copyable,
         _ schema: StoreSchema
     ) throws -> TableOperation? {
         let query = Query(operations)
             .filtered(
                 by: Column("id") > .int64(number) && Column("id") <= .int64(last)
-                    && Column("state").isAny(of: TableOperation.sentStates) && isDeclared(schema)
+                    && Column("state").isAny(of: TableOperation.sentStates) && Column("table").isAny(of: tables)
+                    && Column("groups") == .null
             )
             .ordered(by: "id")
         return try transaction.first(query).map { try OperationCoding.operation($0, schema) }

@@ -29,6 +29,12 @@ struct QueuedItem {
     /// What the server failed with, for the count of equal failures.
     mutating func failed(status: Int?, _ message: String) { operation.failed(status: status, message) }
 
+    /// Takes note that the server has what the operation held at an edit: groups of which there is nothing else do not
+    /// count any more.
+    mutating func taken(through editCounter: Int64) {
+        operation.memberships.removeAll { $0.editCounter <= editCounter }
+    }
+
     /// Whether the server has failed on the change as often as is tried.
     var hasFailedTooOften: Bool { operation.unknownOutcome?.isFinal ?? false }
 

@@ -41,6 +41,9 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
     /// That the server failed on the change: it may have been carried out all the same.
     var unknownOutcome: UnknownOutcome?
 
+    /// The groups of changes that it is part of, and where it stands in them.
+    var memberships: [GroupMembership] = []
+
     init(id: Int64, table: String, itemID: String, change: QueuedChange<Record>) {
         self.id = id
         self.table = table
@@ -64,6 +67,10 @@ extension TableOperation {
 
     /// The server version the change is based on; nil when none is known: then the row is looked up before it is sent.
     public var baseVersion: String? { change.baseVersion }
+
+    /// The numbers of the groups of changes that it is part of, in ascending order; empty when it was made outside of
+    /// ``SyncContext/write(_:)``, or alone in one.
+    public var groups: [Int64] { memberships.map(\.group) }
 
     /// How often the item changed since the operation was queued.
     public var editCounter: Int64 { change.editCounter }
@@ -105,6 +112,9 @@ extension TableOperation {
 
     /// The state as it is stored.
     var storedState: Int64 { state == .failed && !isRetried ? Self.parkedState : state.rawValue }
+
+    /// Whether a push sends it.
+    var isToSend: Bool { Self.sentStates.contains(.int64(storedState)) }
 
     /// Takes over a stored state; false for one that there is not.
     mutating func restoreState(_ stored: Int64?) -> Bool {

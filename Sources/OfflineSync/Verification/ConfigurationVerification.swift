@@ -24,6 +24,8 @@ enum ConfigurationVerification {
                 if key.isEmpty { report("an item\(of) is to be fetched again that has no id") }
             case .highestRemovedNumber?:
                 if value.flatMap({ Int64($0) }) ?? 0 < 1 { report("the highest number that was used is not a number") }
+            case .highestGroup?:
+                if value.flatMap({ Int64($0) }) ?? 0 < 1 { report("the highest number of a group is not a number") }
             case .shownColumns?:
                 if value == nil { report("the columns that the server has shown\(of) are not there") }
             case .itemMemory?:

@@ -41,6 +41,9 @@ struct OperationVerification {
         if !probe.restoreState(row["state"]?.int64Value) {
             report(number, "its state is none that there is")
         }
+        if let groups = row["groups"]?.stringValue, GroupCoding.memberships(groups) == nil {
+            report(number, "it does not say which groups of changes it is part of")
+        }
         if row["editCounter"]?.int64Value ?? -1 < 0 { report(number, "it does not say how often it was edited") }
         do {
             return try OperationCoding.operation(row, schema)

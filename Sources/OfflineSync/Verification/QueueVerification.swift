@@ -5,10 +5,11 @@ public import SyncContract
 public enum QueueVerification {
     /// Checks the three tables.
     ///
-    /// Sound means: every operation can be read; its number is positive; its table is declared and it is the only one of
-    /// its item; an insert or update has its row in the table, a delete the row it deleted. Every error belongs to an
-    /// operation, of the same item, that is not older than the error. An operation in conflict has an error, without
-    /// which nobody could resolve it. Every setting is of a known kind, there once, and has a value of its form.
+    /// Sound means: every operation can be read, its groups included; its number is positive; its table is declared and
+    /// it is the only one of its item; an insert or update has its row in the table, a delete the row it deleted. Every
+    /// error belongs to an operation, of the same item, that is not older than the error. An operation in conflict has an
+    /// error, without which nobody could resolve it. Every setting is of a known kind, there once, and has a value of its
+    /// form.
     ///
     /// - Parameters:
     ///   - reader: The state to look at.

@@ -23,6 +23,8 @@ public enum SystemTables {
             .init("serverItem", .bytes),
             // The number of the push that has a request for it under way: see RunningPushes.
             .init("push", .int64),
+            // The groups of changes that the operation is part of, as a text of the engine; null when there is none.
+            .init("groups", .string),
         ],
         [],
         // With the columns behind the key the states of rows are read from the index alone.

@@ -59,7 +59,8 @@ public struct QueryResult: Sendable, Hashable {
 ///
 /// It cannot be copied, stored or returned, and no `await` can stand beside it: the compiler refuses all of these.
 public struct StoreReader: ~Copyable, StoreReading {
-    private let backend: any StoreReadBackend
+    /// What runs the transaction.
+    package let backend: any StoreReadBackend
 
     /// Wraps the backend of one transaction. For authors of stores.
     public init(_ backend: any StoreReadBackend) { self.backend = backend }

@@ -1,0 +1,59 @@
+internal import SyncContract
+
+extension SyncContext {
+    /// Changes any number of items of any tables as one transaction, together with their operations: all or nothing.
+    ///
+    /// What is changed here is a group. Its changes are sent in the order in which they were made, after those of earlier
+    /// groups that changed the same items. When one of them is not taken, the later ones wait until that is settled, and so
+    /// do later groups that changed an item that waits; other changes pass by. Where groups changed the same items in
+    /// opposite orders, these are sent one right after the other.
+    ///
+    /// The closure waits for nothing: there is no `await` in it. It may run on any thread.
+    ///
+    /// - Parameter body: Reads and changes. A change that it makes in spite of an error thrown by the store before is not
+    ///   kept: the whole group fails with that error.
+    /// - Returns: What the closure returns.
+    /// - Throws: What the closure throws, after which nothing was changed; `StoreError` when the commit fails, likewise;
+    ///   `CancellationError` when the task was cancelled before the transaction began.
+    public func write<Value: Sendable>(
+        _ body: @escaping @Sendable (inout SyncTransaction) throws -> Value
+    ) async throws -> Value {
+        try await write(isGroup: true, body)
+    }
+
+    /// Reads the state of one instant.
+    ///
+    /// - Returns: What the closure returns.
+    /// - Throws: What the closure throws; `StoreError`; `CancellationError`.
+    public func read<Value: Sendable>(
+        _ body: @escaping @Sendable (inout SyncReader) throws -> Value
+    ) async throws -> Value {
+        try await store.read { reader in
+            var reader = SyncReader(self, StoreReader(reader.backend))
+            return try body(&reader)
+        }
+    }
+
+    /// Runs one change or a group of them.
+    func write<Value: Sendable>(
+        isGroup: Bool,
+        _ body: @escaping @Sendable (inout SyncTransaction) throws -> Value
+    ) async throws -> Value {
+        try await store.write { transaction in
+            var transaction = SyncTransaction(self, StoreTransaction(transaction.backend), isGroup: isGroup)
+            let value = try body(&transaction)
+            try transaction.end()
+            return value
+        }
+    }
+
+    /// Refuses a table of another context, whose rows another store has.
+    func check(_ table: SyncTable) throws(SyncError) {
+        guard table.context === self else {
+            throw SyncError(
+                .invalidParameter,
+                "Table '\(table.name)' is another context's; take it from the one whose store is read or changed."
+            )
+        }
+    }
+}

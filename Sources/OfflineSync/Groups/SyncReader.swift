@@ -1,0 +1,28 @@
+public import SyncContract
+
+/// Reads the state of one instant. It is lent to the closure of ``SyncContext/read(_:)``.
+///
+/// It cannot be copied, stored or returned, and no `await` can stand beside it: the compiler refuses all of these.
+public struct SyncReader: ~Copyable, SyncReading {
+    private let context: SyncContext
+    private var reader: StoreReader
+
+    init(_ context: SyncContext, _ reader: consuming StoreReader) {
+        self.context = context
+        self.reader = reader
+    }
+
+    /// The item with an id; nil when there is none, which is no error.
+    public mutating func read(_ id: String, in table: SyncTable) throws -> Record? {
+        try context.check(table)
+        return try reader.record(.string(id), in: table.name)
+    }
+
+    /// Hands every row of a query to a closure, in order.
+    public mutating func forEach(_ query: Query, _ body: (Record) throws -> Void) throws {
+        try reader.forEach(query, body)
+    }
+
+    /// How many rows satisfy a query's condition, whatever its limit and offset.
+    public mutating func count(_ query: Query) throws -> Int { try reader.count(query) }
+}

@@ -1,0 +1,63 @@
+internal import ItemCoding
+public import SyncContract
+
+/// What can be read inside of ``SyncContext/read(_:)`` and ``SyncContext/write(_:)``, typed and untyped.
+///
+/// The methods are mutating so that the compiler refuses to write, or to read again, inside the closure of `forEach`.
+/// They throw `StoreError` when the store fails; ``SyncError`` with code ``SyncError/Code/invalidParameter`` for a table of
+/// another store, and with code ``SyncError/Code/invalidItem`` for a row that the item type cannot be made from.
+public protocol SyncReading: ~Copyable {
+    /// The item with an id; nil when there is none, which is no error.
+    mutating func read(_ id: String, in table: SyncTable) throws -> Record?
+
+    /// Hands every row of a query to a closure, in order.
+    mutating func forEach(_ query: Query, _ body: (Record) throws -> Void) throws
+
+    /// How many rows satisfy a query's condition, whatever its limit and offset.
+    mutating func count(_ query: Query) throws -> Int
+}
+
+extension SyncReading where Self: ~Copyable {
+    /// The rows of a query, in order.
+    public mutating func read(_ query: Query) throws -> [Record] {
+        var records: [Record] = []
+        try forEach(query) { records.append($0) }
+        return records
+    }
+
+    /// The first row of a query; nil when there is none.
+    public mutating func first(_ query: Query) throws -> Record? {
+        try read(query.limited(to: min(query.limit ?? 1, 1))).first
+    }
+
+    /// The item with an id; nil when there is none, which is no error.
+    public mutating func read<Item>(_ id: String, in table: SyncItemTable<Item>) throws -> Item? {
+        try first(table.query.filtered(by: Column("id") == .string(id)), in: table)
+    }
+
+    /// The items of a query, in order. A selection in the query is ignored: items are whole.
+    public mutating func read<Item>(_ query: Query, in table: SyncItemTable<Item>) throws -> [Item] {
+        do {
+            return try SyncItemTable<Item>.items(read(query.forItems(of: Item.self)), table.table.definition)
+        } catch is MissingSyncState {
+            // It has turned out that the items ask for states.
+            return try SyncItemTable<Item>.items(read(query.forItems(of: Item.self)), table.table.definition)
+        }
+    }
+
+    /// The first item of a query; nil when there is none.
+    public mutating func first<Item>(_ query: Query, in table: SyncItemTable<Item>) throws -> Item? {
+        try read(query.limited(to: min(query.limit ?? 1, 1)), in: table).first
+    }
+
+    /// Hands every item of a query to a closure, in order.
+    public mutating func forEach<Item>(
+        _ query: Query,
+        in table: SyncItemTable<Item>,
+        _ body: (Item) throws -> Void
+    ) throws {
+        // Whether the items ask for states is known after one of them.
+        _ = try first(query, in: table)
+        try forEach(query.forItems(of: Item.self)) { try body(table.decode($0)) }
+    }
+}

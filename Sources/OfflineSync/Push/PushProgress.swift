@@ -1,0 +1,32 @@
+internal import RemoteContract
+internal import Synchronization
+internal import SyncContract
+
+/// What the operations of one push that are under way at the same time have to know of each other.
+final class PushProgress: Sendable {
+    private struct State {
+        var error: (any Error)?
+        var forbidden = ForbiddenOperations()
+    }
+
+    private let state = Mutex(State())
+
+    /// What has ended the push early: what came first.
+    var error: (any Error)? { state.withLock { $0.error } }
+
+    /// Whether nothing further is sent.
+    var isEnding: Bool { error != nil }
+
+    /// Ends the push.
+    func end(with error: any Error) {
+        state.withLock { state in if state.error == nil { state.error = error } }
+    }
+
+    /// Takes an answer in. Returns the answers that are to be recorded now.
+    func release(_ inFlight: InFlightOperation, _ answer: PushAnswer) -> [(InFlightOperation, PushAnswer)] {
+        state.withLock { $0.forbidden.release(inFlight, answer) }
+    }
+
+    /// The end of a push in which the server has forbidden every change.
+    var onlyAnswer: SyncError? { state.withLock { $0.forbidden.onlyAnswer } }
+}

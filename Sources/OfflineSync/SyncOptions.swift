@@ -1,0 +1,26 @@
+/// Settings of a context, each with a default.
+public struct SyncOptions: Sendable {
+    /// How many operations a push has under way at a time, 1 to 8.
+    ///
+    /// The order of the changes of one item and of one group is kept; others may arrive in another order than that in
+    /// which they were made.
+    public var parallelOperations: Int {
+        didSet { parallelOperations = Self.bounded(parallelOperations) }
+    }
+
+    /// How many rows a pull asks for at a time, 1 or more; nil leaves it to the server.
+    public var pageSize: Int?
+
+    /// Told one line for each event, without content, for the app's log: `{ logger.debug("\($0)") }`. It is called on the
+    /// engine's tasks and must not block.
+    public var log: (@Sendable (String) -> Void)?
+
+    /// Creates settings. A number beyond its bounds is brought to the nearest one.
+    public init(parallelOperations: Int = 1, pageSize: Int? = nil, log: (@Sendable (String) -> Void)? = nil) {
+        self.parallelOperations = Self.bounded(parallelOperations)
+        self.pageSize = pageSize
+        self.log = log
+    }
+
+    private static func bounded(_ parallelOperations: Int) -> Int { min(max(parallelOperations, 1), 8) }
+}

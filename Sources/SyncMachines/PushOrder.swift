@@ -1,0 +1,158 @@
+/// Decides which of the operations that were made in groups is sent next. A value without clock, store or network.
+///
+/// There is one operation per item, however many changes it holds, and those may come from several groups. So the order of
+/// a group is one between operations: *x* comes before *y* when a group changed *x* before it changed *y*. The server then
+/// never has a later part of a group without the earlier ones.
+///
+/// 1. **An operation is sent when all that come before it have been settled**: taken, or given up. Among those that may be
+///    sent, the one with the lowest number is next.
+/// 2. **Operations that come before each other are one unit.** A group changed *x* and then *y*, another *y* and then *x*:
+///    whichever is sent first, the server has a part of one group that is later than one it lacks. The unit is sent
+///    without anything between that depends on it, one after the other by number; what comes after any of them comes
+///    after all.
+/// 3. **What was not taken holds back all that comes after it,** the rest of its unit included.
+/// 4. **A group waits as a whole when it changed an item of an earlier group that is held back,** but for items that were
+///    changed by earlier groups as well: what these wait for is said by the first three rules.
+/// 5. **Nothing else waits:** groups without an item in common, and changes outside of groups, pass by.
+///
+/// A change outside of any group stands where the operation stands that holds it. What of an operation was taken by the
+/// server does not count any more: an item that was changed while it was on its way keeps only what came later.
+package struct PushOrder: Sendable {
+    /// An operation that holds changes made in groups.
+    package struct Entry: Hashable, Sendable {
+        package var number: Int64
+        package var memberships: [GroupMembership]
+        /// Whether it is not sent by this push: it waits for a decision, has had its turn, or was made too late.
+        package var isBlocked: Bool
+        /// Whether it was asked for. One that comes before such a one is sent as well.
+        package var isWanted: Bool
+
+        package init(_ number: Int64, _ memberships: [GroupMembership], isBlocked: Bool = false, isWanted: Bool = true)
+        {
+            self.number = number
+            self.memberships = memberships
+            self.isBlocked = isBlocked
+            self.isWanted = isWanted
+        }
+    }
+
+    /// One operation, or several that come before each other.
+    private struct Unit {
+        /// What was not sent yet, the lowest number last.
+        var remaining: [Int64]
+        var underWay = 0
+        /// How many units have to be settled before.
+        var waitsFor = 0
+        var successors: Set<Int> = []
+        var isHeld = false
+        var isWanted = false
+    }
+
+    private var units: [Unit] = []
+    private var members: [[Int64]] = []
+    private var unitOf: [Int64: Int] = [:]
+    /// The groups of each operation but the earliest.
+    private var laterGroups: [Int64: [Int64]] = [:]
+    /// The operations of each group that no earlier one has changed.
+    private var firstChanged: [Int64: [Int64]] = [:]
+    /// The units that may be sent, by the number of what is next in them, the lowest last.
+    private var ready: [(number: Int64, unit: Int)] = []
+
+    /// Takes in the operations of all groups that wait.
+    ///
+    /// - Parameters:
+    ///   - entries: The operations.
+    ///   - underWay: The numbers of those that have been sent and have no answer yet.
+    package init(_ entries: [Entry] = [], underWay: Set<Int64> = []) {
+        let graph = GroupGraph(entries)
+        members = graph.units
+        units = members.map { Unit(remaining: $0.sorted(by: >)) }
+        for (index, unit) in members.enumerated() { for number in unit { unitOf[number] = index } }
+        for (number, successors) in graph.successors {
+            guard let unit = unitOf[number] else { continue }
+            units[unit].successors.formUnion(successors.compactMap { unitOf[$0] })
+        }
+        for entry in entries {
+            let groups = Set(entry.memberships.map(\.group)).sorted()
+            laterGroups[entry.number] = Array(groups.dropFirst())
+            if let first = groups.first { firstChanged[first, default: []].append(entry.number) }
+            guard let unit = unitOf[entry.number] else { continue }
+            if entry.isWanted { units[unit].isWanted = true }
+            if underWay.contains(entry.number) {
+                units[unit].underWay += 1
+                units[unit].remaining.removeAll { $0 == entry.number }
+            }
+        }
+        // The units are in such an order that what comes after one stands before it.
+        for unit in units.indices {
+            units[unit].successors.remove(unit)
+            for successor in units[unit].successors {
+                units[successor].waitsFor += 1
+                if units[successor].isWanted { units[unit].isWanted = true }
+            }
+        }
+        for entry in entries where entry.isBlocked && !underWay.contains(entry.number) { holdBack(entry.number) }
+        ready = units.indices.compactMap(offered).sorted { $0.number > $1.number }
+    }
+
+    /// Whether an operation is one of those that it decides about.
+    package func contains(_ number: Int64) -> Bool { unitOf[number] != nil }
+
+    /// The number of the operation to be sent next; nil when none may be sent now.
+    package var next: Int64? { ready.last?.number }
+
+    /// Takes note that an operation, the next one, is being sent.
+    package mutating func start(_ number: Int64) {
+        guard let unit = unitOf[number] else { return }
+        ready.removeAll { $0.number == number }
+        units[unit].remaining.removeAll { $0 == number }
+        units[unit].underWay += 1
+    }
+
+    /// Takes note that an operation has had its turn.
+    ///
+    /// - Parameters:
+    ///   - number: The operation.
+    ///   - isSettled: Whether nothing of it waits any longer that was made in a group.
+    package mutating func end(_ number: Int64, isSettled: Bool) {
+        guard let unit = unitOf[number], units[unit].underWay > 0 else { return }
+        units[unit].underWay -= 1
+        guard isSettled else { return holdBack(number) }
+        guard units[unit].underWay == 0, units[unit].remaining.isEmpty else { return offer(unit) }
+        guard !units[unit].isHeld else { return }
+        for successor in units[unit].successors {
+            units[successor].waitsFor -= 1
+            offer(successor)
+        }
+    }
+
+    /// Lets a unit be sent when nothing is in the way.
+    private mutating func offer(_ index: Int) {
+        guard let offered = offered(index) else { return }
+        let place = ready.firstIndex { $0.number < offered.number } ?? ready.endIndex
+        ready.insert(offered, at: place)
+    }
+
+    private func offered(_ index: Int) -> (number: Int64, unit: Int)? {
+        let unit = units[index]
+        guard unit.isWanted, !unit.isHeld, unit.underWay == 0, unit.waitsFor == 0 else { return nil }
+        return unit.remaining.last.map { ($0, index) }
+    }
+
+    /// Holds back what comes after an operation, and the later groups that changed what is held back.
+    private mutating func holdBack(_ number: Int64) {
+        guard let first = unitOf[number] else { return }
+        var pending = [first]
+        while let index = pending.popLast() {
+            guard !units[index].isHeld else { continue }
+            units[index].isHeld = true
+            ready.removeAll { $0.unit == index }
+            pending += units[index].successors
+            for number in members[index] {
+                for group in laterGroups[number] ?? [] {
+                    pending += (firstChanged[group] ?? []).compactMap { unitOf[$0] }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,246 @@
+import OfflineSync
+import ReferenceStore
+import RemoteContract
+import StoreConformance
+import SyncContract
+import Testing
+
+@Suite("Groups on their way")
+struct GroupPushTests {
+    private let server = ScriptedRemote()
+    private let context: SyncContext
+    private let store: MemoryStore
+    private let todos: SyncTable
+
+    init() throws {
+        store = try makeStore()
+        context = SyncContext(store: store, remote: server)
+        todos = try context.table("TodoItem")
+    }
+
+    /// Writes items in one transaction, in order: those that are not there are inserted.
+    private func write(_ ids: String..., text: String = "milk") async throws {
+        let todos = todos
+        try await context.write { tx in
+            for id in ids {
+                if try tx.read(id, in: todos) == nil {
+                    try tx.insert(["text": .string(text)], id: id, into: todos)
+                } else {
+                    try tx.update(Record(id: .string(id), ["text": .string(text)]), in: todos)
+                }
+            }
+        }
+    }
+
+    private func refuse(_ refused: String...) {
+        server.script = { id in
+            if refused.contains(id) { throw RemoteError(.refused, "not this one", status: 400) }
+        }
+    }
+
+    private func waiting() async throws -> [String] { try await context.operations().map(\.itemID) }
+
+    @Test("are sent in order, also when their operations are older the other way round")
+    func order() async throws {
+        try await write("c")
+        try await write("a", "b", "c", text: "bread")
+        #expect(try await context.push().pushed == 3)
+        #expect(server.begun == ["a", "b", "c"])
+    }
+
+    @Test("wait behind what was refused, until it is settled; other changes pass by")
+    func refused() async throws {
+        try await write("a", "b", "c")
+        try await write("d", "e")
+        try await write("f")
+        refuse("b")
+        #expect(try await context.push().failures.map(\.itemID) == ["b"])
+        #expect(server.written == ["a", "d", "e", "f"])
+        // A later group that goes on with one of them waits as well, as a whole.
+        try await write("g", "c", text: "bread")
+        try await context.push()
+        #expect(try await waiting() == ["b", "c", "g"])
+        refuse()
+        try await context.push()
+        #expect(try await waiting() == ["b", "c", "g"], "it is not sent again by itself")
+        try await todos.update(Record(id: "b", ["text": "bread"]))
+        #expect(try await context.push().pushed == 3)
+        #expect(server.written == ["a", "d", "e", "f", "b", "g", "c"])
+    }
+
+    @Test("go on when what was refused is given up")
+    func discarded() async throws {
+        try await write("a", "b")
+        refuse("a")
+        try await context.push()
+        try await context.resolve(try #require(try await context.operationErrors().first), with: .discard)
+        try await context.push()
+        #expect(server.texts == ["b": "milk"])
+    }
+
+    @Test(
+        "go on when a conflict in the middle is settled, whichever way",
+        arguments: [ConflictResolution.keepMine, .takeServer, .discard]
+    )
+    func conflict(_ resolution: ConflictResolution) async throws {
+        try await write("a", "b", "c")
+        try await context.push()
+        server.change("b", "theirs")
+        try await write("a", "b", "c", text: "mine")
+        #expect(try await context.push().conflicts.map(\.itemID) == ["b"])
+        #expect(server.texts == ["a": "mine", "b": "theirs", "c": "milk"])
+        try await context.push()
+        #expect(server.texts["c"] == "milk", "it still waits")
+        try await context.resolve(try #require(try await context.operationErrors().first), with: resolution)
+        try await context.push()
+        #expect(server.texts["c"] == "mine")
+        #expect(server.texts["b"] == (resolution == .keepMine ? "mine" : "theirs"))
+        #expect(try await waiting().isEmpty)
+    }
+
+    @Test("that cross are one unit: one of them refused, the others wait")
+    func crossing() async throws {
+        try await write("a")
+        try await write("b")
+        try await write("a", "b", text: "1")
+        try await write("b", "a", text: "2")
+        refuse("b")
+        try await context.push()
+        #expect(server.written == ["a"], "one of them has to be the first")
+        #expect(try await waiting() == ["b"])
+        // What was taken does not stand in the way of later groups.
+        try await write("c", "a", text: "3")
+        refuse()
+        try await context.push()
+        #expect(server.texts == ["a": "3", "c": "3"])
+        try await write("b", text: "4")
+        try await context.push()
+        #expect(server.texts == ["a": "3", "b": "4", "c": "3"])
+    }
+
+    @Test("that cross and of which none was sent wait together")
+    func crossingBehindRefused() async throws {
+        try await write("x", "b")
+        try await write("a", "b", text: "1")
+        try await write("b", "a", text: "2")
+        refuse("x")
+        try await context.push()
+        #expect(server.written.isEmpty)
+        #expect(try await waiting() == ["x", "b", "a"])
+        try await todos.revert("x")
+        try await context.push()
+        #expect(server.texts == ["a": "2", "b": "2"])
+    }
+
+    @Test("written while one of their items is on its way hold it back only where they have to")
+    func underWay() async throws {
+        try await write("a", "b")
+        let switched = Switch()
+        server.script = { [self] id in
+            guard id == "a", !switched.isOn else { return }
+            switched.isOn = true
+            try await write("c", "b", "a", text: "bread")
+        }
+        try await context.push()
+        // What is sent of b would hold the later change, and c was not queued when the push began.
+        #expect(server.texts == ["a": "milk"])
+        try await context.push()
+        #expect(server.begun == ["a", "c", "b", "a"])
+        #expect(server.texts == ["a": "bread", "b": "bread", "c": "bread"])
+    }
+
+    @Test("written while something else is on its way are put in order before the next change is sent")
+    func writtenMeanwhile() async throws {
+        try await write("a")
+        try await write("b", "d")
+        let switched = Switch()
+        server.script = { [self] _ in
+            guard !switched.isOn else { return }
+            switched.isOn = true
+            try await write("c", "b", text: "bread")
+        }
+        try await context.push()
+        #expect(server.begun == ["a"], "what stands before the others now was not queued when the push began")
+        try await context.push()
+        #expect(server.begun == ["a", "c", "b", "d"])
+    }
+
+    @Test("do not wait for an item that was changed by itself while it was on its way")
+    func editedUnderWay() async throws {
+        try await write("a", "b")
+        let switched = Switch()
+        server.script = { [self] id in
+            guard id == "a", !switched.isOn else { return }
+            switched.isOn = true
+            try await todos.update(Record(id: "a", ["text": "bread"]))
+        }
+        try await context.push()
+        #expect(server.texts == ["a": "milk", "b": "milk"])
+        #expect(try await context.operations().map(\.groups) == [[]])
+    }
+
+    @Test("wait behind a failure of the server, and the next push starts with it", arguments: [1, 8])
+    func failure(_ parallel: Int) async throws {
+        let context = SyncContext(store: store, remote: server, options: SyncOptions(parallelOperations: parallel))
+        try await write("a", "b", "c")
+        server.script = { id in if id == "b" { throw RemoteError(.serverFailure, "failed", status: 500) } }
+        try await context.push()
+        #expect(server.begun == ["a", "b"])
+        server.script = { _ in }
+        #expect(try await context.push().pushed == 2)
+        #expect(server.written == ["a", "b", "c"])
+    }
+
+    @Test("send what stands before, and nothing else of other tables, when a table is named")
+    func tables() async throws {
+        let other = TableDefinition("Other", columns: [.init("text", .string)])
+        let store = MemoryStore(try StoreSchema([todoTable, other]))
+        let context = SyncContext(store: store, remote: server)
+        let (todos, others) = (try context.table("TodoItem"), try context.table("Other"))
+        try await others.insert(["text": "x"], id: "o1")
+        try await context.write { tx in
+            try tx.insert(["text": "x"], id: "o2", into: others)
+            try tx.insert(["text": "x"], id: "t1", into: todos)
+            try tx.insert(["text": "x"], id: "o3", into: others)
+        }
+        try await todos.insert(["text": "x"], id: "t2")
+        #expect(try await context.push(todos).pushed == 3)
+        #expect(server.begun == ["o2", "t1", "t2"])
+        #expect(try await context.push(others.query).pushed == 2)
+        #expect(server.begun == ["o2", "t1", "t2", "o1", "o3"])
+        await #expect(throws: StoreError.self) { try await context.push(Query("Missing")) }
+    }
+
+    @Test("go on in order after a kill between any two transactions", arguments: StoreFault.Moment.allCases)
+    func kills(_ moment: StoreFault.Moment) async throws {
+        for number in 1...24 {
+            let server = ScriptedRemote()
+            let store = FaultyStore(try makeStore()) { _ in nil }
+            let writer = SyncContext(store: store.base, remote: server)
+            let todos = try writer.table("TodoItem")
+            for group in [["d", "e"], ["a", "b", "c"], ["f", "b", "d"]] {
+                try await writer.write { tx in
+                    for id in group {
+                        if try tx.read(id, in: todos) == nil {
+                            try tx.insert(["text": "x"], id: id, into: todos)
+                        } else {
+                            try tx.update(Record(id: .string(id), ["text": "y"]), in: todos)
+                        }
+                    }
+                }
+            }
+            let killed = FaultyStore(store.base) { $0.number == number ? .fails(moment) : nil }
+            do {
+                _ = try await SyncContext(store: killed, remote: server).push()
+            } catch is StoreError {
+                // The kill that was planned.
+            }
+            #expect(try await SyncContext(store: store.base, remote: server).push().conflicts.isEmpty)
+            #expect(try await writer.operations().isEmpty)
+            // The first time that each row is written.
+            var written: [String] = []
+            for id in server.written where !written.contains(id) { written.append(id) }
+            #expect(written == ["a", "f", "b", "d", "e", "c"], "killed at call \(number)")
+        }
+    }
+}

@@ -1,0 +1,282 @@
+import OfflineSync
+import ReferenceStore
+import RemoteContract
+import SeededNumbers
+import StoreConformance
+import SyncContract
+import Synchronization
+import Testing
+
+@Suite("Several operations under way at a time")
+struct ParallelPushTests {
+    private let server = ScriptedRemote()
+    private let store: MemoryStore
+    private let context: SyncContext
+    private let todos: SyncTable
+
+    init() throws {
+        store = try makeStore()
+        context = SyncContext(store: store, remote: server, options: SyncOptions(parallelOperations: 8))
+        todos = try context.table("TodoItem")
+    }
+
+    private func insert(_ ids: some Sequence<Int>) async throws {
+        for id in ids { try await todos.insert(["text": "milk"], id: "\(id)") }
+    }
+
+    @Test("are as many as was said, all of them are counted, and each is recorded")
+    func number() async throws {
+        try await insert(1...30)
+        let gate = Gate(opensAfter: 8)
+        server.script = { _ in await gate.pass() }
+        let report = try await context.push()
+        #expect(report.pushed == 30)
+        #expect(report.requests == 30, "also those of child tasks")
+        #expect(server.mostUnderWay == 8)
+        #expect(try await context.operations().isEmpty)
+    }
+
+    @Test("are 1 to 8, one by default")
+    func bounds() async throws {
+        #expect(SyncOptions().parallelOperations == 1)
+        #expect(SyncOptions(parallelOperations: 100).parallelOperations == 8)
+        var options = SyncOptions(parallelOperations: 3)
+        options.parallelOperations = 0
+        #expect(options.parallelOperations == 1)
+        let context = SyncContext(store: store, remote: server, pageSize: 5)
+        try await insert(1...5)
+        try await context.push()
+        #expect(server.begun == ["1", "2", "3", "4", "5"])
+        #expect(server.mostUnderWay == 1)
+    }
+
+    @Test("are waited for and recorded when one of them ends the push, and none follows", arguments: [401, 429, nil])
+    func aborting(_ status: Int?) async throws {
+        try await insert(1...30)
+        // Eight are chosen; then the one that ends the push is recorded, and only now are the others answered.
+        let (all, recording) = (Gate(opensAfter: 8), Gate(opensAfter: 9))
+        let watched = FaultyStore(store) { call in
+            if call.writes { recording.open() }
+            return nil
+        }
+        let context = SyncContext(store: watched, remote: server, options: SyncOptions(parallelOperations: 8))
+        server.script = { id in
+            await all.pass()
+            guard id == "3" else { return await recording.wait() }
+            switch status {
+            case 401: throw RemoteError(.unauthorized, "no", status: 401)
+            case 429: throw RemoteError(.throttled, "no", status: 429)
+            default: throw RemoteError(.unreachable, "no")
+            }
+        }
+        do {
+            try await context.push()
+            Issue.record("it ended the push")
+        } catch let error as SyncError {
+            #expect(error.code == (status == 401 ? .pushAbortedAuthentication : .pushAbortedNetwork))
+            #expect(error.push?.pushed == server.written.count)
+        }
+        #expect(Set(server.begun) == Set((1...8).map(String.init)), "none follows")
+        #expect(server.written.count == 7)
+        let waiting = try await context.operations()
+        #expect(waiting.count == 23, "every answer is recorded")
+        #expect(waiting.filter(\.isAttempted).count == (status == 401 ? 0 : 1), "no other was chosen")
+        server.script = { _ in }
+        try await context.push()
+        #expect(server.texts.count == 30)
+        #expect(server.written.count == 30, "nothing is sent twice")
+    }
+
+    @Test("hold back what a group puts behind one that was on its way when the group was written")
+    func writtenMeanwhile() async throws {
+        for id in ["a", "c", "b"] { try await todos.insert(["text": "milk"], id: id) }
+        // Two are chosen; the second one is recorded; then the order is made anew, and nothing is chosen.
+        let (writing, choosing) = (Gate(opensAfter: 1), Gate(opensAfter: 5))
+        let watched = FaultyStore(store) { call in
+            if call.writes { choosing.open() }
+            return nil
+        }
+        server.script = { [context, todos] id in
+            guard id == "a" else { return await writing.wait() }
+            try await context.write { tx in
+                for id in ["a", "b"] { try tx.update(Record(id: .string(id), ["text": "bread"]), in: todos) }
+            }
+            writing.open()
+            await choosing.wait()
+        }
+        try await SyncContext(store: watched, remote: server, options: SyncOptions(parallelOperations: 2)).push()
+        #expect(server.texts == ["a": "milk", "c": "milk"])
+        server.script = { _ in }
+        try await context.push()
+        #expect(server.written == ["c", "a", "a", "b"])
+    }
+
+    @Test("are cancelled with the push, and nothing is lost")
+    func cancelling() async throws {
+        try await insert(1...30)
+        let all = Gate(opensAfter: 8)
+        server.script = { _ in
+            await all.pass()
+            while !Task.isCancelled { await Task.yield() }
+            throw CancellationError()
+        }
+        let push = Task { [context] in try await context.push() }
+        await all.wait()
+        push.cancel()
+        await #expect(throws: CancellationError.self) { try await push.value }
+        #expect(server.begun.count == 8)
+        server.script = { _ in }
+        try await context.push()
+        #expect(server.texts.count == 30)
+        #expect(try await context.operations().isEmpty)
+    }
+
+    @Test("keep everything in the queue when the server forbids all of them")
+    func forbidden() async throws {
+        try await insert(1...20)
+        server.script = { _ in throw RemoteError(.refused, "forbidden", status: 403) }
+        let code = try await syncErrorCode { try await context.push() }
+        #expect(code == .pushAbortedAuthentication)
+        #expect(try await context.operationErrors().isEmpty)
+        server.script = { id in if id != "20" { throw RemoteError(.refused, "forbidden", status: 403) } }
+        let report = try await context.push()
+        #expect(report.failures.count == 19 && report.pushed == 1)
+    }
+
+    @Test("keep the order of items and groups, whatever the delays and refusals", arguments: 0..<12 as Range<UInt64>)
+    func order(_ number: UInt64) async throws {
+        let seed = (SeededGenerator.chosenSeed ?? 7) &+ number
+        var random = SeededRandom(seed: seed, for: "groups")
+        var groups: [[String]] = []
+        for _ in 0..<10 {
+            var ids: [String] = []
+            for _ in 0..<Int.random(in: 1...5, using: &random) {
+                ids.append("\(Int.random(in: 1...25, using: &random))")
+            }
+            groups.append(ids)
+        }
+        for (index, ids) in groups.enumerated() {
+            try await context.write { [todos] tx in
+                for id in ids {
+                    if try tx.read(id, in: todos) == nil {
+                        try tx.insert(["text": .string("\(index)")], id: id, into: todos)
+                    } else {
+                        try tx.update(Record(id: .string(id), ["text": .string("\(index)")]), in: todos)
+                    }
+                }
+            }
+        }
+        let judge = GroupJudge(groups)
+        let chance = Mutex(SeededRandom(seed: seed, for: "answers"))
+        server.script = { id in
+            judge.begin(id)
+            let (yields, isRefused) = chance.withLock { random in
+                (Int.random(in: 0..<50, using: &random), random.chance(15))
+            }
+            for _ in 0..<yields { await Task.yield() }
+            judge.end(id, isWritten: !isRefused)
+            if isRefused { throw RemoteError(.refused, "not now", status: 400) }
+        }
+        for _ in 0..<60 where try await !context.operations().isEmpty {
+            try await context.push()
+            for error in try await context.operationErrors() { try await context.resolve(error, with: .keepMine) }
+        }
+        #expect(judge.wrongs == [], "seed \(seed): \(groups)")
+        #expect(try await context.operations().isEmpty, "seed \(seed)")
+        #expect(server.texts.count == Set(groups.joined()).count)
+        #expect(try await store.verifyQueue().isEmpty)
+    }
+}
+
+/// Says of each request whether it may be under way: all that its groups changed before has been written, unless groups
+/// crossed.
+private final class GroupJudge: Sendable {
+    private struct State {
+        var written: Set<String> = []
+        var underWay: Set<String> = []
+        var wrongs: [String] = []
+    }
+
+    /// What a group changed before each item, and what stands before that as well.
+    private let changedBefore: [String: Set<String>]
+    private let before: [String: Set<String>]
+    private let state = Mutex(State())
+
+    init(_ groups: [[String]]) {
+        var before: [String: Set<String>] = [:]
+        for group in groups {
+            for (place, id) in group.enumerated() { before[id, default: []].formUnion(group[..<place]) }
+        }
+        changedBefore = before
+        // Whatever comes before what comes before.
+        let ids = Array(before.keys)
+        for middle in ids {
+            let beforeMiddle = before[middle] ?? []
+            for id in ids where before[id]?.contains(middle) ?? false {
+                before[id]?.formUnion(beforeMiddle)
+            }
+        }
+        self.before = before
+    }
+
+    var wrongs: [String] { state.withLock { $0.wrongs } }
+
+    func begin(_ id: String) {
+        state.withLock { state in
+            for earlier in changedBefore[id] ?? [] where earlier != id && !state.written.contains(earlier) {
+                let cross = before[earlier]?.contains(id) ?? false
+                if !cross { state.wrongs.append("\(id) before \(earlier)") }
+                if state.underWay.contains(earlier) { state.wrongs.append("\(id) beside \(earlier)") }
+            }
+            if !state.underWay.insert(id).inserted { state.wrongs.append("\(id) twice at a time") }
+        }
+    }
+
+    func end(_ id: String, isWritten: Bool) {
+        state.withLock { state in
+            state.underWay.remove(id)
+            if isWritten { state.written.insert(id) }
+        }
+    }
+}
+
+/// Holds everybody back until so many have come.
+private final class Gate: Sendable {
+    private struct State {
+        var missing: Int
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state: Mutex<State>
+
+    init(opensAfter number: Int) { state = Mutex(State(missing: number)) }
+
+    /// Counts and waits.
+    func pass() async {
+        open()
+        await wait()
+    }
+
+    /// Counts.
+    func open() {
+        let waiting = state.withLock { state in
+            state.missing -= 1
+            guard state.missing <= 0 else { return [CheckedContinuation<Void, Never>]() }
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// Waits without being counted.
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                guard state.missing > 0 else { return true }
+                state.waiting.append(continuation)
+                return false
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+}
