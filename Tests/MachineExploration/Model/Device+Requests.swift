@@ -5,7 +5,7 @@ extension Device {
     /// Stores what goes out.
     mutating func prepare() -> Consequence? {
         guard case .free = slot, machine.change?.state == .pending,
-            let sent = machine.prepare(row?.sendable, after: lookUp)
+            let sent = machine.prepare(row?.sendable, after: lookUp, restoresInSteps: restoresInSteps)
         else { return nil }
         switch sent.request {
         case .insert(let row):
@@ -16,6 +16,11 @@ extension Device {
             values |= 1 << row.content
             if isRestoring, machine.memory.isDeleted { values |= 1 << ModelRow.deletion }
         case .delete, .tombstone: values |= 1 << ModelRow.deletion
+        case .fillTombstone(let row, _):
+            values |= 1 << row.content
+            if machine.memory.isDeleted { values |= 1 << ModelRow.deletion }
+            // Nobody else knows of it.
+            known.insert(.touch)
         case .lookUp: break
         }
         let message = Message(sent.request, from: side, history: known, tip: tip, values: values)
@@ -42,7 +47,7 @@ extension Device {
     mutating func record() -> Consequence? {
         guard case .answered(let sent, let message, let answer) = slot else { return nil }
         let waiting = pending
-        if answer.kind == .taken || answer.kind == .takenUnseen { pending.subtract(message.history) }
+        if message.kind != .fill, answer.kind == .taken || answer.kind == .takenUnseen { pending.subtract(message.history) }
         if let shown = answer.shownRow { pending.subtract(shown.history) }
         let base = machine.change?.base
         let consequence = receive(answer.machineAnswer, to: sent, message, answer.shownRow)
@@ -87,7 +92,11 @@ extension Device {
             let others = Edits.all(of: side.other).union(.touch)
             // Whose deletion a tombstone is, nobody can tell: what an editor holds from before it is in conflict with it.
             let isOlderThanDeletion = server?.isDeleted == true && before?.isBasedOnOlderRow == true
-            if server?.history.intersection(others).subtracting(known).isEmpty ?? true, !isOlderThanDeletion {
+            // A tombstone with a content that is not the own one is about to be brought back by the other device.
+            let isFilledElsewhere = restoresInSteps && server?.isDeleted == true && server?.content != written
+            if server?.history.intersection(others).subtracting(known).isEmpty ?? true, !isOlderThanDeletion,
+                !isFilledElsewhere
+            {
                 consequence.violation = .conflictWithOneself
             }
         case .hiddenConflict: conflict = .hidden

@@ -23,6 +23,8 @@ struct Device: Hashable {
     }
 
     let side: Side
+    /// Whether bringing a row back takes two requests.
+    let restoresInSteps: Bool
     var machine = ItemMachine<ModelRow>()
     var row: ModelRow?
     var slot = Slot.free
@@ -52,8 +54,9 @@ struct Device: Hashable {
     /// The values that the change has sent, one bit each.
     var values: UInt8 = 0
 
-    init(side: Side, row: ModelRow?) {
+    init(side: Side, row: ModelRow?, restoresInSteps: Bool) {
         self.side = side
+        self.restoresInSteps = restoresInSteps
         self.row = row
         token = row?.version ?? 0
     }

@@ -3,7 +3,7 @@ import SyncMachines
 /// A request on its way, packed, with what its sender knew when it was stored.
 struct Message: Hashable {
     enum Kind: UInt8 {
-        case insert, update, restore, delete, newTombstone, tombstone, lookUp
+        case insert, update, restore, delete, newTombstone, tombstone, lookUp, fill
     }
 
     private(set) var bits: UInt32
@@ -26,6 +26,7 @@ struct Message: Hashable {
             (kind, content, version) = (isRestoring ? .restore : .update, row.content, base)
         case .delete(let base): (kind, version) = (.delete, base)
         case .tombstone(_, let base): (kind, version) = (base == nil ? .newTombstone : .tombstone, base)
+        case .fillTombstone(let row, let base): (kind, content, version) = (.fill, row.content, base)
         case .lookUp: kind = .lookUp
         }
         bits = UInt32(kind.rawValue) | UInt32(content) << 3 | UInt32(version ?? 0) << 5

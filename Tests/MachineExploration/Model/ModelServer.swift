@@ -8,6 +8,9 @@ struct ModelServer {
 
     var exists: Bool { row.version != nil }
 
+    /// Whether bringing a row back takes two requests: one that gives the tombstone its content, one that makes it live.
+    let restoresInSteps: Bool
+
     /// The last version that fits.
     static let lastVersion: UInt8 = 15
 
@@ -28,7 +31,16 @@ struct ModelServer {
         case .restore, .tombstone:
             guard exists else { return Answer(.absent) }
             guard matches(message) else { return Answer(.shown, row) }
+            let content = row.content
             write(message, isDeleted: message.kind == .tombstone)
+            if restoresInSteps { row.content = content }
+            return Answer(.taken, row)
+        case .fill:
+            guard exists else { return Answer(.absent) }
+            guard row.isDeleted, matches(message) else { return Answer(.shown, row) }
+            // No edit has arrived by that: nobody can see it.
+            touch()
+            row.content = message.content
             return Answer(.taken, row)
         case .delete:
             guard exists else { return Answer(.absent) }

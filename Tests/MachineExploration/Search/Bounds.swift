@@ -20,6 +20,8 @@ struct Bounds: Sendable {
     var contents: UInt8 = 2
     /// Whether the answer to the deletion of a deleted row shows the tombstone.
     var showsTombstones = true
+    /// Whether bringing a row back takes two requests, as in protocol 2.
+    var restoresInSteps = false
     /// The most states to visit.
     var limit = Int.max
 
@@ -46,6 +48,7 @@ struct Bounds: Sendable {
         if hasEditor { parts.append("an editor") }
         if isAlone { parts.append("one device") }
         if contents > 2 { parts.append("\(contents) contents") }
+        if restoresInSteps { parts.append("restored in two steps") }
         if !showsTombstones { parts.append("410 is empty") }
         return parts.joined(separator: ", ")
     }

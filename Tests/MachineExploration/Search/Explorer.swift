@@ -17,8 +17,8 @@ struct Explorer {
     init(bounds: Bounds) {
         self.bounds = bounds
         let row = bounds.rowExists ? ModelRow(content: 0, version: 1) : nil
-        let a = devices.number(of: Device(side: .a, row: row))
-        let b = devices.number(of: Device(side: .b, row: row))
+        let a = devices.number(of: Device(side: .a, row: row, restoresInSteps: bounds.restoresInSteps))
+        let b = devices.number(of: Device(side: .b, row: row, restoresInSteps: bounds.restoresInSteps))
         let first = World(a: a, b: b, server: row ?? ModelRow(bits: 0), budget: bounds.budget)
         _ = states.insert(first, from: 0)
     }

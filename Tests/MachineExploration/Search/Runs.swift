@@ -66,6 +66,7 @@ extension Bounds {
             case ("new", nil): rowExists = false
             case ("editor", nil): hasEditor = true
             case ("alone", nil): isAlone = true
+            case ("steps", nil): restoresInSteps = true
             case ("hidden", nil): showsTombstones = false
             default: return nil
             }

@@ -77,6 +77,7 @@ extension Explorer {
         case .delete: "DELETE\(match)"
         case .newTombstone: "POST of a tombstone"
         case .tombstone: "PUT of the tombstone\(match)"
+        case .fill: "PATCH of the tombstone to \(Self.name(message.content))\(match)"
         case .lookUp: "GET"
         }
     }

@@ -24,7 +24,7 @@ extension Explorer {
             violation = carryOut(next.arrive(index), &next).1
         case .touched:
             next.budget[.touches] -= 1
-            var server = ModelServer(row: next.server, showsTombstones: true)
+            var server = server(of: next)
             guard server.row.version != ModelServer.lastVersion else { return nil }
             server.touch()
             next.server = server.row
@@ -32,6 +32,14 @@ extension Explorer {
         }
         guard let violation else { return nil }
         return (next, violation == .none ? check(next) : violation)
+    }
+
+    private func server(of world: World) -> ModelServer {
+        ModelServer(
+            row: world.server,
+            showsTombstones: bounds.showsTombstones,
+            restoresInSteps: bounds.restoresInSteps
+        )
     }
 
     private static func cost(of event: DeviceEvent) -> Budget.Kind? {
@@ -60,7 +68,7 @@ extension Explorer {
 
     private func carryOut(_ message: Message, _ world: inout World) -> (Answer, Violation) {
         guard world.server.version != ModelServer.lastVersion else { return (Answer(.hidden), .none) }
-        var server = ModelServer(row: world.server, showsTombstones: bounds.showsTombstones)
+        var server = server(of: world)
         let before = server.row
         let answer = server.carryOut(message)
         world.server = server.row
