@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Groups on their way")
 struct GroupPushTests {
-    private let server = ScriptedRemote()
+    private let server = GroupServer()
     private let context: SyncContext
     private let store: MemoryStore
     private let todos: SyncTable
@@ -214,7 +214,7 @@ struct GroupPushTests {
     @Test("go on in order after a kill between any two transactions", arguments: StoreFault.Moment.allCases)
     func kills(_ moment: StoreFault.Moment) async throws {
         for number in 1...24 {
-            let server = ScriptedRemote()
+            let server = GroupServer()
             let store = FaultyStore(try makeStore()) { _ in nil }
             let writer = SyncContext(store: store.base, remote: server)
             let todos = try writer.table("TodoItem")

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Several operations under way at a time")
 struct ParallelPushTests {
-    private let server = ScriptedRemote()
+    private let server = GroupServer()
     private let store: MemoryStore
     private let context: SyncContext
     private let todos: SyncTable

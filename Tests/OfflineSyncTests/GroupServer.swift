@@ -3,7 +3,7 @@ import Synchronization
 import SyncContract
 
 /// A server in memory that answers when a script says so, and remembers in which order it was asked and wrote.
-final class ScriptedRemote: SyncRemote {
+final class GroupServer: SyncRemote {
     /// Runs before a row is written. What it throws is the answer.
     typealias Script = @Sendable (String) async throws -> Void
 
@@ -95,7 +95,7 @@ final class ScriptedRemote: SyncRemote {
     }
 }
 
-extension ScriptedRemote.State {
+extension GroupServer.State {
     @discardableResult
     fileprivate mutating func set(_ record: Record) -> Record {
         version += 1
