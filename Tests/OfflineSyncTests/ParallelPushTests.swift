@@ -104,7 +104,7 @@ struct ParallelPushTests {
             writing.open()
             await choosing.wait()
         }
-        try await SyncContext(store: watched, remote: server, options: SyncOptions(parallelOperations: 2)).push()
+        _ = try await SyncContext(store: watched, remote: server, options: SyncOptions(parallelOperations: 2)).push()
         #expect(server.texts == ["a": "milk", "c": "milk"])
         server.script = { _ in }
         _ = try await context.push()
