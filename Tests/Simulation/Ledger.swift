@@ -71,7 +71,10 @@ final class Ledger {
             let old = before.row(key, settings)
             let new = after.row(key, settings)
             guard old != new else { continue }
-            if before.operation(key) == nil { open[place] = [] }
+            if before.operation(key) == nil {
+                open[place] = []
+                forced.remove(place)
+            }
             let known = seen.map { self.tokens($0) + tokens(old).filter { edits[$0]?.place.device == device } }
             if let new {
                 let deletions = old == nil ? Array(seenDeletions[place] ?? []) : []
@@ -212,7 +215,7 @@ final class Ledger {
     /// What speaks against a write of a device.
     func objections(to new: ServerContent, over old: ServerVersion?, in key: String, by device: Int) -> [String] {
         guard let old, old.content.deletion == nil || new.deletion == nil,
-            forced.remove(Place(device: device, key: key)) == nil
+            !forced.contains(Place(device: device, key: key))
         else { return [] }
         let name = Device.name(device)
         if let deletion = old.content.deletion {
