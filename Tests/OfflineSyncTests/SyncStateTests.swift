@@ -173,7 +173,11 @@ struct SyncStateTests {
         try await SyncWorld.with(.datasync) { world in
             let table = world.laptop.table
             for query in [table.query.filtered(by: Column.syncState == .pending), table.query.includingSyncStates()] {
-                #expect(try await syncErrorCode { try await world.laptop.context.pullAll(query) } == .invalidParameter)
+                #expect(
+                    try await syncErrorCode {
+                        try await world.laptop.context.pull(query, options: .init(reconciles: true))
+                    } == .invalidParameter
+                )
                 let code = try await syncErrorCode { try await world.laptop.context.pull(query, queryID: "q") }
                 #expect(code == .invalidParameter)
             }

@@ -12,6 +12,7 @@ struct PushRunner {
     private let sender: RequestSender
     private let decisions: PushDecisions
     private let storesUndeclaredColumns: Bool
+    private let restoresInSteps: Bool
     private let marks = UploadMarks()
 
     /// How often one operation is sent again in one push: a server that shows other rows again and again must not keep it
@@ -26,6 +27,7 @@ struct PushRunner {
         self.answers = answers
         self.decisions = decisions
         storesUndeclaredColumns = store.capabilities.contains(.unknownColumns)
+        restoresInSteps = remote.restoresInSteps
         sender = RequestSender(remote: remote, storesUndeclaredColumns: storesUndeclaredColumns)
     }
 
@@ -95,7 +97,7 @@ struct PushRunner {
                     .map { table.withoutLocalColumns($0).withoutSystemProperties() }
             }
             var machine = ItemMachine(change: operation.change)
-            let underWay = machine.prepare(row, after: lookUp)
+            let underWay = machine.prepare(row, after: lookUp, restoresInSteps: restoresInSteps)
             if let change = machine.change { operation.change = change }
             if operation != before { try OperationQueue.save(operation, table, &transaction) }
             try marks.add(to: operation.id, &transaction)

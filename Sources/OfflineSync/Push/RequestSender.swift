@@ -105,6 +105,8 @@ struct RequestSender: Sendable {
         case .tombstone(let row, let version):
             let row = row ?? Record(id: .string(itemID))
             return PushAnswer(.taken(try await remote.writeTombstone(row, in: table, version: version)))
+        case .fillTombstone(let row, let version):
+            return PushAnswer(.taken(try await remote.writeTombstone(row, in: table, version: version)))
         case .lookUp:
             if let row = try await remote.record(itemID, in: table) { return PushAnswer(.shown(row)) }
             // That there is none is believed of a table that is there.
@@ -146,7 +148,7 @@ extension ItemRequest {
     /// Whether the row, when there is none, was there before.
     fileprivate var isOfKnownRow: Bool {
         switch self {
-        case .update, .delete: true
+        case .update, .delete, .fillTombstone: true
         case .insert, .tombstone, .lookUp: false
         }
     }

@@ -54,21 +54,23 @@ extension Device {
 
     mutating func discard() -> Consequence? {
         guard let waiting = machine.change, !waiting.isUndo else { return nil }
-        return giveUp(for: waiting.shown ?? waiting.base) { $0.discard() }
+        return giveUp(for: waiting.shown) { $0.discard() }
     }
 
     mutating func takeServer() -> Consequence? {
         guard let waiting = machine.change, let seen = seenOnServer else { return nil }
         var newest = waiting.shown
         if newest == nil, case .row(let shown) = seen { newest = shown }
-        return giveUp(for: newest ?? waiting.base) { $0.takeServer(seen) }
+        return giveUp(for: newest) { $0.takeServer(seen) }
     }
 
-    /// A change is dropped for a row of the server.
+    /// A change is dropped for a row of the server; while something may arrive, for the one that it is based on.
     private mutating func giveUp(
-        for restored: ModelRow?,
+        for newest: ModelRow?,
         _ decision: (inout ItemMachine<ModelRow>) -> RowEffect<ModelRow>
     ) -> Consequence {
+        let base = machine.change?.base
+        let restored = machine.change?.sent.isEmpty == true ? newest ?? base : base
         apply(decision(&machine))
         let back = restored?.history ?? []
         let givenUp = pending.subtracting(back)

@@ -14,6 +14,8 @@ struct Bounds: Sendable {
     var touches = 0
     /// Whether items are held in editors on the first device.
     var hasEditor = false
+    /// Whether the second device does nothing: then there is room for longer stories of one.
+    var isAlone = false
     /// The contents that edits write, counted from the one of the beginning.
     var contents: UInt8 = 2
     /// Whether the answer to the deletion of a deleted row shows the tombstone.
@@ -31,6 +33,9 @@ struct Bounds: Sendable {
         return budget
     }
 
+    /// The devices that do something.
+    var sides: [Side] { isAlone ? [.a] : Side.allCases }
+
     var description: String {
         var parts = [rowExists ? "the row exists" : "no row yet"]
         for (count, name) in [
@@ -39,6 +44,7 @@ struct Bounds: Sendable {
             parts.append("\(count) \(name)\(count == 1 ? "" : name == "touch" ? "es" : "s")")
         }
         if hasEditor { parts.append("an editor") }
+        if isAlone { parts.append("one device") }
         if contents > 2 { parts.append("\(contents) contents") }
         if !showsTombstones { parts.append("410 is empty") }
         return parts.joined(separator: ", ")

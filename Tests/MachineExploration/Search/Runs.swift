@@ -12,6 +12,7 @@ extension Bounds {
         Bounds(edits: 2, hasEditor: true),
         Bounds(edits: 1, faults: 1, touches: 1, hasEditor: true),
         Bounds(edits: 2, faults: 1, keeps: 0, showsTombstones: false),
+        Bounds(edits: 3, faults: 1, keeps: 0, isAlone: true),
     ]
 
     /// Tens of millions.
@@ -29,10 +30,14 @@ extension Bounds {
         Bounds(rowExists: false, edits: 3, faults: 1, limit: 6_000_000),
         Bounds(edits: 2, faults: 1, discards: 1, hasEditor: true, limit: 6_000_000),
         Bounds(edits: 2, keeps: 0, contents: 3),
+        Bounds(edits: 3, faults: 1, discards: 1, keeps: 0, isAlone: true),
+        Bounds(rowExists: false, edits: 4, faults: 2, discards: 1, keeps: 0, isAlone: true, limit: 6_000_000),
+        Bounds(edits: 3, faults: 2, discards: 1, touches: 1, hasEditor: true, isAlone: true, limit: 6_000_000),
     ]
 
     /// What finds a rule that is missing: small enough to be done for each of them.
     static let rules: [Bounds] = [
+        Bounds(edits: 3, faults: 1, discards: 1, keeps: 0, isAlone: true),
         Bounds(edits: 1, faults: 2, discards: 1, keeps: 0),
         Bounds(rowExists: false, edits: 1, faults: 2, discards: 1, keeps: 0),
         Bounds(edits: 2, faults: 1, discards: 1, keeps: 0, limit: 1_500_000),
@@ -60,6 +65,7 @@ extension Bounds {
             case ("limit", let number?): limit = number
             case ("new", nil): rowExists = false
             case ("editor", nil): hasEditor = true
+            case ("alone", nil): isAlone = true
             case ("hidden", nil): showsTombstones = false
             default: return nil
             }

@@ -6,7 +6,7 @@ extension Explorer {
     func forEachStep(in world: World, _ body: (Step) -> Void) {
         if world.late.0 != 0 { body(.lateArrives(0)) }
         if world.late.1 != 0 { body(.lateArrives(1)) }
-        for side in Side.allCases {
+        for side in bounds.sides {
             let facts = devices.facts[Int(world[side])]
             network(side, facts, world, body)
             engine(side, facts, world, body)
@@ -92,7 +92,7 @@ extension Explorer {
     /// What is done next where everything works and nobody edits: the way to quiet. Nil when nothing is left to do.
     func quietStep(in world: World) -> Step? {
         if world.late.1 != 0 { return .lateArrives(1) }
-        for side in Side.allCases {
+        for side in bounds.sides {
             let facts = devices.facts[Int(world[side])]
             switch facts.slot {
             case .ready, .again: return .arrives(side)

@@ -122,7 +122,7 @@ extension Explorer {
 
     /// What is wrong where nothing is left to do.
     func checkQuiet(_ world: World) -> Violation {
-        for side in Side.allCases {
+        for side in bounds.sides {
             let facts = devices.facts[Int(world[side])]
             guard facts.change == nil else { return .stuck }
             let row = facts.row.map { ModelRow(bits: $0) }
