@@ -187,9 +187,11 @@ extension ItemMachine {
         }
         let isBase =
             waiting.baseVersion.map { $0 == shown.version && waiting.base?.contradicts(shown) != true } ?? false
-        // What was sent may still be carried out on the base, and nothing may end before it cannot.
-        if isBase, sent.request == .lookUp, !waiting.sent.isEmpty { return (.again(.done), .none) }
+        // What was sent may still be carried out on this very row: nothing ends before it cannot.
+        let mayChange = waiting.sent.contains { !$0.isDead(given: shown) }
+        if isBase, sent.request == .lookUp, mayChange { return (.again(.done), .none) }
         if waiting.kind != .delete, let row, comparison.agrees(row, shown) {
+            if mayChange { return goOver(shown) }
             memory.wrote(shown.version, over: waiting.baseVersion)
             end(with: shown)
             return (.done, .server(shown))
@@ -208,6 +210,7 @@ extension ItemMachine {
             return goOver(shown)
         }
         if waiting.isUndo {
+            if mayChange { return goOver(shown) }
             memory.replaced(by: shown.version)
             end(with: shown)
             return (.done, .server(shown))
@@ -219,6 +222,7 @@ extension ItemMachine {
             let base, comparison.isUnchanged(base, shown)
         {
             // Nobody changed anything that the app knows of.
+            memory.wentOver(shown.version, from: waiting.baseVersion)
             return goOver(shown)
         }
         return conflict(shown, sent, .conflict(shown))

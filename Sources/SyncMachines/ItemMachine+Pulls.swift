@@ -35,6 +35,7 @@ extension ItemMachine {
             !pulled.isDeleted, let base = waiting.base, !base.isDeleted, comparison.isUnchanged(base, pulled)
         {
             // Nobody changed anything that the app knows of, and nothing was sent that somebody could have undone.
+            memory.wentOver(pulled.version, from: waiting.baseVersion)
             waiting.rebase(onto: pulled)
             change = waiting
             return (.passOver, waiting.kind == .delete ? .none : .adopt(pulled))

@@ -85,7 +85,9 @@ extension Device {
         case .conflict(let server):
             conflict = server.map { .row($0) } ?? .nothing
             let others = Edits.all(of: side.other).union(.touch)
-            if server?.history.intersection(others).subtracting(known).isEmpty ?? true {
+            // Whose deletion a tombstone is, nobody can tell: what an editor holds from before it is in conflict with it.
+            let isOlderThanDeletion = server?.isDeleted == true && before?.isBasedOnOlderRow == true
+            if server?.history.intersection(others).subtracting(known).isEmpty ?? true, !isOlderThanDeletion {
                 consequence.violation = .conflictWithOneself
             }
         case .hiddenConflict: conflict = .hidden
@@ -150,6 +152,7 @@ extension Device {
         guard machine.change?.baseVersion == shown.version, let base, base.version != shown.version,
             base.value == shown.value, shown.history.isDisjoint(with: waiting)
         else { return }
+        overruled.formUnion(shown.history.subtracting(.all(of: side)).subtracting(known))
         known.formUnion(shown.history)
     }
 }
