@@ -25,6 +25,8 @@ final class Ledger {
         var isGivenUp = false
         /// Whether it was given up before anything showed that it had arrived: then it must not come back.
         var mustNotReturn = false
+        /// Whether this is a deletion that no user has asked for, but the way to take back what was given up.
+        var isCompensation = false
         /// The place of the server's write that its user knew.
         var knownSequence = 0
     }
@@ -71,7 +73,10 @@ final class Ledger {
             let old = before.row(key, settings)
             let new = after.row(key, settings)
             guard old != new else { continue }
-            if before.operation(key) == nil { open[place] = [] }
+            if before.operation(key) == nil {
+                open[place] = []
+                forced.remove(place)
+            }
             let known = seen.map { self.tokens($0) + tokens(old).filter { edits[$0]?.place.device == device } }
             if let new {
                 let deletions = old == nil ? Array(seenDeletions[place] ?? []) : []
@@ -187,6 +192,7 @@ final class Ledger {
         // What may have arrived has to be taken back.
         let deletion = delete(at: place, follows: given.sorted())
         edits[deletion]?.isGivenUp = true
+        edits[deletion]?.isCompensation = true
         open[place] = []
     }
 
@@ -212,7 +218,7 @@ final class Ledger {
     /// What speaks against a write of a device.
     func objections(to new: ServerContent, over old: ServerVersion?, in key: String, by device: Int) -> [String] {
         guard let old, old.content.deletion == nil || new.deletion == nil,
-            forced.remove(Place(device: device, key: key)) == nil
+            !forced.contains(Place(device: device, key: key))
         else { return [] }
         let name = Device.name(device)
         if let deletion = old.content.deletion {
@@ -239,7 +245,7 @@ final class Ledger {
         if mayReplace(new, deletion, by: device) { return true }
         let deletions = seenDeletions[Place(device: device, key: key)] ?? []
         // A deletion of its own that was given up is taken back: nobody can tell which one has left the tombstone.
-        if deletions.contains(where: { isGivenUp($0) && follows($0, new, device) }) { return true }
+        if deletions.contains(where: { isGivenUp($0) && edits[$0]?.isCompensation == false }) { return true }
         // What was made anew after some deletion goes over a later one, unless that one has deleted it.
         let deleted = server.row(key)?.history.last { $0.content.deletion == nil }?.content.tokens ?? []
         return deletions.contains { follows(new, $0, device) }

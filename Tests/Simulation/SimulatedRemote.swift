@@ -7,6 +7,11 @@ struct SimulatedRemote: SyncRemote {
     let world: World
 
     var replacesWholeRows: Bool { world.settings.replacesWholeRows }
+    var restoresInSteps: Bool { world.settings.restoresInTwoSteps }
+
+    func mayRepeat(_ row: Record, of table: TableDefinition, after cursor: String) -> Bool {
+        world.settings.pullsByStamp
+    }
 
     func insert(_ record: Record, into table: TableDefinition) async throws -> Record {
         try self.record(in: await send(.insert(record)))

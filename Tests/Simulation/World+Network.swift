@@ -147,7 +147,7 @@ extension World {
         [
             RemoteError(.unauthorized, "who are you", status: 401), RemoteError(.throttled, "later", status: 408),
             RemoteError(.throttled, "later", status: 429), RemoteError(.throttled, "later", status: 503),
-            RemoteError(.serverFailure, "bad gateway", status: 502), unreachable,
+            RemoteError(.notTheService, "bad gateway", status: 502), unreachable,
         ]
     }
     private static var refusals: [RemoteError] { [refused(400), refused(403), refused(413), refused(422)] }
@@ -155,8 +155,9 @@ extension World {
     private static var failures: [RemoteError] {
         [
             RemoteError(.serverFailure, "failed", status: 500), RemoteError(.serverFailure, "failed", status: 500),
-            RemoteError(.serverFailure, "gateway timed out", status: 504),
-            RemoteError(.invalidResponse, "a page for people", status: 200),
+            RemoteError(.notTheService, "gateway timed out", status: 504),
+            RemoteError(.notTheService, "a page for people", status: 200),
+            RemoteError(.invalidResponse, "half an answer", status: 200),
         ]
     }
 }

@@ -66,8 +66,11 @@ extension Device {
             try await settle(error, choice)
         }
         let report =
-            hasPurged ? try await context.pull(Query(WorldSettings.table), options: .init(reconciles: true))
-            : try await context.pull(Query(WorldSettings.table), queryID: "all")
+            try await context.pull(
+                Query(WorldSettings.table),
+                queryID: "all",
+                options: .init(reconciles: hasPurged)
+            )
         let isEmpty = try await context.operations().isEmpty
         return wasIdle && report.received == 0 && report.deleted == 0 && isEmpty
     }
@@ -94,7 +97,8 @@ extension Device {
     }
 
     private func checkQueue() async throws {
-        for finding in try await store.verifyQueue() { world.fail("\(name)'s queue is not sound: \(finding)") }
+        let findings = try await world.executor.waitingElsewhere { try await store.verifyQueue() }
+        for finding in findings { world.fail("\(name)'s queue is not sound: \(finding)") }
     }
 
     /// Compares a device at rest with the server.

@@ -1,3 +1,4 @@
+import Foundation
 import ReferenceStore
 import SeededNumbers
 import Simulation
@@ -10,10 +11,10 @@ struct SimulationTests {
 
     @Test("lose nothing, invent nothing and come to rest, whatever a seed has in store for them")
     func seeds() async throws {
-        // The usual seeds are always the same ones: a change is judged by what it changes.
-        let isLong = SeededGenerator.rounds(0, all: 1) == 1
-        let first = isLong ? SeededGenerator.seed() : SeededGenerator.chosenSeed ?? 1
-        let count = isLong ? 3_000 : SeededGenerator.chosenSeed == nil ? 1_000 : 1
+        let first = SeededGenerator.seed()
+        // One seed alone is played with `SEALEDSYNC_SIMULATED_SEEDS=1`.
+        let chosen = ProcessInfo.processInfo.environment["SEALEDSYNC_SIMULATED_SEEDS"].flatMap(Int.init)
+        let count = chosen ?? SeededGenerator.rounds(1_000, all: 3_000)
         let outcomes = try await OnThreads.map((0..<count).map { first &+ UInt64($0) }) { seed in
             var outcome = try Self.simulation.run(seed: seed)
             // What a million moves were is of no interest when they end well.
@@ -25,7 +26,7 @@ struct SimulationTests {
         let moves = outcomes.reduce(0) { $0 + $1.moves }
         print("\(count) seeds from \(first): \(requests) requests, \(moves) moves")
         #expect(outcomes.allSatisfy { $0.outcome.requests >= 50 || !$0.outcome.failures.isEmpty })
-        if isLong { #expect(moves > 1_000_000) }
+        if count >= 3_000 { #expect(moves > 1_000_000 || outcomes.contains { !$0.outcome.failures.isEmpty }) }
         let failed = outcomes.map(\.outcome).filter { !$0.failures.isEmpty }
         for (kind, outcomes) in Dictionary(grouping: failed, by: { Simulation.kind($0.failures[0]) }) {
             Issue.record("\(outcomes.count) seeds, such as \(outcomes.prefix(5).map(\.script.seed)): \(kind)")
@@ -55,6 +56,6 @@ struct SimulationTests {
             return try broken.report(on: outcome, attempts: 200)
         }
         #expect(report[0].contains("WRONG"))
-        #expect(report[0].split(separator: "\n").count < 60)
+        #expect(report[0].split(separator: "\n").count < 150)
     }
 }

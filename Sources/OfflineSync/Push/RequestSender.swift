@@ -58,9 +58,9 @@ struct RequestSender: Sendable {
                 return PushAnswer(error, to: request)
             }
         } catch let error as RemoteError {
-            // The table did not answer, so nothing is believed of its rows.
+            // The table did not answer, so nothing is believed of its rows. What it said is no answer to the request.
             return PushAnswer(
-                .aborted(provesNothingWasDone: error.provesNothingWasDone),
+                .aborted(provesNothingWasDone: false),
                 error,
                 abort: SyncError(aborting: error)
             )

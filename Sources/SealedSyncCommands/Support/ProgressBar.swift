@@ -39,13 +39,20 @@ final class ProgressBar: Sendable {
 
     /// Draws the bar when it is time.
     func show(_ progress: StoreProgress) {
+        show(progress.phase.rawValue, progress.completed, of: progress.total)
+    }
+
+    /// Draws the bar of a pull when it is time.
+    func show(_ progress: SyncProgress) { show("pulling", Int(progress.progressEstimate * 1_000), of: 1_000) }
+
+    private func show(_ text: String, _ completed: Int, of total: Int) {
         guard let output else { return }
         let now = now()
         state.withLock { state in
             guard !state.isEnded, now - begin >= .seconds(1) else { return }
             if let last = state.lastDrawing, now - last < .milliseconds(100) { return }
             state.lastDrawing = now
-            output("\r" + Self.line(progress, width: width()))
+            output("\r" + Self.line(text, completed, of: total, width: width()))
         }
     }
 
@@ -60,10 +67,13 @@ final class ProgressBar: Sendable {
 
     /// The line, one column narrower than the terminal: in the last column the cursor may jump to the next line.
     static func line(_ progress: StoreProgress, width: Int) -> String {
-        let total = max(progress.total, 1)
-        let completed = min(max(progress.completed, 0), total)
+        line(progress.phase.rawValue, progress.completed, of: progress.total, width: width)
+    }
+
+    private static func line(_ text: String, _ done: Int, of all: Int, width: Int) -> String {
+        let total = max(all, 1)
+        let completed = min(max(done, 0), total)
         let percent = "\(completed * 100 / total)%"
-        let text = progress.phase.rawValue
         let columns = max(width, 20) - 1
         let head = "\(text) ["
         let tail = "] " + String(repeating: " ", count: 4 - percent.count) + percent

@@ -14,7 +14,7 @@ struct TodoCommand: ParsableCommand {
         subcommands: [
             TodoInit.self, TodoAdd.self, TodoList.self, TodoDone.self, TodoReopen.self, TodoEdit.self,
             TodoDelete.self, TodoPush.self, TodoPull.self, TodoSync.self, TodoStatus.self, TodoConflicts.self,
-            TodoResolve.self, TodoPurge.self,
+            TodoResolve.self, TodoRetry.self, TodoUndo.self, TodoPurge.self,
         ]
     )
 }

@@ -71,8 +71,7 @@ struct TodoResolve: ToolCommand {
         abstract: "Settle a change that the server did not take.",
         discussion: """
             --keep-mine sends the local change over the server's row with the next push. --take-server replaces the \
-            local to-do by the server's. --discard removes the local to-do; what the server has comes back with the \
-            next pull.
+            local to-do by the server's. --discard gives the change up: the to-do is again as the server last had it.
             """
     )
 

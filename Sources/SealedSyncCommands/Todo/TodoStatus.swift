@@ -14,11 +14,13 @@ struct TodoStatus: ToolCommand {
     func perform() async throws {
         let answer = try await TodoSession.with(options) { session in
             let status = try await session.context.status()
+            let refusals = try await session.table.operationErrors().filter { !$0.isConflict }
             return Answer(
                 items: try await session.store.read { try $0.count(Query(session.settings.table)) },
                 pending: status.pending,
                 conflicts: status.conflicts,
                 failed: status.failed,
+                failures: refusals.map { .init(id: $0.itemID, reason: $0.message, status: $0.status) },
                 setAside: try await session.context.setAsideRows().map { .init(id: $0.itemID, reason: $0.reason) },
                 unshownColumns: status.unshownColumns[session.settings.table] ?? [],
                 server: session.settings.server,
@@ -33,6 +35,13 @@ struct TodoStatus: ToolCommand {
         if json { return try Console.write(json: answer) }
         Console.write("\(countText(answer.items, "to-do")); changes that wait to be sent: \(answer.pending)")
         Console.write("\(answer.conflicts) in conflict, \(answer.failed) refused by the server")
+        for row in answer.failures {
+            let status = row.status.map { " (HTTP \($0))" } ?? ""
+            Console.write("refused: \(TextTable.printable(row.id, atMost: 60)): \(row.reason)\(status)")
+        }
+        if !answer.failures.isEmpty {
+            Console.write("next: 'sealedsync todo retry ID|--all', edit the to-do, or 'sealedsync todo undo ID'")
+        }
         for row in answer.setAside { Console.write("set aside: \(row.id): \(row.reason)") }
         if !answer.unshownColumns.isEmpty {
             Console.write("columns that the server has not shown: \(answer.unshownColumns.joined(separator: ", "))")
@@ -47,6 +56,12 @@ struct TodoStatus: ToolCommand {
             var sqlite: String
         }
 
+        struct Refusal: Encodable, Sendable {
+            var id: String
+            var reason: String
+            var status: Int?
+        }
+
         struct SetAside: Encodable, Sendable {
             var id: String
             var reason: String
@@ -56,6 +71,7 @@ struct TodoStatus: ToolCommand {
         var pending: Int
         var conflicts: Int
         var failed: Int
+        var failures: [Refusal]
         var setAside: [SetAside]
         var unshownColumns: [String]
         var server: String

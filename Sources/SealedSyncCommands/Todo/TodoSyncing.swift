@@ -101,8 +101,8 @@ private struct SyncAnswer: Encodable, Sendable {
         if failed > 0 {
             Console.writeError(
                 sentence:
-                    "sealedsync: a refused change stays queued until the to-do is edited; 'sealedsync todo resolve"
-                    + " ID --keep-mine' sends it again as it is, --discard gives it up; what the server failed on is"
+                    "sealedsync: a refused change stays queued until the to-do is edited; 'sealedsync todo retry ID'"
+                    + " sends it again as it is, 'sealedsync todo undo ID' gives it up; what the server failed on is"
                     + " tried again"
             )
         }
@@ -148,8 +148,7 @@ struct TodoPull: ToolCommand {
 
     func perform() async throws {
         try await SyncAnswer.running(options, network) { session in
-            let query = session.table.query
-            let report = try await session.context.pull(query, queryID: queryID, options: .init(reconciles: full))
+            let report = try await session.pull(queryID, reconciles: full)
             return (report.push, report)
         }
         .report(options)
@@ -171,9 +170,19 @@ struct TodoSync: ToolCommand {
     func perform() async throws {
         try await SyncAnswer.running(options, network) { session in
             // A pull pushes what waits first.
-            let report = try await session.context.pull(session.table.query, queryID: TodoPull.defaultQueryID)
+            let report = try await session.pull(TodoPull.defaultQueryID)
             return (report.push, report)
         }
         .report(options)
+    }
+}
+
+extension TodoSession {
+    /// Pulls and shows how far that has come.
+    fileprivate func pull(_ queryID: String, reconciles: Bool = false) async throws -> PullReport {
+        let bar = ProgressBar()
+        defer { bar.end() }
+        let options = PullOptions(reconciles: reconciles, progress: { bar.show($0) })
+        return try await context.pull(table.query, queryID: queryID, options: options)
     }
 }
