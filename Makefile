@@ -8,7 +8,8 @@ BREW_PKGCONFIG := $(shell command -v brew >/dev/null 2>&1 && \
 	printf '%s/lib/pkgconfig:%s/lib/pkgconfig' "$$(brew --prefix openssl)" "$$(brew --prefix sqlcipher)")
 export PKG_CONFIG_PATH := $(BREW_PKGCONFIG)$(if $(PKG_CONFIG_PATH),:$(PKG_CONFIG_PATH))
 
-.PHONY: demo test test-all bench test-sqlcipher4 test-memory-release test-dependency sqlcipher4 docs build lint format clean \
+.PHONY: demo test test-all bench test-sqlcipher4 test-memory-release test-dependency explore test-rules \
+	sqlcipher4 docs build lint format clean \
 	prerequisites swift-version libraries openssl install
 
 demo: prerequisites
@@ -22,7 +23,7 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= $(shell expr 2 '*' "$$(
 # What guards a change, on the distribution's SQLCipher: a few minutes.
 test: prerequisites openssl
 	@$(SWIFT) build --build-tests
-	@$(SWIFT) test --skip-build
+	@SWIFT="$(SWIFT)" Scripts/run-tests
 
 # Everything: as much chance and as many kills as look for unknown faults, on both generations of SQLCipher, and the
 # search of memory in release.
@@ -33,12 +34,24 @@ test-all: sqlcipher4
 	@$(MAKE) --no-print-directory test-sqlcipher4
 	@$(MAKE) --no-print-directory test-memory-release
 
+# The machine of an item, with everything that can happen to one row, two devices and a server: about a million states, and
+# tens of millions with SEALEDSYNC_ALL_ROUNDS. It wants an optimized build, of two small modules.
+test: explore
+explore: swift-version
+	@$(SWIFT) build -c release --product machine-exploration --scratch-path .build/exploration
+	@.build/exploration/release/machine-exploration $(if $(SEALEDSYNC_ALL_ROUNDS),--all)
+
+# Whether that finds each rule that is taken away from the machine.
+test-all: test-rules
+test-rules: swift-version
+	@SWIFT="$(SWIFT)" Scripts/explore-without-rules
+
 # The same tests, the same binaries, on SQLCipher 4: the library is found at run time. What only both generations
 # together can show, such as a file that one writes and the other reads, is tested here as well.
 test-sqlcipher4: prerequisites openssl sqlcipher4
 	@$(SWIFT) build --build-tests
 	@SEALEDSYNC_SQLCIPHER4="$(CURDIR)/.sqlcipher4/lib" LD_LIBRARY_PATH="$(CURDIR)/.sqlcipher4/lib" \
-		$(SWIFT) test --skip-build
+		SWIFT="$(SWIFT)" Scripts/run-tests
 
 # The search for secrets in the process's memory, in an optimized build, whose copies are others. Debian's SQLCipher, and
 # version 4 when `make sqlcipher4` has built it.
@@ -46,7 +59,7 @@ test-memory-release: prerequisites
 	@$(SWIFT) build -c release --build-tests -Xswiftc -enable-testing --scratch-path .build/release-tests
 	@for folder in '' "$(CURDIR)/.sqlcipher4/lib"; do \
 		if [ -n "$$folder" ] && [ ! -e "$$folder" ]; then continue; fi; \
-		LD_LIBRARY_PATH="$$folder" $(SWIFT) test -c release --skip-build -Xswiftc -enable-testing \
+		LD_LIBRARY_PATH="$$folder" SWIFT="$(SWIFT)" Scripts/run-tests -c release -Xswiftc -enable-testing \
 			--scratch-path .build/release-tests --filter SealedSyncTests.MemoryTests || exit 1; \
 	done
 

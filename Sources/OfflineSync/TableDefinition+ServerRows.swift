@@ -1,15 +1,6 @@
 internal import SyncContract
 
 extension TableDefinition {
-    /// A server's row in the form the store keeps: without system properties that the table does not keep, and without
-    /// columns that belong to this device.
-    func storable(_ serverRow: Record) -> Record {
-        let kept = Set(systemProperties.columns.map(\.name))
-        var row = withoutLocalColumns(serverRow)
-        for name in SystemProperties.names where !kept.contains(name) { row[name] = nil }
-        return row
-    }
-
     /// Whether the server's row says in the declared columns what the local row says.
     ///
     /// With `defaultsCountAsNull` a local null also equals what servers may make of a column that is left out: false or

@@ -28,17 +28,30 @@ public struct PullPage: Sendable, Hashable {
     /// kept in the same transaction as the page. Nil when it starts where this pull did.
     public var cursor: String?
 
+    /// How many rows the server says there are still for this pull, those of this page included; nil when it does not
+    /// say.
+    public var totalCount: Int?
+
+    /// Where the rows stand in the order in which the remote asks for them, as numbers that do not fall, such as seconds
+    /// or sequence numbers; empty when it cannot say. A pull ends with an error when they fall: the rows between would
+    /// be lost.
+    public var orderKeys: [Int64]
+
     /// Creates a page.
     public init(
         records: [Record],
         setAside: [SetAsideRow] = [],
         next: PullPosition? = nil,
-        cursor: String? = nil
+        cursor: String? = nil,
+        totalCount: Int? = nil,
+        orderKeys: [Int64] = []
     ) {
         self.records = records
         self.setAside = setAside
         self.next = next
         self.cursor = cursor
+        self.totalCount = totalCount
+        self.orderKeys = orderKeys
     }
 }
 
@@ -50,9 +63,16 @@ public struct SetAsideRow: Sendable, Hashable {
     /// Why it was left out and what to do: names of columns, never content.
     public var reason: String
 
+    /// The table; empty in what a remote gives, the engine fills it in.
+    public var table: String
+
+    /// The row's id, as operations and errors name it.
+    public var itemID: String { id }
+
     /// Creates one.
-    public init(id: String, reason: String) {
+    public init(id: String, reason: String, table: String = "") {
         self.id = id
         self.reason = reason
+        self.table = table
     }
 }

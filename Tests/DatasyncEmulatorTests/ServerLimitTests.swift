@@ -126,7 +126,7 @@ struct ServerLimitTests {
 
     @Test("a connection without a request is closed after a while, without a word")
     func idle() async throws {
-        try await withServer(settings: settings { $0.idleLimit = .milliseconds(100) }) { _, url in
+        try await withServer(settings: settings { $0.idleLimit = .seconds(1) }) { _, url in
             #expect(try await RawClient(url).readToEnd() == RawClient.End(bytes: [], wasReset: false))
             let client = try RawClient(url)
             #expect(try await client.ask("GET", "/").status == 404)

@@ -160,7 +160,7 @@ struct SecureConnectionTests {
     @Test("to a port that says nothing end at the time limit for connecting")
     func silentPort() async throws {
         let server = try ScriptedServer { _ in [.silence] }
-        let transport = CurlTransport.with { $0.connectTimeout = .milliseconds(300) }
+        let transport = CurlTransport.with { $0.connectTimeout = .seconds(1) }
         let error = try await transport.failure(of: request(server.authority, .post, body: "{}"))
         #expect(error.code == .timedOut && error.fate == .notSent, "\(error)")
         #expect(error.message.contains("TLS"))

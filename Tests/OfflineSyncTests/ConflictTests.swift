@@ -8,12 +8,12 @@ struct ConflictTests {
     /// The phone has changed the item on the server, the laptop has changed it locally and pushed.
     private func conflict(
         _ dialect: DatasyncDialect,
-        _ body: (SyncWorld, TableOperationError) async throws -> Void
+        _ body: (SyncWorld, TableOperationError<Record>) async throws -> Void
     ) async throws {
         try await SyncWorld.with(dialect) { world in
             try await world.shareItem()
             try await world.phone.table.update(Record(id: "a", ["text": "theirs"]))
-            try await world.phone.context.push()
+            _ = try await world.phone.context.push()
             try await world.laptop.table.update(Record(id: "a", ["text": "mine"]))
             let report = try await world.laptop.context.push()
             #expect(report.conflicts.count == 1 && report.pushed == 0)
@@ -51,7 +51,7 @@ struct ConflictTests {
     func keepMineAgain() async throws {
         try await conflict(.datasync) { world, error in
             try await world.phone.table.update(Record(id: "a", ["text": "theirs again"]))
-            try await world.phone.context.push()
+            _ = try await world.phone.context.push()
             try await world.laptop.context.resolve(error, with: .keepMine)
             #expect(try await world.laptop.context.push().conflicts.count == 1)
             #expect(world.onServer() == ["a": "theirs again"])
@@ -73,7 +73,7 @@ struct ConflictTests {
     func takeNewest(_ dialect: DatasyncDialect) async throws {
         try await conflict(dialect) { world, error in
             try await world.phone.table.update(Record(id: "a", ["text": "newest"]))
-            try await world.phone.context.push()
+            _ = try await world.phone.context.push()
             #expect(try await world.laptop.pull().skipped == 1)
             try await world.laptop.context.resolve(error, with: .takeServer)
             #expect(try await world.laptop.text("a") == "newest")
@@ -100,7 +100,7 @@ struct ConflictTests {
         try await conflict(dialect) { world, error in
             let both = Record(id: "a", ["text": "mine and theirs"])
             try await world.laptop.context.resolve(error, with: .keepMerged(both))
-            try await world.laptop.context.push()
+            _ = try await world.laptop.context.push()
             #expect(world.onServer() == ["a": "mine and theirs"])
         }
     }
@@ -113,9 +113,9 @@ struct ConflictTests {
         try await SyncWorld.with(dialect) { world in
             try await world.shareItem()
             try await world.phone.table.delete("a")
-            try await world.phone.context.push()
+            _ = try await world.phone.context.push()
             try await world.laptop.table.update(Record(id: "a", ["text": "mine"]))
-            try await world.laptop.context.push()
+            _ = try await world.laptop.context.push()
             let error = try await world.laptop.onlyError()
             #expect(error.isConflict && error.serverItem?.isDeleted == true)
             try await world.laptop.context.resolve(error, with: .keepMine)
@@ -132,9 +132,9 @@ struct ConflictTests {
         try await SyncWorld.with(dialect) { world in
             try await world.shareItem()
             try await world.phone.table.delete("a")
-            try await world.phone.context.push()
+            _ = try await world.phone.context.push()
             try await world.laptop.table.update(Record(id: "a", ["text": "mine"]))
-            try await world.laptop.context.push()
+            _ = try await world.laptop.context.push()
             try await world.laptop.context.resolve(try await world.laptop.onlyError(), with: .takeServer)
             #expect(try await world.laptop.text("a") == nil)
             #expect(try await world.laptop.context.operations().isEmpty)
@@ -149,9 +149,9 @@ struct ConflictTests {
         try await SyncWorld.with(dialect) { world in
             try await world.shareItem()
             try await world.phone.table.update(Record(id: "a", ["text": "theirs"]))
-            try await world.phone.context.push()
+            _ = try await world.phone.context.push()
             try await world.laptop.table.delete("a")
-            try await world.laptop.context.push()
+            _ = try await world.laptop.context.push()
             let error = try await world.laptop.onlyError()
             #expect(error.kind == .delete && error.item?["text"] == "milk")
             #expect(world.onServer() == ["a": "theirs"])
@@ -165,7 +165,7 @@ struct ConflictTests {
         try await SyncWorld.with(dialect) { world in
             try await world.shareItem()
             for device in [world.phone, world.laptop] { try await device.table.delete("a") }
-            try await world.phone.context.push()
+            _ = try await world.phone.context.push()
             let report = try await world.laptop.context.push()
             #expect(report.conflicts.isEmpty && report.pushed == 1)
         }
@@ -178,7 +178,7 @@ struct ConflictTests {
             for device in [world.phone, world.laptop] {
                 try await device.table.update(Record(id: "a", ["text": "same"]))
             }
-            try await world.phone.context.push()
+            _ = try await world.phone.context.push()
             let report = try await world.laptop.context.push()
             #expect(report.conflicts.isEmpty && report.pushed == 1)
             let versions = try await (world.phone.table.read("a")?.version, world.laptop.table.read("a")?.version)
@@ -191,12 +191,12 @@ struct ConflictTests {
         try await SyncWorld.with(dialect) { world in
             try await world.phone.table.insert(["text": "theirs"], id: "a")
             try await world.laptop.table.insert(["text": "mine"], id: "a")
-            try await world.phone.context.push()
-            try await world.laptop.context.push()
+            _ = try await world.phone.context.push()
+            _ = try await world.laptop.context.push()
             let error = try await world.laptop.onlyError()
             #expect(error.isConflict && error.serverItem?["text"] == "theirs")
             try await world.laptop.context.resolve(error, with: .keepMine)
-            try await world.laptop.context.push()
+            _ = try await world.laptop.context.push()
             #expect(world.onServer() == ["a": "mine"])
         }
     }

@@ -34,7 +34,7 @@ struct FaultyStoreTests {
         try await SyncWorld.with(.datasync) { world in
             // Rows that only the server has, and one that both have.
             for id in ["s1", "s2", "shared"] { try await world.laptop.table.insert(["text": .string(id)], id: id) }
-            try await world.laptop.context.push()
+            _ = try await world.laptop.context.push()
 
             let store = FaultyStore(try makeStore(), plan)
             let context = SyncContext(store: store, remote: world.phone.server)
@@ -56,7 +56,7 @@ struct FaultyStoreTests {
             try await retrying { _ = try await table.pull(queryID: "all") }
             #expect(store.faultCount > 0, "the store did fail")
             store.heal()
-            try await context.push()
+            _ = try await context.push()
             try await table.pull(queryID: "all")
 
             let expected = ["s1": "s1", "shared": "changed", "a": "a2", "b": "b", "c": "c"]

@@ -58,10 +58,10 @@ struct GroupPushTests {
         #expect(server.written == ["a", "d", "e", "f"])
         // A later group that goes on with one of them waits as well, as a whole.
         try await write("g", "c", text: "bread")
-        try await context.push()
+        _ = try await context.push()
         #expect(try await waiting() == ["b", "c", "g"])
         refuse()
-        try await context.push()
+        _ = try await context.push()
         #expect(try await waiting() == ["b", "c", "g"], "it is not sent again by itself")
         try await todos.update(Record(id: "b", ["text": "bread"]))
         #expect(try await context.push().pushed == 3)
@@ -72,27 +72,27 @@ struct GroupPushTests {
     func discarded() async throws {
         try await write("a", "b")
         refuse("a")
-        try await context.push()
+        _ = try await context.push()
         try await context.resolve(try #require(try await context.operationErrors().first), with: .discard)
-        try await context.push()
+        _ = try await context.push()
         #expect(server.texts == ["b": "milk"])
     }
 
     @Test(
         "go on when a conflict in the middle is settled, whichever way",
-        arguments: [ConflictResolution.keepMine, .takeServer, .discard]
+        arguments: [ConflictResolution<Record>.keepMine, .takeServer, .discard]
     )
-    func conflict(_ resolution: ConflictResolution) async throws {
+    func conflict(_ resolution: ConflictResolution<Record>) async throws {
         try await write("a", "b", "c")
-        try await context.push()
+        _ = try await context.push()
         server.change("b", "theirs")
         try await write("a", "b", "c", text: "mine")
         #expect(try await context.push().conflicts.map(\.itemID) == ["b"])
         #expect(server.texts == ["a": "mine", "b": "theirs", "c": "milk"])
-        try await context.push()
+        _ = try await context.push()
         #expect(server.texts["c"] == "milk", "it still waits")
         try await context.resolve(try #require(try await context.operationErrors().first), with: resolution)
-        try await context.push()
+        _ = try await context.push()
         #expect(server.texts["c"] == "mine")
         #expect(server.texts["b"] == (resolution == .keepMine ? "mine" : "theirs"))
         #expect(try await waiting().isEmpty)
@@ -105,16 +105,16 @@ struct GroupPushTests {
         try await write("a", "b", text: "1")
         try await write("b", "a", text: "2")
         refuse("b")
-        try await context.push()
+        _ = try await context.push()
         #expect(server.written == ["a"], "one of them has to be the first")
         #expect(try await waiting() == ["b"])
         // What was taken does not stand in the way of later groups.
         try await write("c", "a", text: "3")
         refuse()
-        try await context.push()
+        _ = try await context.push()
         #expect(server.texts == ["a": "3", "c": "3"])
         try await write("b", text: "4")
-        try await context.push()
+        _ = try await context.push()
         #expect(server.texts == ["a": "3", "b": "4", "c": "3"])
     }
 
@@ -124,11 +124,11 @@ struct GroupPushTests {
         try await write("a", "b", text: "1")
         try await write("b", "a", text: "2")
         refuse("x")
-        try await context.push()
+        _ = try await context.push()
         #expect(server.written.isEmpty)
         #expect(try await waiting() == ["x", "b", "a"])
         try await todos.revert("x")
-        try await context.push()
+        _ = try await context.push()
         #expect(server.texts == ["a": "2", "b": "2"])
     }
 
@@ -141,10 +141,10 @@ struct GroupPushTests {
             switched.isOn = true
             try await write("c", "b", "a", text: "bread")
         }
-        try await context.push()
+        _ = try await context.push()
         // What is sent of b would hold the later change, and c was not queued when the push began.
         #expect(server.texts == ["a": "milk"])
-        try await context.push()
+        _ = try await context.push()
         #expect(server.begun == ["a", "c", "b", "a"])
         #expect(server.texts == ["a": "bread", "b": "bread", "c": "bread"])
     }
@@ -159,9 +159,9 @@ struct GroupPushTests {
             switched.isOn = true
             try await write("c", "b", text: "bread")
         }
-        try await context.push()
+        _ = try await context.push()
         #expect(server.begun == ["a"], "what stands before the others now was not queued when the push began")
-        try await context.push()
+        _ = try await context.push()
         #expect(server.begun == ["a", "c", "b", "d"])
     }
 
@@ -174,7 +174,7 @@ struct GroupPushTests {
             switched.isOn = true
             try await todos.update(Record(id: "a", ["text": "bread"]))
         }
-        try await context.push()
+        _ = try await context.push()
         #expect(server.texts == ["a": "milk", "b": "milk"])
         #expect(try await context.operations().map(\.groups) == [[]])
     }
@@ -184,7 +184,7 @@ struct GroupPushTests {
         let context = SyncContext(store: store, remote: server, options: SyncOptions(parallelOperations: parallel))
         try await write("a", "b", "c")
         server.script = { id in if id == "b" { throw RemoteError(.serverFailure, "failed", status: 500) } }
-        try await context.push()
+        _ = try await context.push()
         #expect(server.begun == ["a", "b"])
         server.script = { _ in }
         #expect(try await context.push().pushed == 2)
@@ -208,7 +208,7 @@ struct GroupPushTests {
         #expect(server.begun == ["o2", "t1", "t2"])
         #expect(try await context.push(others.query).pushed == 2)
         #expect(server.begun == ["o2", "t1", "t2", "o1", "o3"])
-        await #expect(throws: StoreError.self) { try await context.push(Query("Missing")) }
+        await #expect(throws: StoreError.self) { _ = try await context.push(Query("Missing")) }
     }
 
     @Test("go on in order after a kill between any two transactions", arguments: StoreFault.Moment.allCases)

@@ -13,9 +13,12 @@ final class InterceptedServer: SyncRemote {
         case answerLost
         /// The request never reaches the server.
         case requestLost
+        /// The request reaches the server when ``InterceptedServer/deliver()`` lets it, after the engine has given it up.
+        case late
     }
 
     private let server: DatasyncRemote
+    private let late = Mutex<[@Sendable () async -> Void]>([])
     private let interceptions = Mutex<[Interception]>([])
     private let afterPage = Mutex<(@Sendable () async throws -> Void)?>(nil)
 
@@ -24,14 +27,27 @@ final class InterceptedServer: SyncRemote {
     /// Queues what happens to the next requests, one each.
     func intercept(_ next: Interception...) { interceptions.withLock { $0 += next } }
 
+    /// Lets the requests arrive that are late, in their order.
+    func deliver() async {
+        let requests = late.withLock { requests in
+            defer { requests = [] }
+            return requests
+        }
+        for request in requests { await request() }
+    }
+
+    /// Lets all requests through from here on.
+    func clearInterceptions() { interceptions.withLock { $0 = [] } }
+
     /// Runs once, after the server answered with the next page and before the engine sees it.
     func afterNextPage(_ body: @escaping @Sendable () async throws -> Void) { afterPage.withLock { $0 = body } }
 
     var replacesWholeRows: Bool { server.replacesWholeRows }
+    var restoresInSteps: Bool { server.restoresInSteps }
     var requestCount: Int { server.requestCount }
 
     func insert(_ record: Record, into table: TableDefinition) async throws -> Record {
-        try await intercepted { try await server.insert(record, into: table) }
+        try await intercepted { [server] in try await server.insert(record, into: table) }
     }
 
     func update(
@@ -40,15 +56,17 @@ final class InterceptedServer: SyncRemote {
         version: String?,
         restoring: Bool
     ) async throws -> Record {
-        try await intercepted { try await server.update(record, in: table, version: version, restoring: restoring) }
+        try await intercepted { [server] in
+            try await server.update(record, in: table, version: version, restoring: restoring)
+        }
     }
 
     func delete(_ id: String, from table: TableDefinition, version: String?) async throws -> RemoteDeletion {
-        try await intercepted { try await server.delete(id, from: table, version: version) }
+        try await intercepted { [server] in try await server.delete(id, from: table, version: version) }
     }
 
     func writeTombstone(_ record: Record, in table: TableDefinition, version: String?) async throws -> Record? {
-        try await intercepted { try await server.writeTombstone(record, in: table, version: version) }
+        try await intercepted { [server] in try await server.writeTombstone(record, in: table, version: version) }
     }
 
     func record(_ id: String, in table: TableDefinition) async throws -> Record? {
@@ -63,7 +81,17 @@ final class InterceptedServer: SyncRemote {
         at position: PullPosition,
         pageSize: Int?
     ) async throws -> PullPage {
-        let page = try await server.page(query, of: table, at: position, pageSize: pageSize)
+        try await page(query, of: table, at: position, pageSize: pageSize, parameters: [:])
+    }
+
+    func page(
+        _ query: Query,
+        of table: TableDefinition,
+        at position: PullPosition,
+        pageSize: Int?,
+        parameters: [String: String]
+    ) async throws -> PullPage {
+        let page = try await server.page(query, of: table, at: position, pageSize: pageSize, parameters: parameters)
         let body = afterPage.withLock { body in
             defer { body = nil }
             return body
@@ -72,8 +100,19 @@ final class InterceptedServer: SyncRemote {
         return page
     }
 
-    private func intercepted<Value: Sendable>(_ request: () async throws -> Value) async throws -> Value {
+    func mayRepeat(_ row: Record, of table: TableDefinition, after cursor: String) -> Bool {
+        server.mayRepeat(row, of: table, after: cursor)
+    }
+
+    private func intercepted<Value: Sendable>(
+        _ request: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
         let next = interceptions.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        if case .late = next {
+            // Nobody hears the answer, whatever it is.
+            late.withLock { $0.append { _ = try? await request() } }
+            throw RemoteError(.unreachable, "given up, on purpose")
+        }
         if case .requestLost = next { throw RemoteError(.unreachable, "lost on the way there, on purpose") }
         let value: Value
         do {
@@ -83,7 +122,7 @@ final class InterceptedServer: SyncRemote {
             throw error
         }
         switch next {
-        case nil, .requestLost: break
+        case nil, .requestLost, .late: break
         case .whileUnderWay(let body): try await body()
         case .answerLost: throw RemoteError(.unreachable, "lost on the way back, on purpose")
         }

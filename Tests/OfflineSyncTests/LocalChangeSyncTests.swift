@@ -14,12 +14,12 @@ struct LocalChangeSyncTests {
             let (phone, laptop) = (world.phone, world.laptop)
             var seen = try #require(try await laptop.table.read("a"))
             try await phone.table.update(Record(id: "a", ["text": "theirs"]))
-            try await phone.context.push()
+            _ = try await phone.context.push()
             try await laptop.pull()
             try await laptop.table.update(Record(id: "a", ["complete": true]))
             seen["text"] = "mine"
             try await laptop.table.update(seen)
-            try await laptop.context.push()
+            _ = try await laptop.context.push()
             #expect(world.onServer() == ["a": "theirs"])
         }
     }
@@ -33,7 +33,7 @@ struct LocalChangeSyncTests {
             let table = try context.table("TodoItem")
             try await table.pull(queryID: "all")
             try await world.phone.table.update(Record(id: "a", ["text": "theirs"]))
-            try await world.phone.context.push()
+            _ = try await world.phone.context.push()
             try await store.write { _ = try $0.delete([.string("a")], from: "TodoItem") }
             let version = try #require(try await world.laptop.table.read("a")?.version)
             #expect(try await syncErrorCode { try await table.delete("a") } == .invalidParameter)
@@ -80,10 +80,10 @@ struct LocalChangeSyncTests {
     func updateOfAbsent(_ dialect: DatasyncDialect) async throws {
         try await SyncWorld.with(dialect) { world in
             try await world.phone.table.insert(["text": "milk", "complete": true], id: "a")
-            try await world.phone.context.push()
+            _ = try await world.phone.context.push()
             let update = Record(id: "a", ["text": "cream"])
             #expect(try await syncErrorCode { try await world.laptop.table.update(update) } == .invalidAction)
-            try await world.laptop.context.push()
+            _ = try await world.laptop.context.push()
             #expect(world.emulator.rows(in: "TodoItem")[0]["complete"] == .bool(true))
         }
     }

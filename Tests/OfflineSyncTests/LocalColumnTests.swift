@@ -70,7 +70,7 @@ struct LocalColumnTests {
             try await laptop.table.update(Record(id: "a", ["text": "mine"]))
             try await world.phone.pull()
             try await world.phone.table.update(Record(id: "a", ["text": "theirs 2"]))
-            try await world.phone.context.push()
+            _ = try await world.phone.context.push()
             #expect(try await laptop.context.push().conflicts.count == 1)
             try await laptop.context.resolve(try await laptop.onlyError(), with: .takeServer)
             #expect(try await laptop.text("a") == "theirs 2")
@@ -83,7 +83,7 @@ struct LocalColumnTests {
         try await world(dialect) { world, laptop in
             try await laptop.table.delete("a")
             try await world.phone.table.update(Record(id: "a", ["text": "theirs"]))
-            try await world.phone.context.push()
+            _ = try await world.phone.context.push()
             #expect(try await laptop.context.push().conflicts.count == 1)
             try await laptop.context.resolve(try await laptop.onlyError(), with: .takeServer)
             #expect(try await laptop.text("a") == "theirs")

@@ -11,11 +11,11 @@ struct LostResponseTests {
     func conflictedInsertDeleted(_ dialect: DatasyncDialect) async throws {
         try await SyncWorld.with(dialect) { world in
             try await world.phone.table.insert(["text": "theirs"], id: "a")
-            try await world.phone.context.push()
+            _ = try await world.phone.context.push()
             try await world.laptop.table.insert(["text": "mine"], id: "a")
             #expect(try await world.laptop.context.push().conflicts.count == 1)
             try await world.laptop.table.delete("a")
-            try await world.laptop.context.push()
+            _ = try await world.laptop.context.push()
             #expect(world.onServer() == ["a": "theirs"])
         }
     }
@@ -25,12 +25,12 @@ struct LostResponseTests {
         try await SyncWorld.with(.datasync) { world in
             try await world.laptop.table.insert(["text": "milk"], id: "a")
             world.laptop.server.intercept(.answerLost)
-            _ = try await syncErrorCode { try await world.laptop.context.push() }
+            _ = try await syncErrorCode { _ = try await world.laptop.context.push() }
             try await world.phone.pull()
             try await world.phone.table.update(Record(id: "a", ["text": "theirs"]))
-            try await world.phone.context.push()
+            _ = try await world.phone.context.push()
             try await world.laptop.table.delete("a")
-            try await world.laptop.context.push()
+            _ = try await world.laptop.context.push()
             #expect(world.onServer() == ["a": "theirs"])
         }
     }
@@ -46,7 +46,7 @@ struct LostResponseTests {
                 try await laptop.table.update(Record(id: "a", ["text": "cream"]))
             }
             laptop.server.intercept(.answerLost)
-            _ = try await syncErrorCode { try await laptop.context.push() }
+            _ = try await syncErrorCode { _ = try await laptop.context.push() }
             try await laptop.table.update(Record(id: "a", ["text": "butter"]))
             #expect(try await laptop.context.push().conflicts.isEmpty)
         }
@@ -59,7 +59,7 @@ struct LostResponseTests {
             try await world.phone.pull()
             try await world.laptop.pull()
             try await world.phone.table.update(Record(id: "a", ["complete": false]))
-            try await world.phone.context.push()
+            _ = try await world.phone.context.push()
             try await world.laptop.table.update(Record(id: "a", ["complete": .null]))
             #expect(try await world.laptop.context.push().conflicts.count == 1)
         }
@@ -75,7 +75,7 @@ struct LostResponseTests {
             try await laptop.table.insert(["text": "first"], id: "a")
             laptop.server.intercept(.answerLost, .requestLost, .requestLost)
             for text in ["second", "third", "fourth"] {
-                _ = try await syncErrorCode { try await laptop.context.push() }
+                _ = try await syncErrorCode { _ = try await laptop.context.push() }
                 try await laptop.table.update(Record(id: "a", ["text": .string(text)]))
             }
             if deletes { try await laptop.table.delete("a") }
@@ -92,10 +92,10 @@ struct LostResponseTests {
             let (phone, laptop) = (world.phone, world.laptop)
             try await laptop.table.update(Record(id: "a", ["text": "cream"]))
             laptop.server.intercept(.answerLost)
-            _ = try await syncErrorCode { try await laptop.context.push() }
+            _ = try await syncErrorCode { _ = try await laptop.context.push() }
             try await phone.pull()
             try await phone.table.update(Record(id: "a", ["text": "milk"]))
-            try await phone.context.push()
+            _ = try await phone.context.push()
             #expect(try await laptop.context.push().conflicts.count == 1)
             try await laptop.table.update(Record(id: "a", ["complete": true]))
             #expect(try await laptop.context.push().conflicts.count == 1)

@@ -67,7 +67,7 @@ struct ObservationTests {
             try await world.phone.table.insert(["text": "milk"], id: "a")
             #expect(try await states.next() == ["a": .pending])
             try await world.phone.table.update(Record(id: "a", ["text": "bread"]))
-            try await world.phone.context.push()
+            _ = try await world.phone.context.push()
             #expect(try await states.next() == [:])
         }
     }

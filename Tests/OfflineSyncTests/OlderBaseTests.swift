@@ -21,7 +21,7 @@ struct OlderBaseTests {
             var seen = try #require(try await laptop.table.read("a"))
             seen["text"] = "of the editor"
             try await phone.table.update(Record(id: "a", ["text": "theirs"]))
-            try await phone.context.push()
+            _ = try await phone.context.push()
             try await laptop.pull()
             try await laptop.table.update(Record(id: "a", ["complete": true]))
             let editorSaves: InterceptedServer.Interception = .whileUnderWay { [seen] in
@@ -31,16 +31,16 @@ struct OlderBaseTests {
             case .taken: laptop.server.intercept(editorSaves)
             case .lost:
                 laptop.server.intercept(.answerLost)
-                _ = try await syncErrorCode { try await laptop.context.push() }
+                _ = try await syncErrorCode { _ = try await laptop.context.push() }
                 try await laptop.table.update(seen)
             case .recognised:
                 laptop.server.intercept(.answerLost)
-                _ = try await syncErrorCode { try await laptop.context.push() }
+                _ = try await syncErrorCode { _ = try await laptop.context.push() }
                 try await laptop.table.update(Record(id: "a", ["due": .date(Timestamp(milliseconds: 0))]))
                 laptop.server.intercept(editorSaves)
             }
-            try await laptop.context.push()
-            try await laptop.context.push()
+            _ = try await laptop.context.push()
+            _ = try await laptop.context.push()
             #expect(world.onServer() == ["a": "theirs"])
             #expect(try await laptop.onlyError().serverItem?["text"] == "theirs")
         }

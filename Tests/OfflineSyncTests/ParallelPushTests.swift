@@ -45,7 +45,7 @@ struct ParallelPushTests {
         #expect(options.parallelOperations == 1)
         let context = SyncContext(store: store, remote: server, pageSize: 5)
         try await insert(1...5)
-        try await context.push()
+        _ = try await context.push()
         #expect(server.begun == ["1", "2", "3", "4", "5"])
         #expect(server.mostUnderWay == 1)
     }
@@ -70,7 +70,7 @@ struct ParallelPushTests {
             }
         }
         do {
-            try await context.push()
+            _ = try await context.push()
             Issue.record("it ended the push")
         } catch let error as SyncError {
             #expect(error.code == (status == 401 ? .pushAbortedAuthentication : .pushAbortedNetwork))
@@ -82,7 +82,7 @@ struct ParallelPushTests {
         #expect(waiting.count == 23, "every answer is recorded")
         #expect(waiting.filter(\.isAttempted).count == (status == 401 ? 0 : 1), "no other was chosen")
         server.script = { _ in }
-        try await context.push()
+        _ = try await context.push()
         #expect(server.texts.count == 30)
         #expect(server.written.count == 30, "nothing is sent twice")
     }
@@ -104,10 +104,10 @@ struct ParallelPushTests {
             writing.open()
             await choosing.wait()
         }
-        try await SyncContext(store: watched, remote: server, options: SyncOptions(parallelOperations: 2)).push()
+        _ = try await SyncContext(store: watched, remote: server, options: SyncOptions(parallelOperations: 2)).push()
         #expect(server.texts == ["a": "milk", "c": "milk"])
         server.script = { _ in }
-        try await context.push()
+        _ = try await context.push()
         #expect(server.written == ["c", "a", "a", "b"])
     }
 
@@ -126,7 +126,7 @@ struct ParallelPushTests {
         await #expect(throws: CancellationError.self) { try await push.value }
         #expect(server.begun.count == 8)
         server.script = { _ in }
-        try await context.push()
+        _ = try await context.push()
         #expect(server.texts.count == 30)
         #expect(try await context.operations().isEmpty)
     }
@@ -135,7 +135,7 @@ struct ParallelPushTests {
     func forbidden() async throws {
         try await insert(1...20)
         server.script = { _ in throw RemoteError(.refused, "forbidden", status: 403) }
-        let code = try await syncErrorCode { try await context.push() }
+        let code = try await syncErrorCode { _ = try await context.push() }
         #expect(code == .pushAbortedAuthentication)
         #expect(try await context.operationErrors().isEmpty)
         server.script = { id in if id != "20" { throw RemoteError(.refused, "forbidden", status: 403) } }
@@ -178,7 +178,7 @@ struct ParallelPushTests {
             if isRefused { throw RemoteError(.refused, "not now", status: 400) }
         }
         for _ in 0..<60 where try await !context.operations().isEmpty {
-            try await context.push()
+            _ = try await context.push()
             for error in try await context.operationErrors() { try await context.resolve(error, with: .keepMine) }
         }
         #expect(judge.wrongs == [], "seed \(seed): \(groups)")

@@ -35,7 +35,7 @@ struct PushEndTests {
             let laptop = world.laptop
             for id in ["a", "b", "c"] { try await laptop.table.insert(["text": .string(id)], id: id) }
             world.emulator.inject(.respond(EmulatorResponse(403), times: 99))
-            let error = await #expect(throws: SyncError.self) { try await laptop.context.push() }
+            let error = await #expect(throws: SyncError.self) { _ = try await laptop.context.push() }
             #expect(error?.code == .pushAbortedAuthentication)
             #expect(try await laptop.context.status().pending == 3)
             #expect(try await laptop.context.operationErrors().isEmpty)

@@ -47,7 +47,7 @@ struct PushTests {
             let (phone, table) = (world.phone, world.phone.table)
             try await table.insert(["text": "milk"], id: "a")
             phone.server.intercept(.whileUnderWay { try await table.update(Record(id: "a", ["text": "cream"])) })
-            try await phone.context.push()
+            _ = try await phone.context.push()
             #expect(try await phone.text("a") == "cream", "the answer did not overwrite the edit")
             #expect(try await phone.context.operations().map(\.kind) == [.update])
             #expect(
@@ -65,7 +65,7 @@ struct PushTests {
             let (phone, table) = (world.phone, world.phone.table)
             try await table.update(Record(id: "a", ["text": "cream"]))
             phone.server.intercept(.whileUnderWay { try await table.update(Record(id: "a", ["text": "butter"])) })
-            try await phone.context.push()
+            _ = try await phone.context.push()
             #expect(try await phone.context.push().conflicts.isEmpty)
             #expect(world.onServer() == ["a": "butter"])
         }
@@ -77,8 +77,8 @@ struct PushTests {
             let (phone, table) = (world.phone, world.phone.table)
             try await table.insert(["text": "milk"], id: "a")
             phone.server.intercept(.whileUnderWay { try await table.delete("a") })
-            try await phone.context.push()
-            try await phone.context.push()
+            _ = try await phone.context.push()
+            _ = try await phone.context.push()
             #expect(world.onServer().isEmpty)
             #expect(try await phone.context.operations().isEmpty)
             #expect(try await phone.text("a") == nil)
@@ -91,7 +91,7 @@ struct PushTests {
             let (phone, table) = (world.phone, world.phone.table)
             func pushTwice() async throws {
                 phone.server.intercept(.answerLost)
-                #expect(try await syncErrorCode { try await phone.context.push() } == .pushAbortedNetwork)
+                #expect(try await syncErrorCode { _ = try await phone.context.push() } == .pushAbortedNetwork)
                 #expect(try await phone.context.operations().count == 1, "the change is still queued")
                 let report = try await phone.context.push()
                 #expect(report.conflicts.isEmpty && report.failures.isEmpty && report.pushed == 1)
@@ -114,9 +114,9 @@ struct PushTests {
             let (phone, table) = (world.phone, world.phone.table)
             try await table.insert(["text": "milk"], id: "a")
             phone.server.intercept(.answerLost)
-            _ = try await syncErrorCode { try await phone.context.push() }
+            _ = try await syncErrorCode { _ = try await phone.context.push() }
             try await table.delete("a")
-            try await phone.context.push()
+            _ = try await phone.context.push()
             #expect(world.onServer().isEmpty)
         }
     }
@@ -126,7 +126,7 @@ struct PushTests {
         try await SyncWorld.with(.datasync) { world in
             for id in ["a", "b", "c"] { try await world.phone.table.insert([:], id: id) }
             world.phone.server.intercept(.whileUnderWay {}, .requestLost)
-            #expect(try await syncErrorCode { try await world.phone.context.push() } == .pushAbortedNetwork)
+            #expect(try await syncErrorCode { _ = try await world.phone.context.push() } == .pushAbortedNetwork)
             #expect(try await world.phone.context.operations().map(\.itemID) == ["b", "c"])
             #expect(try await world.phone.context.push().pushed == 2)
         }

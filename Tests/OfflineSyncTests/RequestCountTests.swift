@@ -38,7 +38,7 @@ struct RequestCountTests {
         try await laptop.table("TodoItem").insert(["text": "bread"], id: "a")
         // One of them for rows without a stamp.
         server.afterNextPage { [phone] in try await pull(phone, isInSameTask, requests: 4) }
-        let report = try await laptop.pullAll(Query("TodoItem"))
+        let report = try await laptop.pull(Query("TodoItem"), options: .init(reconciles: true))
         #expect(report.requests == 3)
         #expect(report.push?.requests == 1)
         #expect(emulator.requests.count == 8)

@@ -101,9 +101,9 @@ struct RowReplacementTests {
             let laptop = world.laptop
             try await laptop.pull()
             try world.emulator.seed([before.merging(["text": "MILK", "extra": "x"]) { $1 }], in: "TodoItem")
-            #expect(try await laptop.context.pullAll(laptop.table.query).received == 1)
+            #expect(try await laptop.context.pull(laptop.table.query, options: .init(reconciles: true)).received == 1)
             #expect(try await laptop.text("a") == "MILK")
-            #expect(try await laptop.context.pullAll(laptop.table.query).received == 0)
+            #expect(try await laptop.context.pull(laptop.table.query, options: .init(reconciles: true)).received == 0)
             #expect(try await laptop.pull().received == 0)
         }
     }
@@ -123,11 +123,11 @@ struct RowReplacementTests {
             let laptop = world.laptop
             try await laptop.table.insert(["text": "milk", "note": "mine"], id: "a")
             #expect(try await laptop.context.status().unshownColumns.isEmpty, "no row came")
-            try await laptop.context.push()
+            _ = try await laptop.context.push()
             #expect(try await laptop.context.status().unshownColumns["TodoItem"]?.contains("note") == true)
             try await world.phone.pull()
             try await world.phone.table.update(Record(id: "a", ["text": "cream"]))
-            try await world.phone.context.push()
+            _ = try await world.phone.context.push()
             #expect(try await laptop.pull().received == 1)
             #expect(try await laptop.table.read("a")?["note"] == "mine")
             #expect(try await laptop.text("a") == "cream")
@@ -144,7 +144,7 @@ struct RowReplacementTests {
             let laptop = world.laptop
             try await laptop.table.insert(["text": "milk", "note": "mine"], id: "a")
             laptop.server.intercept(.answerLost)
-            _ = try await syncErrorCode { try await laptop.context.push() }
+            _ = try await syncErrorCode { _ = try await laptop.context.push() }
             let report = try await laptop.context.push()
             #expect(report.pushed == 1 && report.conflicts.isEmpty)
         }

@@ -70,9 +70,9 @@ struct ServerFailureTests {
             let (phone, laptop) = (world.phone, world.laptop)
             try await laptop.table.update(Record(id: "a", ["text": "mine"]))
             world.emulator.inject(.respond(Self.oops, matching: isWrite))
-            try await laptop.context.push()
+            _ = try await laptop.context.push()
             try await phone.table.update(Record(id: "a", ["text": "theirs"]))
-            try await phone.context.push()
+            _ = try await phone.context.push()
             let report = try await laptop.context.push()
             #expect(report.conflicts.first?.serverItem?["text"] == "theirs" && report.failures.isEmpty)
             #expect(world.onServer() == ["a": "theirs"])
@@ -111,7 +111,7 @@ struct ServerFailureTests {
             for round in 0..<8 {
                 let words = JSONValue.object(["error": .string("round \(round / 4)")])
                 world.emulator.inject(.respond(.json(500, words)) { $0.method == "POST" })
-                try await laptop.context.push()
+                _ = try await laptop.context.push()
             }
             #expect(try await laptop.context.status().pending == 1)
         }
@@ -124,7 +124,7 @@ struct ServerFailureTests {
             let laptop = world.laptop
             try await laptop.table.update(Record(id: "a", ["text": "mine"]))
             world.emulator.inject(.applyThenRespond(Self.oops, matching: isWrite))
-            try await laptop.context.push()
+            _ = try await laptop.context.push()
             try await laptop.context.resolve(try await laptop.onlyError(), with: .keepMine)
             try await laptop.table.update(Record(id: "a", ["text": "mine 2"]))
             let report = try await laptop.context.push()
@@ -138,7 +138,7 @@ struct ServerFailureTests {
         try await SyncWorld.with(.datasync) { world in
             for id in ["a", "b"] { try await world.laptop.table.insert([:], id: id) }
             world.emulator.inject(.respond(EmulatorResponse(status)) { $0.method == "POST" })
-            #expect(try await syncErrorCode { try await world.laptop.context.push() } == .pushAbortedNetwork)
+            #expect(try await syncErrorCode { _ = try await world.laptop.context.push() } == .pushAbortedNetwork)
             #expect(try await world.laptop.context.status().pending == 2)
         }
     }
@@ -172,12 +172,12 @@ struct ServerFailureTests {
             let laptop = world.laptop
             try await laptop.table.update(Record(id: "a", ["text": "mine"]))
             hidesRow.isOn = true
-            try await laptop.context.push()
+            _ = try await laptop.context.push()
             hidesRow.isOn = false
             // The server shows no row: mine is to go over it, whatever it is.
             try await laptop.context.resolve(try await laptop.onlyError(), with: .keepMine)
             world.emulator.inject(.respond(Self.oops, matching: isWrite))
-            try await laptop.context.push()
+            _ = try await laptop.context.push()
             #expect(try await laptop.context.push().pushed == 1)
             #expect(world.onServer() == ["a": "mine"])
         }

@@ -15,9 +15,9 @@ struct ServerRowTests {
             try await world.shareItem()
             let (phone, laptop) = (world.phone, world.laptop)
             try await phone.table.update(Record(id: "a", ["text": "theirs"]))
-            try await phone.context.push()
+            _ = try await phone.context.push()
             try await laptop.table.update(Record(id: "a", ["text": "mine"]))
-            try await laptop.context.push()
+            _ = try await laptop.context.push()
             try await laptop.context.resolve(try await laptop.onlyError(), with: .keepMine)
             try await body(world)
         }
@@ -28,7 +28,7 @@ struct ServerRowTests {
         laptop.server.intercept(
             .whileUnderWay { try await laptop.table.update(Record(id: "a", ["text": "mine 2"])) }
         )
-        try await laptop.context.push()
+        _ = try await laptop.context.push()
     }
 
     @Test("a server's row kept beside a change is forgotten when the change was answered")
@@ -51,7 +51,7 @@ struct ServerRowTests {
         try await withMineKept { world in
             let laptop = world.laptop
             world.emulator.inject(.respond(EmulatorResponse(404)) { $0.method == "PUT" })
-            try await laptop.context.push()
+            _ = try await laptop.context.push()
             let error = try await laptop.onlyError()
             #expect(error.isConflict && error.serverItem == nil)
             try await laptop.context.resolve(error, with: .takeServer)
@@ -64,7 +64,7 @@ struct ServerRowTests {
             let laptop = world.laptop
             try await pushWhileEditing(laptop)
             try await world.phone.table.insert(["text": "later"], id: "z")
-            try await world.phone.context.push()
+            _ = try await world.phone.context.push()
             world.emulator.inject(refuse)
             try await laptop.pull()
             try await laptop.context.resolve(try await laptop.onlyError(), with: .takeServer)
@@ -79,13 +79,13 @@ struct ServerRowTests {
         try await SyncWorld.with(.datasync) { world in
             try await world.shareItem()
             try await world.phone.table.insert(["text": "later"], id: "z")
-            try await world.phone.context.push()
+            _ = try await world.phone.context.push()
             let laptop = world.laptop
             try await laptop.pull()
             try await laptop.table.update(Record(id: "a", ["text": "mine"]))
             world.emulator.inject(.respond(EmulatorResponse(412)) { $0.method == "PUT" })
             world.emulator.inject(.respond(EmulatorResponse(403)) { $0.method == "GET" })
-            try await laptop.context.push()
+            _ = try await laptop.context.push()
             try await laptop.context.resolve(try await laptop.onlyError(), with: .takeServer)
             try await laptop.pull()
             #expect(try await laptop.texts() == world.onServer())
@@ -102,7 +102,7 @@ struct ServerRowTests {
                 .respond(EmulatorResponse(412), times: 1) { $0.method == "PUT" || $0.method == "PATCH" }
             )
             world.emulator.inject(.respond(EmulatorResponse(403), times: 1) { $0.method == "GET" })
-            try await laptop.context.push()
+            _ = try await laptop.context.push()
             try await laptop.context.resolve(try await laptop.onlyError(), with: .keepMine)
             #expect(try await laptop.context.operations().map(\.kind) == [.update])
         }
@@ -115,7 +115,7 @@ struct ServerRowTests {
             let laptop = world.laptop
             try await world.phone.table.insert(["text": "theirs"], id: "a")
             try await world.phone.table.insert(["text": "later"], id: "z")
-            try await world.phone.context.push()
+            _ = try await world.phone.context.push()
             laptop.server.afterNextPage { try await laptop.table.insert(["text": "mine"], id: "a") }
             try await laptop.pull()
             #expect(try await laptop.context.operations().first?.serverItem != nil)
@@ -141,7 +141,7 @@ struct ServerRowTests {
                 [["id": .string("a"), "text": .string("theirs"), "extra": .string("new")]],
                 in: "TodoItem"
             )
-            try await laptop.context.push()
+            _ = try await laptop.context.push()
             let error = try await laptop.onlyError()
             #expect(error.serverItem?["extra"] == "new")
             try await laptop.context.resolve(error, with: .keepMerged(Record(id: "a", ["text": "both"])))
@@ -161,7 +161,7 @@ struct ServerRowTests {
             try await laptop.table.update(Record(id: "a", ["text": "same"]))
             // The 412 with the same declared content counts as done; the item is edited before that is known.
             laptop.server.intercept(.whileUnderWay { try await laptop.table.update(Record(id: "a", ["text": "mine"])) })
-            try await laptop.context.push()
+            _ = try await laptop.context.push()
             let second = try await laptop.context.push()
             #expect(second.conflicts.count == 1 || world.emulator.rows(in: "TodoItem")[0]["extra"] == .string("theirs"))
         }

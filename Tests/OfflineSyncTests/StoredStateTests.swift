@@ -26,7 +26,7 @@ struct StoredStateTests {
             try await store(2, laptop)
             #expect(try await laptop.context.status().failed == 1)
             laptop.server.intercept(.requestLost)
-            _ = try await syncErrorCode { try await laptop.context.push() }
+            _ = try await syncErrorCode { _ = try await laptop.context.push() }
             #expect(try await storedState(laptop) == 2, "it is still to be sent")
             #expect(try await laptop.pull().push?.pushed == 1)
             #expect(world.onServer() == ["a": "milk"])

@@ -27,7 +27,7 @@ struct SyncWorld {
         @discardableResult
         func pull() async throws -> PullReport { try await table.pull(queryID: "all") }
 
-        func onlyError() async throws -> TableOperationError {
+        func onlyError() async throws -> TableOperationError<Record> {
             let errors = try await context.operationErrors()
             try #require(errors.count == 1)
             return errors[0]

@@ -67,10 +67,10 @@ struct UndeclaredChangeTests {
         try await shared(dialect) { world, laptop in
             try await laptop.table.update(Record(id: "a", ["text": "mine"]))
             laptop.server.intercept(.answerLost)
-            _ = try await syncErrorCode { try await laptop.context.push() }
+            _ = try await syncErrorCode { _ = try await laptop.context.push() }
             try await world.phone.pull()
             try await world.phone.table.update(Record(id: "a", ["text": "milk"]))
-            try await world.phone.context.push()
+            _ = try await world.phone.context.push()
             #expect(try await laptop.context.push().conflicts.count == 1)
             #expect(world.onServer() == ["a": "milk"])
         }
@@ -113,7 +113,7 @@ struct UndeclaredChangeTests {
         try await shared(.datasync) { world, laptop in
             try await laptop.table.delete("a")
             laptop.server.intercept(.answerLost)
-            _ = try await syncErrorCode { try await laptop.context.push() }
+            _ = try await syncErrorCode { _ = try await laptop.context.push() }
             try Self.write(world, text: "milk", extra: "new")
             #expect(try await laptop.context.push().conflicts.count == 1)
             #expect(world.onServer() == ["a": "milk"])

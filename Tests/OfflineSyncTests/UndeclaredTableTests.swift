@@ -27,7 +27,7 @@ struct UndeclaredTableTests {
                 )
             }
             try await laptop.table.insert(["text": "milk"], id: "a")
-            do { try await laptop.context.push() } catch { Issue.record("push: \(error)") }
+            do { _ = try await laptop.context.push() } catch { Issue.record("push: \(error)") }
             do { try await laptop.context.forcePurge("Gone") } catch { Issue.record("purge: \(error)") }
             #expect(world.onServer() == ["a": "milk"])
         }
@@ -52,7 +52,7 @@ struct UndeclaredTableTests {
                     into: "MS_TableOperations"
                 )
             }
-            #expect(try await syncErrorCode { try await laptop.context.push() } == .damagedQueue)
+            #expect(try await syncErrorCode { _ = try await laptop.context.push() } == .damagedQueue)
             #expect(try await syncErrorCode { try await laptop.context.forcePurge("TodoItem") } == nil)
         }
     }

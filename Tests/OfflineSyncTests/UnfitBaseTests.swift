@@ -21,6 +21,6 @@ struct UnfitBaseTests {
         #expect(try await context.operations().map(\.baseVersion) == ["djE="])
         #expect(try await store.verifyQueue().isEmpty)
         try await table.update(Record(id: "a", ["complete": true]))
-        #expect(try await syncErrorCode { try await context.push() } == .pushAbortedNetwork)
+        #expect(try await syncErrorCode { _ = try await context.push() } == .pushAbortedNetwork)
     }
 }

@@ -56,7 +56,7 @@ struct WrongAddressTests {
                 let before = try await laptop.context.operations()
                 let rows = try await laptop.texts()
                 isMoved.isOn = true
-                let error = await #expect(throws: SyncError.self) { try await laptop.context.push() }
+                let error = await #expect(throws: SyncError.self) { _ = try await laptop.context.push() }
                 #expect(error.map { "\($0.code)" } == "pushAbortedAddress")
                 #expect(error?.description.contains("https://emulator.example/tables/TodoItem") == true)
                 let after = try await laptop.context.operations()
@@ -79,13 +79,13 @@ struct WrongAddressTests {
             let laptop = world.laptop
             try await laptop.table.insert(["text": "bread"], id: "b")
             laptop.server.intercept(.answerLost)
-            _ = try await syncErrorCode { try await laptop.context.push() }
+            _ = try await syncErrorCode { _ = try await laptop.context.push() }
             try await laptop.table.delete("b")
             isMoved.isOn = true
-            await #expect(throws: SyncError.self) { try await laptop.context.push() }
+            await #expect(throws: SyncError.self) { _ = try await laptop.context.push() }
             #expect(try await laptop.context.operations().map(\.kind) == [.delete])
             isMoved.isOn = false
-            try await laptop.context.push()
+            _ = try await laptop.context.push()
             #expect(world.onServer() == ["a": "milk"])
         }
     }
@@ -102,7 +102,7 @@ struct WrongAddressTests {
             world.emulator.inject(
                 .respond(EmulatorResponse(400)) { $0.method == "PUT" || $0.method == "PATCH" }
             )
-            try await laptop.context.push()
+            _ = try await laptop.context.push()
             try await laptop.context.resolve(try await laptop.onlyError(), with: .takeServer)
             isMoved.isOn = true
             let error = await #expect(throws: SyncError.self) { try await laptop.pull() }
@@ -124,7 +124,7 @@ struct WrongAddressTests {
                 try await world.phone.table.delete(id)
                 try await world.laptop.table.delete(id)
             }
-            try await world.phone.context.push()
+            _ = try await world.phone.context.push()
             let report = try await world.laptop.context.push()
             #expect(report.pushed == 3)
             #expect(report.requests == 4)
@@ -154,7 +154,7 @@ struct WrongAddressTests {
         ) { world in
             let laptop = world.laptop
             try await laptop.table.insert(["text": "milk"], id: "a")
-            #expect(try await syncErrorCode { try await laptop.context.push() } == .pushAbortedAddress)
+            #expect(try await syncErrorCode { _ = try await laptop.context.push() } == .pushAbortedAddress)
             let status = try await laptop.context.status()
             #expect(status.pending == 1 && status.failed == 0)
         }

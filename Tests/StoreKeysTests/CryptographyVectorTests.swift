@@ -1,4 +1,5 @@
 import SecretMemory
+import SeededNumbers
 import Testing
 
 @testable import StoreKeys
@@ -6,8 +7,8 @@ import Testing
 @Suite("Published vectors")
 struct CryptographyVectorTests {
     @Test(
-        "scrypt, RFC 7914 section 12",
-        arguments: [
+        "scrypt, RFC 7914 section 12; the vector that takes a gigabyte only when everything is tried",
+        arguments: ([
             (
                 "", "", 4, 1, 1,
                 """
@@ -36,7 +37,8 @@ struct CryptographyVectorTests {
                 8e56fd8f4ba5d09ffa1c6d927c40f4c337304049e8a952fbcbf45c6fa77a41a4
                 """
             ),
-        ] as [(String, String, Int, Int, Int, String)]
+        ] as [(String, String, Int, Int, Int, String)])
+        .filter { $0.2 <= SeededGenerator.rounds(14, all: 20) }
     )
     func scrypt(passphrase: String, salt: String, log2N: Int, r: Int, p: Int, expected: String) async throws {
         let secret = try SecretBytes(text: passphrase)

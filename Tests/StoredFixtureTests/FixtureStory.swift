@@ -159,7 +159,7 @@ enum FixtureStory {
         try await papers.insert(["text": "first"], id: "lost-answer")
         emulator.inject(.respond(EmulatorResponse(400), times: 3))
         emulator.inject(.applyThenDrop())
-        await #expect(throws: SyncError.self) { try await context.push() }
+        await #expect(throws: SyncError.self) { _ = try await context.push() }
         emulator.clearFaults()
         try await papers.update(Record(id: "lost-answer", ["text": "ответ потерян"]))
     }

@@ -131,7 +131,7 @@ extension StoreDescription {
         ]
     }
 
-    private static func describe(_ error: TableOperationError) -> JSONValue {
+    private static func describe(_ error: TableOperationError<Record>) -> JSONValue {
         [
             "id": .string(error.id),
             "operationID": .integer(error.operationID),

@@ -55,13 +55,20 @@ enum PercentEncoding {
     }
 
     private static func bytes(of text: Substring, plusIsSpace: Bool, isLenient: Bool) -> [UInt8]? {
+        // The usual text has nothing to decode.
+        guard text.utf8.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
+            return Array(text.utf8)
+        }
+        let bytes = Array(text.utf8)
         var output: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
+        var index = 0
+        while index < bytes.count {
+            let byte = bytes[index]
+            index += 1
             if byte == UInt8(ascii: "%") {
-                if let high = rest.first.flatMap(digit), let low = rest.dropFirst().first.flatMap(digit) {
+                if index + 1 < bytes.count, let high = digit(bytes[index]), let low = digit(bytes[index + 1]) {
                     output.append(high << 4 | low)
-                    rest.removeFirst(2)
+                    index += 2
                     continue
                 }
                 guard isLenient else { return nil }

@@ -51,6 +51,14 @@ struct ChangePaging: Sendable, Hashable, Codable {
         return PullCursor(milliseconds: min(settled, reached), lag: lag)
     }
 
+    /// Whether the next page is one of all rows that are left, in the order of their stamps.
+    var asksInOrder: Bool {
+        switch place {
+        case .start, .from: true
+        case .unstamped, .within: false
+        }
+    }
+
     /// The next page to ask for.
     func request(_ query: Query, pageSize: Int?) -> Query {
         var query = query

@@ -19,6 +19,8 @@ struct FullPaging: Sendable, Hashable, Codable {
     func request(_ query: Query, pageSize: Int?) -> Query {
         var query = query
         query.limit = [pageSize, wanted].compactMap(\.self).min()
+        // Once, for whoever shows how far the pull has come.
+        query.includesTotalCount = ids.lastID == nil
         return ids.remaining(query)
     }
 

@@ -40,24 +40,27 @@ struct RowReader: Sendable {
         }
     }
 
-    /// Whether the answer to an insert is a row that the server stored under an id of its own.
-    func isStoredUnderAnotherID(than id: String, in response: ServerResponse) -> Bool {
+    /// The row in the answer to an insert that the server stored under an id of its own; nil when it is none.
+    func rowUnderAnotherID(than id: String, in response: ServerResponse) -> Record? {
         do throws(RemoteError) {
             let row = try record(try response.json(), in: response)
-            return !isSame(row.id, id) && (row.version != nil || row.updatedAt != nil)
+            return !isSame(row.id, id) && (row.version != nil || row.updatedAt != nil) ? row : nil
         } catch {
             // What is no row is told by whoever reads it.
-            return false
+            return nil
         }
     }
 
-    /// The row with an id in a list; nil when the list has none.
+    /// The row with an id in a list; nil when the list has none. Of several that the table takes for one, it is the one
+    /// in this very spelling.
     func row(_ id: String, inListOf response: ServerResponse) throws(RemoteError) -> Record? {
+        var found: Record?
         for node in try list(in: response).nodes {
             let row = try record(node, in: response)
-            if isSame(row.id, id) { return row }
+            if row.id == .string(id) { return row }
+            if found == nil, isSame(row.id, id) { found = row }
         }
-        return nil
+        return found
     }
 
     /// The page that an answer holds: a page object, `{results,count}` or a bare array.
@@ -89,7 +92,7 @@ struct RowReader: Sendable {
                 stamp.milliseconds
             } else { nil }
         do throws(RecordCodingError) {
-            return ServerPage.Row(id: id, stamp: stamp, content: .record(try coding.record(node)))
+            return ServerPage.Row(id: id, stamp: stamp, content: .record(try content(node)))
         } catch {
             return ServerPage.Row(id: id, stamp: stamp, content: .unusable(error.message))
         }
@@ -123,9 +126,20 @@ struct RowReader: Sendable {
 
     private func record(_ node: JSONNode, in response: ServerResponse) throws(RemoteError) -> Record {
         do throws(RecordCodingError) {
-            return try coding.record(node)
+            return try content(node)
         } catch {
             throw response.invalid("does not fit table '\(table.name)': \(error.message)")
+        }
+    }
+
+    /// A row as a record. Of a tombstone only what the server sets is looked at: what it was before is nobody's business.
+    private func content(_ node: JSONNode) throws(RecordCodingError) -> Record {
+        do throws(RecordCodingError) {
+            return try coding.record(node)
+        } catch {
+            guard case .object(let members, let source) = node, node["deleted"]?.isTrue == true else { throw error }
+            let kept = members.filter { $0.name == "id" || SystemProperties.names.contains($0.name) }
+            return try coding.record(.object(kept, source: source))
         }
     }
 

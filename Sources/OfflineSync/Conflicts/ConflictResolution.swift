@@ -1,14 +1,12 @@
-public import SyncContract
-
 /// How a ``TableOperationError`` is settled. Nothing is sent by it: the next push does that.
-public enum ConflictResolution: Sendable, Hashable {
+public enum ConflictResolution<Item: Sendable>: Sendable {
     /// The local change stays and the next push sends it over the server's row, provided that the server's row is still
     /// the one in the error; a row that the server does not show is overwritten whatever it is. A row that the server
     /// deleted is brought back. A change that was merely refused is sent again.
     case keepMine
     /// As ``keepMine``, with other content: the result of a merge. The values are merged over the local row. A deletion
     /// becomes a change with this content.
-    case keepMerged(Record)
+    case keepMerged(Item)
     /// The local change is dropped and the server's row takes the place of the local one, or removes it when the
     /// server has none. When the server did not show its row, the next pull fetches it; until then the local row stays.
     case takeServer
@@ -18,7 +16,24 @@ public enum ConflictResolution: Sendable, Hashable {
     case discard
     /// The local change is dropped, and the local row stays, or gets the given values; nothing is sent. The row differs
     /// from the server's until it changes here or there.
-    case keepLocal(Record? = nil)
+    case keepLocal(Item? = nil)
     /// The row is deleted instead, here at once and on the server by the next push, over what the error shows.
     case deleteInstead
+}
+
+extension ConflictResolution: Equatable where Item: Equatable {}
+extension ConflictResolution: Hashable where Item: Hashable {}
+
+extension ConflictResolution {
+    /// The same about items of another type.
+    func mapped<Other>(_ transform: (Item) throws -> Other) rethrows -> ConflictResolution<Other> {
+        switch self {
+        case .keepMine: .keepMine
+        case .keepMerged(let item): .keepMerged(try transform(item))
+        case .takeServer: .takeServer
+        case .discard: .discard
+        case .keepLocal(let item): .keepLocal(try item.map(transform))
+        case .deleteInstead: .deleteInstead
+        }
+    }
 }

@@ -8,8 +8,8 @@ struct ConflictResolver: Sendable {
     let storesUndeclaredColumns: Bool
 
     func resolve(
-        _ error: TableOperationError,
-        _ resolution: ConflictResolution,
+        _ error: TableOperationError<Record>,
+        _ resolution: ConflictResolution<Record>,
         _ transaction: inout StoreTransaction
     ) throws {
         guard try transaction.record(.string(error.id), in: SystemTables.operationErrors.name) != nil,
@@ -65,7 +65,7 @@ struct ConflictResolver: Sendable {
         try transaction.upsert([row], into: table.name)
     }
 
-    private static var changed: SyncError {
+    static var changed: SyncError {
         SyncError(
             .operationChanged,
             "The change was resolved, sent or edited meanwhile; list what waits again and decide anew."
@@ -73,7 +73,7 @@ struct ConflictResolver: Sendable {
     }
 }
 
-extension TableOperationError {
+extension TableOperationError<Record> {
     /// What whoever decides has seen of the server.
     fileprivate func seenOnServer(_ table: TableDefinition) -> SeenOnServer<Record> {
         guard isConflict else { return .refused }

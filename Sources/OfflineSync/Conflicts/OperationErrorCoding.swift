@@ -3,7 +3,7 @@ internal import SyncContract
 
 /// Errors as rows of `MS_TableOperationErrors` and back. The column `properties` holds the JSON of the original SDKs.
 enum OperationErrorCoding {
-    static func record(_ error: TableOperationError, _ table: TableDefinition) throws -> Record {
+    static func record(_ error: TableOperationError<Record>, _ table: TableDefinition) throws -> Record {
         var properties = JSONWriter()
         properties.add("table", error.table)
         properties.add("itemId", error.itemID)
@@ -28,15 +28,36 @@ enum OperationErrorCoding {
     static func all(
         _ transaction: inout some StoreReading & ~Copyable,
         _ schema: StoreSchema
-    ) throws -> [TableOperationError] {
+    ) throws -> [TableOperationError<Record>] {
         let declared = Set(schema.tables.map(\.name))
         let query = Query(SystemTables.operationErrors.name).ordered(by: "operationId")
         return try transaction.records(query)
             .compactMap { record in
                 let properties = try JSONNode(parsing: record["properties"]?.bytesValue ?? [])
                 guard let table = properties["table"]?.stringValue, declared.contains(table) else { return nil }
-                return try error(record, schema)
+                return try withBase(error(record, schema), &transaction, schema)
             }
+    }
+
+    /// The error with an id; nil when there is none any more.
+    static func error(
+        _ id: String,
+        _ transaction: inout some StoreReading & ~Copyable,
+        _ schema: StoreSchema
+    ) throws -> TableOperationError<Record>? {
+        try transaction.record(.string(id), in: SystemTables.operationErrors.name)
+            .map { try withBase(error($0, schema), &transaction, schema) }
+    }
+
+    /// An error with the row that its change is based on.
+    private static func withBase(
+        _ error: TableOperationError<Record>,
+        _ transaction: inout some StoreReading & ~Copyable,
+        _ schema: StoreSchema
+    ) throws -> TableOperationError<Record> {
+        var error = error
+        error.baseItem = try OperationQueue.operation(error.operationID, &transaction, schema)?.baseItem
+        return error
     }
 
     /// What the server said about an operation; nil when it said nothing.
@@ -44,12 +65,12 @@ enum OperationErrorCoding {
         ofOperation number: Int64,
         _ transaction: inout some StoreReading & ~Copyable,
         _ schema: StoreSchema
-    ) throws -> TableOperationError? {
+    ) throws -> TableOperationError<Record>? {
         let query = Query(SystemTables.operationErrors.name).filtered(by: Column("operationId") == .int64(number))
-        return try transaction.first(query).map { try error($0, schema) }
+        return try transaction.first(query).map { try withBase(error($0, schema), &transaction, schema) }
     }
 
-    static func error(_ record: Record, _ schema: StoreSchema) throws -> TableOperationError {
+    static func error(_ record: Record, _ schema: StoreSchema) throws -> TableOperationError<Record> {
         guard let id = record.id.stringValue, let operationID = record["operationId"]?.int64Value,
             let properties = record["properties"]?.bytesValue
         else { throw damaged() }
@@ -60,7 +81,9 @@ enum OperationErrorCoding {
         guard let table = schema.table(name) else { throw StoreError.tableNotFound(name) }
         let coding = RecordCoding(table)
         let status = node["statusCode"]?.int64Value ?? 0
-        return TableOperationError(
+        let serverItem = try node["serverItem"].map { try coding.record($0) }
+        let isMissing = node["missingOnServer"]?.isTrue ?? false
+        return TableOperationError<Record>(
             id: id,
             operationID: operationID,
             table: name,
@@ -70,8 +93,9 @@ enum OperationErrorCoding {
             status: status == 0 ? nil : Int(status),
             message: node["description"]?.stringValue ?? "",
             item: try node["item"].map { try coding.record($0) },
-            serverItem: try node["serverItem"].map { try coding.record($0) },
-            isMissingOnServer: node["missingOnServer"]?.isTrue ?? false,
+            serverItem: serverItem,
+            isMissingOnServer: isMissing,
+            isDeletedOnServer: isMissing || (serverItem?.isDeleted ?? false),
             editCounter: record["editCounter"]?.int64Value ?? 0
         )
     }

@@ -1,7 +1,14 @@
-public import SyncContract
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
 
-/// What the server said about a local change that it did not take. Stored until it is resolved or the item changes.
-public struct TableOperationError: Error, Sendable, Identifiable {
+/// What the server said about a local change that it did not take: a conflict, or a refusal. Stored until it is resolved
+/// or the item changes.
+///
+/// Items are untyped rows, or of the type of the table that was asked: see ``SyncItemTable/operationErrors()``.
+public struct TableOperationError<Item: Sendable>: Error, Sendable, Identifiable {
     /// The id of this error, a UUID.
     public let id: String
 
@@ -17,7 +24,7 @@ public struct TableOperationError: Error, Sendable, Identifiable {
     /// What the change does.
     public let kind: TableOperation.Kind
 
-    /// Whether the server has another version of the item; otherwise it refused the change.
+    /// Whether the server has another version of the item; otherwise it refused the change, or failed on it.
     public let isConflict: Bool
 
     /// The HTTP status, nil when there was no answer.
@@ -27,16 +34,44 @@ public struct TableOperationError: Error, Sendable, Identifiable {
     public let message: String
 
     /// What was sent: the local row, or the row as it was when it was deleted.
-    public let item: Record?
+    public let item: Item?
 
     /// The server's row, possibly a tombstone; nil when the server has none or does not show it.
-    public let serverItem: Record?
+    public let serverItem: Item?
+
+    /// The server's row that the change is based on: the third side of a merge. Nil for inserts, and when it is not known.
+    public internal(set) var baseItem: Item?
 
     /// Whether the server said that it has no such row, not even a tombstone.
     public let isMissingOnServer: Bool
 
+    /// Whether the server said that the row is deleted there, or that it has none.
+    public let isDeletedOnServer: Bool
+
     /// The operation's edit counter when it was sent.
     let editCounter: Int64
+}
+
+extension TableOperationError {
+    /// The same with items of another type; those that it cannot be made from are nil.
+    func mapped<Other>(_ transform: (Item) -> Other?) -> TableOperationError<Other> {
+        TableOperationError<Other>(
+            id: id,
+            operationID: operationID,
+            table: table,
+            itemID: itemID,
+            kind: kind,
+            isConflict: isConflict,
+            status: status,
+            message: message,
+            item: item.flatMap(transform),
+            serverItem: serverItem.flatMap(transform),
+            baseItem: baseItem.flatMap(transform),
+            isMissingOnServer: isMissingOnServer,
+            isDeletedOnServer: isDeletedOnServer,
+            editCounter: editCounter
+        )
+    }
 }
 
 extension TableOperationError: CustomStringConvertible {
@@ -45,4 +80,9 @@ extension TableOperationError: CustomStringConvertible {
         "\(kind) in '\(table)' \(isConflict ? "is in conflict" : "was refused")"
             + (status.map { " (HTTP \($0))" } ?? "") + ": \(message)"
     }
+}
+
+extension TableOperationError: LocalizedError {
+    /// The description: kind, table and what the server said; never the items.
+    public var errorDescription: String? { description }
 }

@@ -125,7 +125,9 @@ extension SyncTransaction {
     @discardableResult
     public mutating func insert<Item>(_ item: Item, into table: SyncItemTable<Item>) throws -> Item {
         let record = try table.encode(item)
-        return try table.decode(insert(record.fields, id: item.id.isEmpty ? nil : item.id, into: table.table))
+        var stored = try insert(record.fields, id: item.id.isEmpty ? nil : item.id, into: table.table)
+        stored.syncState = .pending
+        return try table.decode(stored)
     }
 
     /// Inserts many items. As ``SyncItemTable/insert(_:)``.

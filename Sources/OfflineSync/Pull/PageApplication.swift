@@ -1,3 +1,4 @@
+internal import RemoteContract
 internal import SyncContract
 internal import SyncMachines
 
@@ -9,14 +10,24 @@ struct PageApplication: Sendable {
         var deleted = 0
         /// The rows that were left alone. A pull may see one twice.
         var skipped: Set<RecordID> = []
+        /// How many rows were passed over because the page is older than an answer, and are to be fetched by id.
+        var overtaken = 0
+        /// Rows that the server keeps apart from local ones that the table takes for the same.
+        var setAside: [SetAsideRow] = []
     }
 
     let table: TableDefinition
     let schema: StoreSchema
     let storesUndeclaredColumns: Bool
 
-    /// Applies rows in their order.
-    func apply(_ records: [Record], _ transaction: inout StoreTransaction) throws -> Counts {
+    /// Applies rows in their order. Of two rows of one id the later one counts. A row for which an answer was recorded
+    /// since the request was started is passed over, and marked: which of both is newer only the server can say.
+    func apply(
+        _ records: [Record],
+        from request: AnswerLog.Request,
+        _ transaction: inout StoreTransaction
+    ) throws -> Counts {
+        let records = latest(records)
         var counts = Counts()
         var upserts: [Record] = []
         var deletions: [RecordID] = []
@@ -31,6 +42,10 @@ struct PageApplication: Sendable {
         )
         let comparison = TableRowComparison(table: table, shownColumns: merge.shownColumns)
         for record in records {
+            if request.isOlderThanAnswer(for: record.id, in: table) {
+                if try overtake(record, &transaction) { counts.overtaken += 1 }
+                continue
+            }
             if hasOperations, let id = record.id.stringValue,
                 let operation = try OperationQueue.operation(for: id, in: table, &transaction, schema)
             {
@@ -39,6 +54,10 @@ struct PageApplication: Sendable {
                 continue
             }
             let local = try transaction.record(record.id, in: table.name)
+            if let collision = collision(of: record, with: local) {
+                counts.setAside.append(collision)
+                continue
+            }
             try remember(record, isHere: local != nil, remembered, &transaction)
             if record.isDeleted {
                 if local != nil { deletions.append(record.id) }
@@ -52,6 +71,30 @@ struct PageApplication: Sendable {
         counts.deleted = try transaction.delete(deletions, from: table.name)
         try merge.remember(&transaction)
         return counts
+    }
+
+    /// The row set aside, when the server seems to keep two rows whose ids differ in case only.
+    private func collision(of record: Record, with local: Record?) -> SetAsideRow? {
+        guard let local, let id = record.id.stringValue, let localID = local.id.stringValue,
+            IDCaseCollisions.isSuspected(record, besides: local, in: table)
+        else { return nil }
+        return SetAsideRow(id: id, reason: IDCaseCollisions.reason("'\(localID)'", table))
+    }
+
+    /// Marks a row that an answer has overtaken, unless the row is here just like this already.
+    private func overtake(_ record: Record, _ transaction: inout StoreTransaction) throws -> Bool {
+        guard let id = record.id.stringValue else { return false }
+        let local = try transaction.record(record.id, in: table.name)
+        if !record.isDeleted, let version = record.version, version == local?.version { return false }
+        try ConfigurationTable.requestRefetch(of: id, in: table.name, &transaction)
+        return true
+    }
+
+    /// The rows without those that come again later.
+    private func latest(_ records: [Record]) -> [Record] {
+        var seen: Set<RecordID> = []
+        let latest = records.reversed().filter { seen.insert($0.id.folded(for: table.idComparison)).inserted }
+        return latest.count == records.count ? records : latest.reversed()
     }
 
     private func keepBeside(

@@ -32,6 +32,24 @@ enum PullCursorStorage {
         )
     }
 
+    /// The cursors of all queries of a table, by query id.
+    static func all(
+        of table: String,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> [String: String] {
+        var cursors: [String: String] = [:]
+        try transaction.forEach(ConfigurationTable.query(.deltaToken, table)) { row in
+            guard let queryID = row["key"]?.stringValue else { return }
+            cursors[queryID] = row["value"]?.stringValue
+        }
+        return cursors
+    }
+
+    /// Forgets how far a query was pulled.
+    static func remove(_ queryID: String, of table: String, _ transaction: inout StoreTransaction) throws {
+        try transaction.delete(ConfigurationTable.query(.deltaToken, table, queryID))
+    }
+
     /// Forgets how far every query of a table was pulled.
     static func removeAll(of table: String, _ transaction: inout StoreTransaction) throws {
         try transaction.delete(ConfigurationTable.query(.deltaToken, table))

@@ -1,39 +1,62 @@
 public import RemoteContract
-internal import SyncContract
+public import SyncContract
 
 /// What a pull did.
 public struct PullReport: Sendable {
     /// How many rows the pull inserted or changed locally. Rows that were up to date already do not count.
     public internal(set) var received = 0
 
-    /// How many local rows were removed because the server deleted them.
+    /// How many local rows were removed: the server deleted them, or, in a reconciling pull, has them no longer, or they
+    /// left the condition.
     public internal(set) var deleted = 0
 
     /// How many rows were left alone because a local change waits for them.
-    public var skipped: Int { skippedIDs.count }
+    public var skipped: Int { skippedRows.count }
 
-    /// How many items that were asked for by id the server did not hand over: their local state was given up by a
-    /// resolution, or an earlier pull set them aside. The next pull asks for them again.
+    /// How many items that were asked for by id the server did not hand over. Where it failed, the next pull asks again;
+    /// where the row does not fit, it is in ``setAside``.
     public internal(set) var notFetched = 0
 
-    /// The rows that the server cannot hand over, or that do not fit the table, and why. Their local state stays as it is.
+    /// The rows that the server could not hand over to this pull, or that do not fit their table, and why. Their local
+    /// state stays as it is; ``SyncContext/setAsideRows()`` lists them from then on.
     ///
-    /// They come with the pull that follows their next change, or a pull of everything, in which they fit. Up to a hundred
-    /// rows of a table are also asked for by id by every later pull, and are here again as long as they do not come.
+    /// They come with the pull that follows their next change, and are asked for again when the declaration of their table
+    /// has changed, or by ``SyncContext/retrySetAsideRows()``.
     public private(set) var setAside: [SetAsideRow] = []
+
+    /// Whether everything was brought; false when a bound of the options was met, and the next pull goes on.
+    public internal(set) var isComplete = true
+
+    /// How many changes that waited were dropped because the server has the same content: see
+    /// ``PullOptions/Order/pullFirst``.
+    public internal(set) var pruned = 0
 
     /// How many requests the pull sent, those of ``push`` not included.
     public internal(set) var requests = 0
 
-    /// What the push before the pull did; nil when nothing was waiting.
+    /// What the push before the pull did, or after it as ``PullOptions/order`` says; nil when nothing was waiting.
     public internal(set) var push: PushReport?
 
-    /// The rows that were left alone; a pull may see one twice.
-    var skippedIDs: Set<RecordID> = []
-    private var setAsideIDs: Set<String> = []
+    /// What that push did not get taken: conflicts and refusals. They stay stored.
+    public var notTaken: [TableOperationError<Record>] { push.map { $0.conflicts + $0.failures } ?? [] }
+
+    private struct Row: Hashable {
+        let table: String
+        let id: RecordID
+    }
+
+    private var skippedRows: Set<Row> = []
+    private var setAsideRows: Set<Row> = []
+
+    /// Counts rows that were left alone; a pull may see one twice.
+    mutating func skip(_ ids: Set<RecordID>, of table: String) {
+        for id in ids { skippedRows.insert(Row(table: table, id: id)) }
+    }
 
     /// Names rows that were set aside; a pull may see one twice.
-    mutating func setAside(_ rows: [SetAsideRow]) {
-        for row in rows where setAsideIDs.insert(row.id).inserted { setAside.append(row) }
+    mutating func setAside(_ rows: [SetAsideRow], of table: String) {
+        for row in rows where setAsideRows.insert(Row(table: table, id: .string(row.id))).inserted {
+            setAside.append(SetAsideRow(id: row.id, reason: row.reason, table: table))
+        }
     }
 }

@@ -1,120 +1,163 @@
 internal import RemoteContract
 internal import SyncContract
 
-/// Fetches pages and applies them; each page and its cursor in one transaction.
+/// Fetches the pages of one table and applies them; each page and its cursor in one transaction. The next page is fetched
+/// while one is applied.
 struct PullRunner {
     let store: any SyncContextDataSource
     let remote: any SyncRemote
+    let coordination: SyncCoordination
     let table: TableDefinition
     let pageSize: Int?
+    let parameters: [String: String]
+    let tellProgress: (@Sendable (SyncProgress) -> Void)?
+    let events: SyncEvents
 
-    private var application: PageApplication {
-        PageApplication(
-            table: table,
-            schema: store.schema,
-            storesUndeclaredColumns: store.capabilities.contains(.unknownColumns)
-        )
-    }
-
-    func runIncrementally(_ query: Query, queryID: String) async throws -> PullReport {
-        try await countingRequests { try await fetchChanges(query, queryID: queryID) }
-    }
-
-    func runFully(_ query: Query) async throws -> PullReport {
-        try await countingRequests { try await fetchAll(query) }
-    }
-
-    private func countingRequests(_ pull: () async throws -> PullReport) async throws -> PullReport {
-        let requests = RequestCounter()
-        var report = try await requests.counting(pull)
-        report.requests = requests.count
-        return report
-    }
-
-    private func fetchChanges(_ query: Query, queryID: String) async throws -> PullReport {
+    /// What the tables of one pull share.
+    struct Work: Sendable {
         var report = PullReport()
-        try await refetch(&report)
+        var bounds: PullBounds
+        var progress: PullProgress
+        let confirmed = ConfirmedTables()
+        /// How many rows were passed over because an answer had overtaken their page.
+        var overtaken = 0
+    }
+
+    /// A page, and the request that has brought it.
+    struct Fetched: Sendable {
+        var page: PullPage
+        let request: AnswerLog.Request
+
+        var rowCount: Int { page.records.count + page.setAside.count }
+    }
+
+    /// The name of a query that was given none.
+    static func defaultQueryID(of query: Query, _ parameters: [String: String]) throws -> String {
+        "auto:" + StableHash.text(of: try fingerprint(of: query, parameters))
+    }
+
+    /// What a cursor belongs to: another condition, or other parameters, start from the beginning.
+    private static func fingerprint(of query: Query, _ parameters: [String: String]) throws -> String {
+        let condition = try query.predicate?.normalized().canonicalText ?? ""
+        guard !parameters.isEmpty else { return condition }
+        let pairs = parameters.sorted { $0.key < $1.key }
+            .map { " " + JSONText.quoted($0.key) + "=" + JSONText.quoted($0.value) }
+        return condition + pairs.joined()
+    }
+
+    /// Brings what changed since the last pull of the query.
+    func runIncrementally(_ query: Query, queryID: String, _ work: inout Work) async throws {
+        try await refetch(&work)
         let name = table.name
-        let fingerprint = try query.predicate?.normalized().canonicalText ?? ""
-        var cursor = try await store.read {
-            try PullCursorStorage.cursor(queryID, of: name, query: fingerprint, &$0)
+        let fingerprint = try Self.fingerprint(of: query, parameters)
+        let (start, purgedRows) = try await store.read { transaction in
+            let cursor = try PullCursorStorage.cursor(queryID, of: name, query: fingerprint, &transaction)
+            return (cursor, try PurgedRowStorage.rows(queryID, of: name, &transaction))
         }
-        var position: PullPosition? = .changes(since: cursor)
-        while let current = position {
-            let page = try await fetch(query, at: current)
+        // Who starts from the beginning wants everything.
+        var purged = PurgedRows(start == nil ? [] : purgedRows, of: table)
+        if start == nil, !purgedRows.isEmpty {
+            try await store.write { try PurgedRowStorage.removeAll(queryID, of: name, &$0) }
+        }
+        var cursor = start
+        var machine = PullMachine(.changes(since: start), of: table)
+        try await fetchPages(query, from: .changes(since: start), &machine, &work) { fetched, work in
+            var fetched = fetched
+            let came = fetched.page.records.filter { purged[$0.id] != nil && !purged.contains($0) }.map(\.id)
+            fetched.page.records.removeAll(where: purged.contains)
             // Nothing to write, most often: a pull that brings nothing leaves the store as it is.
-            let reached = page.cursor == cursor ? nil : page.cursor
-            try await apply(page, &report) { transaction in
+            let reached = fetched.page.cursor == cursor ? nil : fetched.page.cursor
+            let passed = reached.map { reached in
+                purged.all.filter { !remote.mayRepeat($0, of: table, after: reached) }.map(\.id)
+            }
+            let forgotten = came + (passed ?? [])
+            try await apply(fetched, isNews: reached != nil || !forgotten.isEmpty, &work) { transaction in
+                for id in forgotten { try PurgedRowStorage.remove(id, queryID, of: name, &transaction) }
                 guard let reached else { return }
                 try PullCursorStorage.set(reached, queryID, of: name, query: fingerprint, &transaction)
             }
-            cursor = page.cursor ?? cursor
-            position = page.next
+            purged.remove(forgotten)
+            cursor = fetched.page.cursor ?? cursor
         }
-        return report
     }
 
-    private func fetchAll(_ query: Query) async throws -> PullReport {
-        var report = PullReport()
-        try await refetch(&report)
-        var position: PullPosition? = .everything
-        while let current = position {
-            let page = try await fetch(query, at: current)
-            try await apply(page, &report) { _ in }
-            position = page.next
+    /// Brings all rows of a query, then removes what it has not met.
+    func reconcile(_ query: Query, _ work: inout Work) async throws {
+        // Rows that are answered for from here on are none that the server no longer has.
+        let beginning = coordination.answers.requestStarted()
+        try await refetch(&work)
+        var machine = PullMachine(.everything, of: table, limit: query.limit)
+        try await fetchPages(query, from: .everything, &machine, &work) { fetched, work in
+            try await apply(fetched, isNews: false, &work) { _ in }
         }
-        return report
+        guard work.report.isComplete, query.limit == nil, let seen = machine.seen else { return }
+        try await removeUnseen(seen, of: query, since: beginning, &work)
     }
 
-    /// Asks for the items by id whose local state was given up. One that the server does not hand over is asked for
-    /// again by the next pull, and holds nothing up. That there is none is believed of a table that is there.
-    private func refetch(_ report: inout PullReport) async throws {
-        let name = table.name
-        let confirmed = ConfirmedTables()
-        for itemID in try await store.read({ try ConfigurationTable.refetches(in: name, &$0) }) {
-            let record: Record
-            do {
-                if let found = try await remote.record(itemID, in: table) {
-                    record = found
-                } else {
-                    try await confirmed.confirm(table, at: remote)
-                    record = Record(id: .string(itemID), ["deleted": true])
-                }
-            } catch let error as RemoteError {
-                guard await isAboutTheItem(error) else { throw Self.aborted(error) }
-                report.notFetched += 1
-                report.setAside([SetAsideRow(id: itemID, reason: error.message)])
+    /// Goes through the pages of a pull, and fetches the next one while one is applied.
+    private func fetchPages(
+        _ query: Query,
+        from start: PullPosition,
+        _ machine: inout PullMachine,
+        _ work: inout Work,
+        _ apply: (Fetched, inout Work) async throws -> Void
+    ) async throws {
+        guard !stops(&work) else { return }
+        let overtaken = work.overtaken
+        var fetched = try await fetch(query, at: start, work.bounds.pageSize(pageSize))
+        while true {
+            let rows = fetched.rowCount
+            let left = fetched.page.totalCount
+            let next = try machine.next(after: fetched.page)
+            guard let next, !work.bounds.leaveNothing(after: rows) else {
+                try await apply(fetched, &work)
+                tell(rows, of: left, isLast: next == nil, &work)
+                guard let next else { break }
+                if stops(&work) { break }
+                fetched = try await fetch(query, at: next, work.bounds.pageSize(pageSize))
                 continue
             }
-            try await apply(PullPage(records: [record]), &report) { transaction in
-                try ConfigurationTable.removeRefetch(of: itemID, in: name, &transaction)
-            }
+            let size = work.bounds.pageSize(pageSize, after: rows)
+            async let following = fetch(query, at: next, size)
+            try await apply(fetched, &work)
+            tell(rows, of: left, isLast: false, &work)
+            // What is on its way then is given up.
+            if stops(&work) { break }
+            fetched = try await following
         }
+        if work.overtaken > overtaken { try await refetch(&work) }
     }
 
-    /// Whether an item could not be had for a reason of its own. The answer to some breaks off every time, as if the
-    /// connection had failed: then the table answers all the same.
-    private func isAboutTheItem(_ error: RemoteError) async -> Bool {
-        guard error.code == .unreachable else { return ![.throttled, .unauthorized, .notFound].contains(error.code) }
-        do {
-            try await remote.confirm(table)
-            return true
-        } catch {
-            // Whatever it is: what came first says why the pull ends.
-            return false
-        }
+    /// Whether a bound of the pull is met.
+    func stops(_ work: inout Work) -> Bool {
+        guard work.bounds.areReached else { return false }
+        work.report.isComplete = false
+        return true
     }
 
-    private func fetch(_ query: Query, at position: PullPosition) async throws -> PullPage {
+    private func tell(_ rows: Int, of left: Int?, isLast: Bool, _ work: inout Work) {
+        let progress = work.progress.applied(rows: rows, of: left, isLast: isLast)
+        tellProgress?(progress)
+    }
+
+    func fetch(_ query: Query, at position: PullPosition, _ pageSize: Int?) async throws -> Fetched {
         try Task.checkCancellation()
+        let request = coordination.answers.requestStarted()
         do {
-            return try await remote.page(query, of: table, at: position, pageSize: pageSize)
+            let page = try await remote.page(
+                query,
+                of: table,
+                at: position,
+                pageSize: pageSize,
+                parameters: parameters
+            )
+            return Fetched(page: page, request: request)
         } catch let error as RemoteError {
             throw Self.aborted(error)
         }
     }
 
-    private static func aborted(_ error: RemoteError) -> SyncError {
+    static func aborted(_ error: RemoteError) -> SyncError {
         SyncError(
             .pullAborted,
             "The pull stopped; what was applied stays, and the next pull goes on from there.",
@@ -122,22 +165,51 @@ struct PullRunner {
         )
     }
 
-    private func apply(
-        _ page: PullPage,
-        _ report: inout PullReport,
+    /// Applies a page when pushes leave it its turn; one without rows when there is something to write beside them.
+    func apply(
+        _ fetched: Fetched,
+        isNews: Bool,
+        _ work: inout Work,
         _ alongside: @escaping @Sendable (inout StoreTransaction) throws -> Void
     ) async throws {
-        let application = application
-        let name = table.name
-        let counts = try await store.write { transaction in
-            let counts = try application.apply(page.records, &transaction)
-            try ConfigurationTable.requestRefetches(of: page.setAside.map(\.id), in: name, &transaction)
-            try alongside(&transaction)
-            return counts
+        guard isNews || fetched.rowCount > 0 else { return }
+        let application = PageApplication(
+            table: table,
+            schema: store.schema,
+            storesUndeclaredColumns: store.capabilities.contains(.unknownColumns)
+        )
+        let table = table
+        let counts = try await coordination.gate.withTurn {
+            try await store.write { transaction in
+                let counts = try application.apply(fetched.page.records, from: fetched.request, &transaction)
+                try SetAsideStorage.remove(fetched.page.records.map(\.id), of: table, &transaction)
+                try SetAsideStorage.insert(fetched.page.setAside + counts.setAside, of: table, &transaction)
+                try alongside(&transaction)
+                return counts
+            }
         }
-        report.received += counts.received
-        report.deleted += counts.deleted
-        report.skippedIDs.formUnion(counts.skipped)
-        report.setAside(page.setAside)
+        events.send(.pageApplied(table: table.name, rows: counts.received + counts.deleted))
+        let setAside = fetched.page.setAside + counts.setAside
+        for row in setAside { events.send(.rowSetAside(table: table.name, row: row)) }
+        work.overtaken += counts.overtaken
+        work.report.received += counts.received
+        work.report.deleted += counts.deleted
+        work.report.skip(counts.skipped, of: table.name)
+        work.report.setAside(setAside, of: table.name)
+        work.bounds.count(counts.received + counts.deleted)
+    }
+}
+
+extension PullMachine {
+    /// Takes a page in.
+    ///
+    /// - Returns: Where the pull goes on; nil when the page was its last.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/pullAborted`` and what the server does as its cause.
+    mutating func next(after page: PullPage) throws -> PullPosition? {
+        do {
+            return try receive(page)
+        } catch {
+            throw PullRunner.aborted(RemoteError(.invalidResponse, error.message))
+        }
     }
 }

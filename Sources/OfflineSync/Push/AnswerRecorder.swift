@@ -84,7 +84,7 @@ struct AnswerRecorder: Sendable {
         }
     }
 
-    private func conflict(_ shown: Record?, _ status: Int?) -> TableOperationError {
+    private func conflict(_ shown: Record?, _ status: Int?) -> TableOperationError<Record> {
         guard let shown else { return error("the server has no such item any more", status, isMissing: true) }
         return error(
             shown.isDeleted ? "the item was deleted on the server" : "the item was changed on the server",
@@ -93,7 +93,7 @@ struct AnswerRecorder: Sendable {
         )
     }
 
-    private func refusal(_ refusal: RemoteError?) -> TableOperationError {
+    private func refusal(_ refusal: RemoteError?) -> TableOperationError<Record> {
         error(refusal?.message ?? "", refusal?.status, isConflict: false)
     }
 
@@ -103,8 +103,8 @@ struct AnswerRecorder: Sendable {
         isConflict: Bool = true,
         isMissing: Bool = false,
         serverItem: Record? = nil
-    ) -> TableOperationError {
-        TableOperationError(
+    ) -> TableOperationError<Record> {
+        TableOperationError<Record>(
             id: ItemID.make(),
             operationID: sent.id,
             table: table.name,
@@ -116,12 +116,13 @@ struct AnswerRecorder: Sendable {
             item: inFlight.underWay?.request.row ?? sent.deletedItem,
             serverItem: serverItem,
             isMissingOnServer: isMissing,
+            isDeletedOnServer: isMissing || (serverItem?.isDeleted ?? false),
             editCounter: sent.editCounter
         )
     }
 
     private func store(
-        _ error: TableOperationError,
+        _ error: TableOperationError<Record>,
         _ operation: TableOperation,
         _ transaction: inout StoreTransaction
     ) throws {
@@ -137,7 +138,7 @@ extension ItemRequest {
     /// The row that is written.
     fileprivate var row: Row? {
         switch self {
-        case .insert(let row), .update(let row, _, _): row
+        case .insert(let row), .update(let row, _, _), .fillTombstone(let row, _): row
         case .delete, .tombstone, .lookUp: nil
         }
     }

@@ -8,11 +8,14 @@ internal import SyncMachines
 /// them the item may be edited; the edit counter tells.
 struct PushRunner {
     let store: any SyncContextDataSource
+    private let answers: AnswerLog
     let sender: RequestSender
     let decisions: PushDecisions
     /// How many operations are under way at a time.
     let parallelOperations: Int
     private let storesUndeclaredColumns: Bool
+    private let restoresInSteps: Bool
+    private let marks = UploadMarks()
 
     /// How often one operation is sent again in one push: a server that shows other rows again and again must not keep it
     /// for ever.
@@ -24,13 +27,16 @@ struct PushRunner {
     init(
         store: any SyncContextDataSource,
         remote: any SyncRemote,
-        parallelOperations: Int = 1,
-        decisions: PushDecisions = PushDecisions()
+        answers: AnswerLog,
+        parallelOperations: Int,
+        decisions: PushDecisions
     ) {
         self.store = store
         self.parallelOperations = parallelOperations
+        self.answers = answers
         self.decisions = decisions
         storesUndeclaredColumns = store.capabilities.contains(.unknownColumns)
+        restoresInSteps = remote.restoresInSteps
         sender = RequestSender(remote: remote, storesUndeclaredColumns: storesUndeclaredColumns)
     }
 
@@ -40,7 +46,10 @@ struct PushRunner {
         var report = PushReport()
         do {
             try await requests.counting { try await sendAll(tables, &report) }
-        } catch var error as SyncError {
+            await marks.removeAll(in: store)
+        } catch {
+            await marks.removeAll(in: store)
+            guard var error = error as? SyncError else { throw error }
             report.requests = requests.count
             error.push = report
             throw error
@@ -85,9 +94,10 @@ struct PushRunner {
                 .map { table.withoutLocalColumns($0).withoutSystemProperties() }
         }
         var machine = ItemMachine(change: operation.change)
-        let underWay = machine.prepare(row, after: lookUp)
+        let underWay = machine.prepare(row, after: lookUp, restoresInSteps: restoresInSteps)
         if let change = machine.change { operation.change = change }
         if operation != waiting { try OperationQueue.save(operation, table, &transaction) }
+        try marks.add(to: operation.id, &transaction)
         return InFlightOperation(operation: operation, table: table, underWay: underWay)
     }
 
@@ -111,7 +121,10 @@ struct PushRunner {
             next?.settlements = inFlight.settlements + 1
         case .done, .again, .waits, .unknown, .ignored: break
         }
-        guard let next else { return result.isTaken }
+        guard let next else {
+            if result.isTaken { decisions.context?.events.send(.operationTaken(inFlight.operation)) }
+            return result.isTaken
+        }
         return try await process(try await sender.send(next), of: next, schema)
     }
 
@@ -136,14 +149,31 @@ struct PushRunner {
     private func settle(_ inFlight: InFlightOperation, _ schema: StoreSchema) async throws -> Bool {
         let number = inFlight.operation.id
         let stored = try await store.read { try OperationErrorCoding.error(ofOperation: number, &$0, schema) }
-        guard let error = stored, let resolution = try await decisions.resolution(of: error) else { return false }
+        guard let error = stored else { return false }
+        guard let decision = try await decisions.decision(about: error) else {
+            decisions.context?.events.send(.operationNotTaken(error))
+            return false
+        }
         let resolver = ConflictResolver(
             table: inFlight.table,
             schema: schema,
             storesUndeclaredColumns: storesUndeclaredColumns
         )
         do {
-            try await uncancelled { try await store.write { try resolver.resolve(error, resolution, &$0) } }
+            let entry = try await uncancelled {
+                try await store.write { transaction -> JournalEntry? in
+                    try resolver.resolve(error, decision.resolution, &transaction)
+                    guard decision.isAutomatic else { return nil }
+                    return try JournalStorage.add(
+                        decision.resolution,
+                        of: error,
+                        in: resolver.table,
+                        at: .current,
+                        &transaction
+                    )
+                }
+            }
+            if let entry { decisions.context?.events.send(.decided(entry)) }
             return true
         } catch let error as SyncError where error.code == .operationChanged {
             // Somebody was faster, or edited the item: that is left as it is.
@@ -158,7 +188,18 @@ struct PushRunner {
     ) async throws -> AnswerRecorder.Result {
         let recorder = AnswerRecorder(inFlight: inFlight, storesUndeclaredColumns: storesUndeclaredColumns)
         // What the server did must be recorded even when the task is being cancelled.
-        return try await uncancelled { try await store.write { try recorder.record(answer, &$0, schema) } }
+        let (answers, itemID, table) = (answers, inFlight.operation.itemID, inFlight.table)
+        let (marks, number) = (marks, inFlight.operation.id)
+        let result = try await uncancelled {
+            try await store.write { transaction in
+                let result = try recorder.record(answer, &transaction, schema)
+                try marks.remove(from: number, &transaction)
+                answers.answerRecorded(for: itemID, in: table)
+                return result
+            }
+        }
+        marks.answered(number)
+        return result
     }
 }
 
@@ -195,9 +236,4 @@ struct ForbiddenOperations {
             cause: error
         )
     }
-}
-
-/// Runs a body in a task of its own, so that cancelling the caller does not reach it.
-func uncancelled<Value: Sendable>(_ body: sending @escaping () async throws -> Value) async throws -> Value {
-    try await Task { try await body() }.value
 }

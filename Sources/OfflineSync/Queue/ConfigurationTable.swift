@@ -1,7 +1,8 @@
 internal import SyncContract
 
 /// The rows of `MS_TableConfig`: the cursors of pulls, which are ``PullCursorStorage``'s, the highest number of an
-/// operation that was removed, which is ``OperationQueue``'s, the items that have to be fetched, and the columns that the
+/// operation that was removed, which is ``OperationQueue``'s, the rows set aside, which are ``SetAsideStorage``'s, those
+/// that a purge keeps away, which are ``PurgedRowStorage``'s, the items that have to be fetched, and the columns that the
 /// server's rows have shown.
 enum ConfigurationTable {
     /// What a row of the table means. 0 is the only value the original SDKs use.
@@ -13,11 +14,17 @@ enum ConfigurationTable {
         case highestRemovedNumber = 1_001
         /// The declared columns that rows of the server have shown, separated by spaces.
         case shownColumns = 1_002
-        /// The versions that only this device's own writes have left behind in the row named by the key, separated by tabs;
-        /// empty when the row was deleted.
+        /// Whether the row named by the key was deleted, and the versions that only this device's own writes have left
+        /// behind in it, separated by tabs.
         case itemMemory = 1_003
         /// An insert that was never sent and the deletion of whose item has cancelled it, until the next push starts.
         case cancelledInsert = 1_004
+        /// A decision that a policy made without asking; the key is its number.
+        case journalEntry = 1_005
+        /// The row named by the key did not fit; the value says why.
+        case setAside = 1_020
+        /// The row named by the key was purged; the value is its stamp and version.
+        case purgedRow = 1_021
         /// The highest number of a group of changes.
         case highestGroup = 1_030
     }
@@ -26,20 +33,11 @@ enum ConfigurationTable {
 
     /// The ids of the items of a table that have to be fetched.
     static func refetches(in table: String, _ transaction: inout some StoreReading & ~Copyable) throws -> [String] {
-        try transaction.records(query(.refetch, table)).compactMap { $0["key"]?.stringValue }
+        try transaction.records(query(.refetch, table).ordered(by: "key")).compactMap { $0["key"]?.stringValue }
     }
 
     static func requestRefetch(of itemID: String, in table: String, _ transaction: inout StoreTransaction) throws {
         try set(.refetch, table, itemID, [:], &transaction)
-    }
-
-    /// Has rows asked for by id that a pull set aside: as many as are no burden to every later pull.
-    static func requestRefetches(of itemIDs: [String], in table: String, _ transaction: inout StoreTransaction) throws {
-        var room = try 100 - transaction.count(query(.refetch, table))
-        for itemID in itemIDs where !itemID.isEmpty && room > 0 {
-            try requestRefetch(of: itemID, in: table, &transaction)
-            room -= 1
-        }
     }
 
     static func removeRefetch(of itemID: String, in table: String, _ transaction: inout StoreTransaction) throws {

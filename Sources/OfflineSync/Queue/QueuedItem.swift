@@ -58,7 +58,7 @@ struct QueuedItem {
 
     /// A row of the server as a base: what the server has never shown is as it was.
     private func completed(_ base: Record, _ transaction: inout StoreTransaction) throws -> Record {
-        var base = table.storable(base)
+        var base = table.withoutLocalColumns(base)
         guard let baseBefore else { return base }
         let shown = try ConfigurationTable.shownColumns(of: table.name, &transaction)
         for column in table.columns where !column.isLocal && base[column.name] == nil && !shown.contains(column.name) {

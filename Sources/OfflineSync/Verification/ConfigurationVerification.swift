@@ -32,6 +32,12 @@ enum ConfigurationVerification {
                 if value == nil || key.isEmpty { report("what is remembered of a row\(of) is not there") }
             case .cancelledInsert?:
                 if value?.isEmpty ?? true { report("an insert\(of) that a deletion has cancelled is not there") }
+            case .journalEntry?:
+                if Int64(key) == nil || value?.isEmpty ?? true { report("an entry of the journal\(of) is not there") }
+            case .setAside?:
+                if value == nil { report("a row\(of) was set aside without a reason") }
+            case .purgedRow?:
+                if value?.contains(" ") != true { report("a purged row\(of) has neither stamp nor version") }
             case nil: break
             }
         }

@@ -48,7 +48,7 @@ struct TodoConflicts: ToolCommand {
         var mine: TodoSide
         var server: TodoSide?
 
-        init(_ error: TableOperationError) {
+        init(_ error: TableOperationError<Record>) {
             id = error.itemID
             operation = "\(error.kind)"
             message = error.message
@@ -81,7 +81,7 @@ struct TodoResolve: ToolCommand {
         case takeServer
         case discard
 
-        var resolution: ConflictResolution {
+        var resolution: ConflictResolution<Record> {
             switch self {
             case .keepMine: .keepMine
             case .takeServer: .takeServer

@@ -19,6 +19,7 @@ struct TodoStatus: ToolCommand {
                 pending: status.pending,
                 conflicts: status.conflicts,
                 failed: status.failed,
+                setAside: try await session.context.setAsideRows().map { .init(id: $0.itemID, reason: $0.reason) },
                 unshownColumns: status.unshownColumns[session.settings.table] ?? [],
                 server: session.settings.server,
                 protocol: session.settings.protocolNumber,
@@ -32,6 +33,7 @@ struct TodoStatus: ToolCommand {
         if json { return try Console.write(json: answer) }
         Console.write("\(countText(answer.items, "to-do")); changes that wait to be sent: \(answer.pending)")
         Console.write("\(answer.conflicts) in conflict, \(answer.failed) refused by the server")
+        for row in answer.setAside { Console.write("set aside: \(row.id): \(row.reason)") }
         if !answer.unshownColumns.isEmpty {
             Console.write("columns that the server has not shown: \(answer.unshownColumns.joined(separator: ", "))")
         }
@@ -45,10 +47,16 @@ struct TodoStatus: ToolCommand {
             var sqlite: String
         }
 
+        struct SetAside: Encodable, Sendable {
+            var id: String
+            var reason: String
+        }
+
         var items: Int
         var pending: Int
         var conflicts: Int
         var failed: Int
+        var setAside: [SetAside]
         var unshownColumns: [String]
         var server: String
         var `protocol`: Int

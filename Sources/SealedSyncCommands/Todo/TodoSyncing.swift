@@ -137,7 +137,7 @@ struct TodoPull: ToolCommand {
     @Option(help: ArgumentHelp("The name under which progress is remembered.", valueName: "id"))
     var queryID = TodoPull.defaultQueryID
 
-    @Flag(help: "Fetch everything, changed or not.")
+    @Flag(help: "Fetch everything, changed or not, and remove what the server no longer has.")
     var full = false
 
     @OptionGroup var network: NetworkOptions
@@ -149,9 +149,7 @@ struct TodoPull: ToolCommand {
     func perform() async throws {
         try await SyncAnswer.running(options, network) { session in
             let query = session.table.query
-            let report =
-                full
-                ? try await session.context.pullAll(query) : try await session.context.pull(query, queryID: queryID)
+            let report = try await session.context.pull(query, queryID: queryID, options: .init(reconciles: full))
             return (report.push, report)
         }
         .report(options)

@@ -29,16 +29,29 @@ struct Instant: Sendable, Comparable {
     /// Reads any ISO 8601 instant: with no fraction or one of any length, which is cut, with an offset or without a zone,
     /// which means UTC; nil for anything else.
     init?(reading text: String) {
-        let form = /([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})?/
-        guard let match = text.wholeMatch(of: form) else { return nil }
-        let digits = (match.2.map { String($0.dropFirst()) } ?? "") + "000"
-        let plain = "\(match.1).\(digits.prefix(3))Z"
+        let bytes = Array(text.utf8)
+        func isDigit(_ byte: UInt8) -> Bool { 48...57 ~= byte }
+        guard bytes.count >= 19 else { return nil }
+        var rest = bytes[19...]
+        var fraction: ArraySlice<UInt8> = []
+        if rest.first == UInt8(ascii: ".") {
+            fraction = rest.dropFirst().prefix(while: isDigit)
+            guard !fraction.isEmpty else { return nil }
+            rest = rest.dropFirst(1 + fraction.count)
+        }
+        let digits = String(decoding: fraction.prefix(3), as: UTF8.self) + "000"
+        let plain = String(decoding: bytes[..<19], as: UTF8.self) + ".\(digits.prefix(3))Z"
         // There is no thirteenth month.
         guard let local = Instant(plain), local.text == plain else { return nil }
         milliseconds = local.milliseconds
-        guard let zone = match.3, zone != "Z" else { return }
-        let parts = zone.dropFirst().split(separator: ":").compactMap { Int64($0) }
-        milliseconds -= (zone.hasPrefix("-") ? -1 : 1) * (parts[0] * 60 + parts[1]) * 60_000
+        let zone = Array(rest)
+        if zone.isEmpty || zone == [UInt8(ascii: "Z")] { return }
+        let isAhead = zone[0] == UInt8(ascii: "+")
+        guard zone.count == 6, isAhead || zone[0] == UInt8(ascii: "-"), zone[3] == UInt8(ascii: ":"),
+            [1, 2, 4, 5].allSatisfy({ isDigit(zone[$0]) })
+        else { return nil }
+        let parts = [1, 2, 4, 5].map { Int64(zone[$0] - 48) }
+        milliseconds -= (isAhead ? 1 : -1) * ((parts[0] * 10 + parts[1]) * 60 + parts[2] * 10 + parts[3]) * 60_000
     }
 
     static func < (first: Instant, second: Instant) -> Bool { first.milliseconds < second.milliseconds }

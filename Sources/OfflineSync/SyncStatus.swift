@@ -1,24 +1,3 @@
-/// Where an item stands between this device and the server.
-public enum SyncState: String, Sendable, Hashable {
-    /// No local change waits.
-    case synced
-    /// A local change waits for the next push.
-    case pending
-    /// The server has another version; the change waits for a resolution.
-    case conflicted
-    /// The server refused the change, or has failed on it too often; the change waits to be edited or resolved.
-    case failed
-
-    init(_ state: TableOperation.State) {
-        self =
-            switch state {
-            case .pending: .pending
-            case .conflicted: .conflicted
-            case .failed: .failed
-            }
-    }
-}
-
 /// How many local changes wait, and why.
 public struct SyncStatus: Sendable, Hashable {
     /// Changes that the next push sends for the first time or again after an edit.
@@ -33,6 +12,9 @@ public struct SyncStatus: Sendable, Hashable {
     /// How many of all these belong to tables that are not declared any more. They are kept and not sent: declare the
     /// table again, or give them up with ``SyncContext/forcePurge(_:)``.
     public internal(set) var undeclared = 0
+
+    /// Rows of the server that do not fit their table: see ``SyncContext/setAsideRows()``.
+    public internal(set) var setAside = 0
 
     /// The declared columns, by table, that no row of the server has shown although rows came: the app's own, or newer
     /// than the server. They keep their local values; a column that is to stay on the device is declared `isLocal`.

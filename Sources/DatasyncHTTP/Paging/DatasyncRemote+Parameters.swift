@@ -1,0 +1,55 @@
+public import RemoteContract
+public import SyncContract
+
+/// The further parameters of the page that the calling task asks for. A page may take several requests, row by row when
+/// one of its rows spoils it: all of them carry the parameters.
+private enum PageParameters {
+    @TaskLocal static var current: [String: String] = [:]
+}
+
+extension DatasyncRemote {
+    /// One page of a pull whose requests carry further parameters.
+    ///
+    /// - Throws: Also `RemoteError` with code `invalidRequest`, before anything is sent, for a parameter that is the
+    ///   protocol's own: one that begins with `$`, and `__includeDeleted`.
+    public func page(
+        _ query: Query,
+        of table: TableDefinition,
+        at position: PullPosition,
+        pageSize: Int?,
+        parameters: [String: String]
+    ) async throws -> PullPage {
+        for name in parameters.keys {
+            guard !name.isEmpty, !name.hasPrefix("$"), name.lowercased() != "__includedeleted" else {
+                throw RemoteError(
+                    .invalidRequest,
+                    "The parameter '\(name)' is the protocol's own; give only those that the service itself defines."
+                )
+            }
+        }
+        return try await PageParameters.$current.withValue(parameters) {
+            try await page(query, of: table, at: position, pageSize: pageSize)
+        }
+    }
+
+    /// Whether the row's stamp is not below the one from which the cursor asks.
+    public func mayRepeat(_ row: Record, of table: TableDefinition, after cursor: String) -> Bool {
+        guard let cursor = PullCursor(cursor, settlingTime: settlingTime), let stamp = row.updatedAt else {
+            return true
+        }
+        return stamp.milliseconds >= cursor.milliseconds
+    }
+
+    /// The request for a page, with the parameters of the pull.
+    func pageRequest(
+        _ query: Query,
+        of table: TableDefinition,
+        includesDeleted: Bool = true
+    ) throws(RemoteError) -> WireRequest {
+        var request = try wire.page(query, of: table, includesDeleted: includesDeleted)
+        for (name, value) in PageParameters.current.sorted(by: { $0.key < $1.key }) {
+            request.query.add(PercentEncoding.value(name), value)
+        }
+        return request
+    }
+}

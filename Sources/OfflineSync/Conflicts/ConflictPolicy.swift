@@ -1,0 +1,50 @@
+internal import Synchronization
+internal import SyncContract
+
+/// What is done about conflicts while a push runs: about changes of rows of which the server has another version, or
+/// none. What the server refuses for other reasons is not its matter.
+///
+/// Everything that is decided by one is in ``SyncContext/journal()``, with what was given up.
+public enum ConflictPolicy<Item: Sendable>: Sendable {
+    /// They are stored until somebody settles them. The default.
+    case store
+    /// The change on this device wins, also over a deletion.
+    case clientWins
+    /// The server's row wins, also when it is deleted.
+    case serverWins
+    /// A closure decides; it may ask the user, for as long as it takes: the push waits. Nil stores the conflict. An error
+    /// stores it as well, and ends the push with that error.
+    case merge(@Sendable (TableOperationError<Item>) async throws -> ConflictResolution<Item>?)
+}
+
+extension ConflictPolicy<Record> {
+    /// What is to be done about a conflict.
+    func resolution(of error: TableOperationError<Record>) async throws -> ConflictResolution<Record>? {
+        switch self {
+        case .store: nil
+        case .clientWins: .keepMine
+        case .serverWins: .takeServer
+        case .merge(let decide): try await decide(error)
+        }
+    }
+}
+
+/// The policies of a context. They are taken as they are when a conflict is met.
+final class ConflictPolicies: Sendable {
+    private struct Policies {
+        var context = ConflictPolicy<Record>.store
+        var tables: [String: ConflictPolicy<Record>] = [:]
+    }
+
+    private let policies = Mutex(Policies())
+
+    var context: ConflictPolicy<Record> {
+        get { policies.withLock(\.context) }
+        set { policies.withLock { $0.context = newValue } }
+    }
+
+    subscript(table: String) -> ConflictPolicy<Record>? {
+        get { policies.withLock { $0.tables[table] } }
+        set { policies.withLock { $0.tables[table] = newValue } }
+    }
+}

@@ -1,0 +1,176 @@
+internal import Synchronization
+public import SyncContract
+internal import SyncMachines
+
+extension SyncContext {
+    /// What is done about a conflict in a table that says nothing of its own. Applies to the conflicts met from now on,
+    /// those stored already stay stored.
+    ///
+    /// Who decides is asked in this order: ``delegate``, the table's policy (``SyncTable/conflictPolicy``), this one.
+    public var conflictPolicy: ConflictPolicy<Record> {
+        get { policies.context }
+        set { policies.context = newValue }
+    }
+
+    /// Asked before an operation is sent, and about each one that the server did not take. Held weakly.
+    public var delegate: (any SyncContextDelegate)? {
+        get { weakDelegate.withLock(\.delegate) }
+        set { weakDelegate.withLock { $0.delegate = newValue } }
+    }
+
+    /// What the server did not take, in the order of the operations: conflicts and refusals. Typed:
+    /// ``SyncItemTable/operationErrors()``.
+    public func operationErrors() async throws -> [TableOperationError<Record>] {
+        let schema = store.schema
+        return try await store.read { try OperationErrorCoding.all(&$0, schema) }
+    }
+
+    /// Settles what the server did not take.
+    ///
+    /// Row, operation and error change together or not at all. Nothing is sent.
+    ///
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/operationChanged`` when the item was edited or the error
+    ///   resolved since it was read.
+    public func resolve(
+        _ error: TableOperationError<Record>,
+        with resolution: ConflictResolution<Record>
+    ) async throws {
+        let resolver = resolver(try table(error.table).definition)
+        try await store.write { try resolver.resolve(error, resolution, &$0) }
+    }
+
+    /// The same about items of a type.
+    ///
+    /// - Throws: As ``resolve(_:with:)-(TableOperationError<Record>,_)``; ``SyncError`` with code
+    ///   ``SyncError/Code/invalidItem`` when the item cannot be encoded.
+    public func resolve<Item: Codable & Identifiable & Sendable>(
+        _ error: TableOperationError<Item>,
+        with resolution: ConflictResolution<Item>
+    ) async throws where Item.ID == String {
+        let table: SyncItemTable<Item> = try table(error.table)
+        let resolver = resolver(table.table.definition)
+        let untyped = error.mapped { _ in Record?.none }
+        let resolution = try resolution.mapped(table.encode)
+        try await store.write { transaction in
+            // What the server has is taken from the store: the type may not show all of it.
+            let stored = try OperationErrorCoding.error(untyped.id, &transaction, resolver.schema)
+            try resolver.resolve(stored ?? untyped, resolution, &transaction)
+        }
+    }
+
+    /// Gives up a change that waits, whatever its state: the row is again as the server last had it. See
+    /// ``ConflictResolution/discard``.
+    ///
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/operationChanged`` when the item was edited, or the operation
+    ///   answered, since it was read.
+    public func discard(_ operation: TableOperation) async throws {
+        let resolver = resolver(try table(operation.table).definition)
+        try await store.write { try resolver.discard(operation, &$0) }
+    }
+
+    /// Lets the next push send everything again that the server refused, or failed on too often. Conflicts stay.
+    ///
+    /// - Returns: How many changes wait again.
+    @discardableResult
+    public func retryRefused() async throws -> Int {
+        let schema = store.schema
+        return try await store.write { transaction in
+            let parked = try OperationQueue.all(of: nil, &transaction, schema).filter { $0.state == .failed }
+            for operation in parked { try Self.retry(operation, schema, &transaction) }
+            return parked.count
+        }
+    }
+
+    /// Lets the next push send a change again that the server refused, or failed on too often.
+    ///
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/operationChanged`` when it is not refused any more.
+    public func retry(_ operation: TableOperation) async throws {
+        let schema = store.schema
+        try await store.write { transaction in
+            guard let current = try OperationQueue.operation(operation.id, &transaction, schema),
+                current.editCounter == operation.editCounter, current.state == .failed
+            else { throw ConflictResolver.changed }
+            try Self.retry(current, schema, &transaction)
+        }
+    }
+
+    private static func retry(
+        _ operation: TableOperation,
+        _ schema: StoreSchema,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        guard let table = schema.table(operation.table) else { return }
+        var operation = operation
+        operation.change.state = .pending
+        operation.isRetried = false
+        operation.unknownOutcome?.pushes = 0
+        try OperationQueue.removeErrors(of: operation, &transaction)
+        try OperationQueue.save(operation, table, &transaction)
+    }
+
+    /// What policies have decided without asking, the newest first: the last thousand decisions.
+    public func journal() async throws -> [JournalEntry] {
+        let schema = store.schema
+        return try await store.read { try JournalStorage.all(&$0, schema) }
+    }
+
+    /// Forgets what policies have decided.
+    public func clearJournal() async throws { try await store.write { try JournalStorage.removeAll(&$0) } }
+
+    private func resolver(_ table: TableDefinition) -> ConflictResolver {
+        ConflictResolver(
+            table: table,
+            schema: store.schema,
+            storesUndeclaredColumns: store.capabilities.contains(.unknownColumns)
+        )
+    }
+}
+
+extension SyncTable {
+    /// What is done about a conflict in this table; nil for what the context says. See ``SyncContext/conflictPolicy``.
+    public var conflictPolicy: ConflictPolicy<Record>? {
+        get { context.policies[name] }
+        nonmutating set { context.policies[name] = newValue }
+    }
+
+    /// What the server did not take of this table, in the order of the operations.
+    public func operationErrors() async throws -> [TableOperationError<Record>] {
+        try await context.operationErrors().filter { $0.table == name }
+    }
+}
+
+extension SyncItemTable {
+    /// What is done about a conflict in this table, decided in items; nil for what the context says.
+    ///
+    /// In the error of a merge, a row that the type cannot be made from is nil. It is set only: what was set by
+    /// ``SyncTable/conflictPolicy`` has no items.
+    public func setConflictPolicy(_ policy: ConflictPolicy<Item>?) {
+        let table = self
+        table.table.conflictPolicy =
+            switch policy {
+            case nil: nil
+            case .store: .store
+            case .clientWins: .clientWins
+            case .serverWins: .serverWins
+            case .merge(let decide):
+                .merge { error in try await decide(table.typed(error))?.mapped(table.encode) }
+            }
+    }
+
+    /// What the server did not take of this table, in the order of the operations. A row that the type cannot be made from
+    /// is nil in it.
+    public func operationErrors() async throws -> [TableOperationError<Item>] {
+        try await table.operationErrors().map(typed)
+    }
+
+    private func typed(_ error: TableOperationError<Record>) -> TableOperationError<Item> {
+        error.mapped { record in
+            do {
+                return try decode(record)
+            } catch {
+                // The others are shown all the same, and the untyped error has it.
+                return nil
+            }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+public import SyncContract
+
+/// Has a say in every operation of a push. All methods have defaults, which say nothing.
+///
+/// The methods are called one after the other for each operation; with parallel operations, for several operations at a
+/// time. They may take their time: the push waits. A context holds its delegate weakly.
+public protocol SyncContextDelegate: AnyObject, Sendable {
+    /// Before an operation is sent. An error leaves it in the queue, and ends the push with that error.
+    func syncContext(_ context: SyncContext, willSend operation: TableOperation) async throws
+
+    /// What to do about something that the server did not take, conflict or refusal; nil leaves a conflict to the policy
+    /// and a refusal stored.
+    ///
+    /// What is settled is tried again in the same push, at most five times per operation. An error leaves it stored, and
+    /// ends the push with that error.
+    func syncContext(_ context: SyncContext, resolve error: TableOperationError<Record>) async throws
+        -> ConflictResolution<Record>?
+
+    /// At the end of every push that was not aborted.
+    func syncContext(_ context: SyncContext, didPush report: PushReport) async
+}
+
+extension SyncContextDelegate {
+    public func syncContext(_ context: SyncContext, willSend operation: TableOperation) async throws {}
+
+    public func syncContext(
+        _ context: SyncContext,
+        resolve error: TableOperationError<Record>
+    ) async throws -> ConflictResolution<Record>? { nil }
+
+    public func syncContext(_ context: SyncContext, didPush report: PushReport) async {}
+}
+
+/// A delegate, held weakly.
+struct WeakDelegate: Sendable {
+    weak var delegate: (any SyncContextDelegate)?
+}

@@ -1,0 +1,41 @@
+public import RemoteContract
+public import SyncContract
+
+/// What happened in the engine. Cases may be added: switch with a default.
+public enum SyncEvent: Sendable {
+    /// A push has started.
+    case pushStarted
+    /// A push has ended; what it did is what ``SyncContext/push()`` answers.
+    case pushEnded(PushReport)
+    /// An operation is about to be sent.
+    case operationSent(TableOperation)
+    /// The server has what an operation was to do.
+    case operationTaken(TableOperation)
+    /// The server has another version of the row, or refused the change: it waits for a decision.
+    case operationNotTaken(TableOperationError<Record>)
+    /// A page of a pull was stored: so many rows of it were written or removed.
+    case pageApplied(table: String, rows: Int)
+    /// A row of the server that does not fit its table, or cannot be had, was left out.
+    case rowSetAside(table: String, row: SetAsideRow)
+    /// A policy has decided about a conflict without asking.
+    case decided(JournalEntry)
+}
+
+extension SyncEvent {
+    /// One line for a log: tables, numbers and what the server said; never the content of rows, nor their ids.
+    public var logLine: String {
+        switch self {
+        case .pushStarted: "push started"
+        case .pushEnded(let report):
+            "push ended: \(report.pushed) taken, \(report.conflicts.count) in conflict, \(report.failures.count) refused,"
+                + " \(report.requests) requests"
+        case .operationSent(let operation): "operation \(operation.id): \(operation.kind) in '\(operation.table)' sent"
+        case .operationTaken(let operation):
+            "operation \(operation.id): \(operation.kind) in '\(operation.table)' taken"
+        case .operationNotTaken(let error): "operation \(error.operationID): \(error)"
+        case .pageApplied(let table, let rows): "page of '\(table)' applied: \(rows) rows"
+        case .rowSetAside(let table, let row): "row of '\(table)' set aside: \(row.reason)"
+        case .decided(let entry): "conflict in '\(entry.table)' decided by policy: \(entry.decision)"
+        }
+    }
+}

@@ -1,0 +1,40 @@
+internal import Synchronization
+
+/// What happens in the engine, as it happens: `for await event in context.events { … }`.
+///
+/// Every loop is a subscription of its own, from the moment it asks for the first event. Events are in the order in which
+/// they happened. A loop that does not keep up loses the oldest events beyond ``capacity``: what must not be missed is in
+/// the reports, ``SyncContext/operationErrors()`` and ``SyncContext/journal()``. It ends with its task.
+public final class SyncEvents: AsyncSequence, Sendable {
+    public typealias Element = SyncEvent
+    public typealias Failure = Never
+
+    /// How many events wait for a loop at most.
+    public static let capacity = 1_000
+
+    private let subscribers = Mutex<[Int: AsyncStream<SyncEvent>.Continuation]>([:])
+    private let nextNumber = Atomic<Int>(0)
+    private let log: (@Sendable (String) -> Void)?
+
+    init(log: (@Sendable (String) -> Void)? = nil) { self.log = log }
+
+    public func makeAsyncIterator() -> AsyncStream<SyncEvent>.Iterator {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: SyncEvent.self,
+            bufferingPolicy: .bufferingNewest(Self.capacity)
+        )
+        let number = nextNumber.add(1, ordering: .relaxed).newValue
+        subscribers.withLock { $0[number] = continuation }
+        continuation.onTermination = { [weak self] _ in
+            _ = self?.subscribers.withLock { $0.removeValue(forKey: number) }
+        }
+        return stream.makeAsyncIterator()
+    }
+
+    func send(_ event: SyncEvent) {
+        log?(event.logLine)
+        for continuation in subscribers.withLock({ Array($0.values) }) { continuation.yield(event) }
+    }
+
+    deinit { for continuation in subscribers.withLock({ Array($0.values) }) { continuation.finish() } }
+}

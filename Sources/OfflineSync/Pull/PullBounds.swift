@@ -1,0 +1,40 @@
+/// How much of one pull is allowed still.
+struct PullBounds: Sendable {
+    private let maximumRows: Int?
+    private let maximumTime: Duration?
+    private let elapsed: @Sendable () -> Duration
+    private var rows = 0
+
+    init(_ options: PullOptions, _ clock: any Clock<Duration>) {
+        maximumRows = options.maximumRows
+        maximumTime = options.maximumTime
+        elapsed = Self.stopwatch(clock)
+    }
+
+    /// Takes in how many rows changed. Rows that were here already do not count: otherwise a pull that begins with many
+    /// of them would never come to others.
+    mutating func count(_ changed: Int) { rows += changed }
+
+    /// Whether the pull has to stop.
+    var areReached: Bool { leaveNothing(after: 0) }
+
+    /// Whether the pull will have to stop when as many rows more have changed.
+    func leaveNothing(after changes: Int) -> Bool {
+        if let maximumRows, rows + changes >= maximumRows { return true }
+        if let maximumTime, elapsed() >= maximumTime { return true }
+        return false
+    }
+
+    /// How many rows to ask for, when a page is to have no more than are allowed.
+    func pageSize(_ pageSize: Int?, after changes: Int = 0) -> Int? {
+        guard let maximumRows else { return pageSize }
+        let left = max(1, maximumRows - rows - changes)
+        // A server's own pages are larger seldom, and it may refuse to be asked for more.
+        return left < 50 ? min(pageSize ?? left, left) : pageSize
+    }
+
+    private static func stopwatch(_ clock: some Clock<Duration>) -> @Sendable () -> Duration {
+        let start = clock.now
+        return { start.duration(to: clock.now) }
+    }
+}

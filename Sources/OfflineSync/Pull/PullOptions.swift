@@ -1,0 +1,55 @@
+/// How one pull is done.
+public struct PullOptions: Sendable {
+    /// What comes first.
+    public enum Order: Sendable, Hashable {
+        /// Push, then pull: fewer conflicts.
+        case pushFirst
+        /// Pull, drop the changes that have become pointless because the server has the same content, then push the rest.
+        case pullFirst
+        /// Pull and push nothing.
+        case pullOnly
+    }
+
+    /// What comes first; nil is ``Order/pushFirst``.
+    public var order: Order?
+
+    /// Whether every row is fetched, changed or not, and rows that the server no longer has or that left the condition
+    /// are removed here; never ones with a waiting change. A pull that fails or meets a bound removes nothing.
+    public var reconciles: Bool
+
+    /// Further parameters for the service, by name. Where they choose rows, a reconciling pull takes those that it does not
+    /// bring for gone.
+    public var parameters: [String: String]
+
+    /// How many rows to ask for at a time, 1 or more; nil for what the context says.
+    public var pageSize: Int?
+
+    /// How many rows may change here before the pull stops; what was applied stays, and the next pull goes on. Looked at
+    /// after every page: a server that sends larger pages than it is asked for goes beyond it by one of them.
+    public var maximumRows: Int?
+
+    /// How long the pull may take before it stops, likewise. A page that is being applied is not interrupted.
+    public var maximumTime: Duration?
+
+    /// Told after every page; exact when the server counts.
+    public var progress: (@Sendable (SyncProgress) -> Void)?
+
+    /// Creates options.
+    public init(
+        order: Order? = nil,
+        reconciles: Bool = false,
+        parameters: [String: String] = [:],
+        pageSize: Int? = nil,
+        maximumRows: Int? = nil,
+        maximumTime: Duration? = nil,
+        progress: (@Sendable (SyncProgress) -> Void)? = nil
+    ) {
+        self.order = order
+        self.reconciles = reconciles
+        self.parameters = parameters
+        self.pageSize = pageSize
+        self.maximumRows = maximumRows
+        self.maximumTime = maximumTime
+        self.progress = progress
+    }
+}

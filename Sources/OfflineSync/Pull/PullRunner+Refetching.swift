@@ -1,0 +1,111 @@
+internal import RemoteContract
+internal import SyncContract
+
+/// Rows that are asked for by id, before the pages.
+extension PullRunner {
+    // As many ids as fit into a filter that every server takes.
+    private static let rowsPerRequest = 25
+
+    /// Asks for the marked items, and for the rows set aside that are due. One that the server does not hand over holds
+    /// nothing up. That there is none is believed of a table that is there.
+    func refetch(_ work: inout Work) async throws {
+        let table = table
+        let (marked, hasDue) = try await store.read { transaction in
+            let hasDue = try !SetAsideStorage.dueIDs(of: table, limit: 1, &transaction).isEmpty
+            return (try ConfigurationTable.refetches(in: table.name, &transaction), hasDue)
+        }
+        for id in marked {
+            guard !stops(&work) else { return }
+            try await refetch(id, &work)
+        }
+        if hasDue { try await retrySetAside(&work) }
+    }
+
+    /// Asks again for the rows set aside that are due, many at a time. Each is due once only.
+    func retrySetAside(_ work: inout Work) async throws {
+        let table = table
+        while true {
+            let ids = try await store.read { try SetAsideStorage.dueIDs(of: table, limit: Self.rowsPerRequest, &$0) }
+            guard !ids.isEmpty, !stops(&work) else { return }
+            do {
+                try await retrySetAside(ids, &work)
+            } catch let error as SyncError {
+                // Whatever the server has against the question must not stop every pull from here on.
+                guard let code = (error.cause as? RemoteError)?.code,
+                    [.invalidRequest, .invalidResponse, .refused, .serverFailure].contains(code)
+                else { throw error }
+                try await store.write { try SetAsideStorage.settle(ids, of: table, &$0) }
+                work.report.notFetched += ids.count
+            }
+        }
+    }
+
+    private func retrySetAside(_ ids: [String], _ work: inout Work) async throws {
+        let table = table
+        let query = Query(table.name).filtered(by: Column("id").isAny(of: ids.map(FieldValue.string)))
+        var machine = PullMachine(.everything, of: table)
+        var position: PullPosition? = .everything
+        while let current = position {
+            let fetched = try await fetch(query, at: current, pageSize)
+            position = try machine.next(after: fetched.page)
+            work.report.notFetched += fetched.page.setAside.count
+            try await apply(fetched, isNews: false, &work) { _ in }
+        }
+        // What did not come is on the server no longer; what came is not due.
+        try await store.write { try SetAsideStorage.removeDue(ids, of: table, &$0) }
+    }
+
+    /// Asks for one item, and applies what the server has.
+    private func refetch(_ id: String, _ work: inout Work) async throws {
+        let table = table
+        let request = coordination.answers.requestStarted()
+        let record: Record
+        do {
+            if let found = try await remote.record(id, in: table) {
+                record = found
+            } else {
+                try await work.confirmed.confirm(table, at: remote)
+                record = Record(id: .string(id), ["deleted": true])
+            }
+        } catch let error as RemoteError {
+            guard await isAboutTheItem(error) else { throw Self.aborted(error) }
+            return try await setAside(id, error, &work)
+        }
+        let fetched = Fetched(page: PullPage(records: [record]), request: request)
+        try await apply(fetched, isNews: true, &work) { transaction in
+            // What was answered meanwhile is asked for once more.
+            guard !request.isOlderThanAnswer(for: .string(id), in: table) else { return }
+            try ConfigurationTable.removeRefetch(of: id, in: table.name, &transaction)
+            try SetAsideStorage.remove([.string(id)], of: table, &transaction)
+        }
+    }
+
+    /// Names an item that cannot be had. One that does not fit is no longer asked for; where the server fails, the mark
+    /// stays.
+    private func setAside(_ id: String, _ error: RemoteError, _ work: inout Work) async throws {
+        let table = table
+        let row = SetAsideRow(id: id, reason: error.message)
+        let mayCome = [.serverFailure, .unreachable].contains(error.code)
+        work.report.notFetched += 1
+        work.report.setAside([row], of: table.name)
+        try await store.write { transaction in
+            try SetAsideStorage.insert([row], of: table, &transaction)
+            if !mayCome { try ConfigurationTable.removeRefetch(of: id, in: table.name, &transaction) }
+        }
+    }
+
+    /// Whether an item could not be had for a reason of its own. The answer to some breaks off every time, as if the
+    /// connection had failed: then the table answers all the same.
+    private func isAboutTheItem(_ error: RemoteError) async -> Bool {
+        guard error.code == .unreachable else {
+            return ![.throttled, .unauthorized, .notFound, .notTheService].contains(error.code)
+        }
+        do {
+            try await remote.confirm(table)
+            return true
+        } catch {
+            // Whatever it is: what came first says why the pull ends.
+            return false
+        }
+    }
+}

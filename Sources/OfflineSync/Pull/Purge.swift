@@ -1,0 +1,79 @@
+internal import RemoteContract
+internal import SyncContract
+
+/// Removes rows locally inside a transaction of the store.
+struct Purge: Sendable {
+    let takesWholeTable: Bool
+    private let query: Query
+    private let table: TableDefinition
+    private let remote: any SyncRemote
+    private let resetsDeltaTokens: Bool
+
+    init(_ query: Query, _ table: TableDefinition, _ remote: any SyncRemote, _ resettingDeltaTokens: Bool?) {
+        takesWholeTable = query.predicate == nil && query.limit == nil && query.offset == 0
+        self.query = query
+        self.table = table
+        self.remote = remote
+        resetsDeltaTokens = resettingDeltaTokens ?? takesWholeTable
+    }
+
+    /// The numbers of the operations that wait for the rows; for a whole table also those whose rows are not here.
+    func waiting(_ transaction: inout StoreTransaction) throws -> [Int64] {
+        let operations = Query(SystemTables.operations.name).filtered(by: Column("table") == .string(table.name))
+        var numbers: [String: Int64] = [:]
+        try transaction.forEach(operations.selecting(["itemKey"])) { row in
+            guard let number = row.id.int64Value else { return }
+            // One without a key is damaged, and waits all the same.
+            numbers[row["itemKey"]?.stringValue ?? "\(number)"] = number
+        }
+        guard !takesWholeTable, !numbers.isEmpty else { return numbers.values.sorted() }
+        var waiting: [Int64] = []
+        try transaction.forEach(query.selecting([])) { row in
+            guard let id = row.id.stringValue, let number = numbers[OperationCoding.itemKey(id, table)] else { return }
+            waiting.append(number)
+        }
+        return waiting.sorted()
+    }
+
+    /// Removes the rows, and sees to it that they do not come back as they were.
+    func run(_ transaction: inout StoreTransaction) throws {
+        if takesWholeTable { try Self.removeTraces(of: table.name, &transaction) }
+        if resetsDeltaTokens {
+            try PullCursorStorage.removeAll(of: table.name, &transaction)
+            try PurgedRowStorage.removeAll(of: table.name, &transaction)
+        } else {
+            try keepAway(&transaction)
+        }
+        if !takesWholeTable { try removeRefetches(&transaction) }
+        try transaction.delete(query)
+    }
+
+    /// Forgets what is to be fetched of a table, and what of it was left out.
+    static func removeTraces(of table: String, _ transaction: inout StoreTransaction) throws {
+        // Otherwise the next pull would ask for rows that are not wanted.
+        try ConfigurationTable.removeRefetches(in: table, &transaction)
+        try SetAsideStorage.removeAll(of: table, &transaction)
+        try PurgedRowStorage.removeAll(of: table, &transaction)
+    }
+
+    /// Remembers those of the rows that a cursor may bring again as they are.
+    private func keepAway(_ transaction: inout StoreTransaction) throws {
+        for (queryID, cursor) in try PullCursorStorage.all(of: table.name, &transaction) {
+            var repeated: [Record] = []
+            try transaction.forEach(query.selecting(table.systemProperties.columns.map(\.name))) { row in
+                guard PurgedRowStorage.isTold(row), remote.mayRepeat(row, of: table, after: cursor) else { return }
+                repeated.append(row)
+            }
+            for row in repeated { try PurgedRowStorage.insert(row, queryID, of: table.name, &transaction) }
+        }
+    }
+
+    private func removeRefetches(_ transaction: inout StoreTransaction) throws {
+        for id in try ConfigurationTable.refetches(in: table.name, &transaction) {
+            var removed = query.filtered(by: Column("id") == .string(id))
+            removed.order = []
+            guard try transaction.count(removed) > 0 else { continue }
+            try ConfigurationTable.removeRefetch(of: id, in: table.name, &transaction)
+        }
+    }
+}

@@ -1,0 +1,120 @@
+internal import RemoteContract
+internal import SyncContract
+
+/// The rows that pulls have set aside, in the rows of `MS_TableConfig`: the id, the reason, and the declaration of the
+/// table that they did not fit. They are asked for again when that is another one.
+enum SetAsideStorage {
+    static func insert(_ rows: [SetAsideRow], of table: TableDefinition, _ transaction: inout StoreTransaction) throws {
+        for row in rows {
+            try ConfigurationTable.set(
+                .setAside,
+                table.name,
+                row.id,
+                ["value": .string(row.reason), "query": .string(fingerprint(of: table))],
+                &transaction
+            )
+        }
+    }
+
+    /// Forgets rows that came.
+    static func remove(_ ids: [RecordID], of table: TableDefinition, _ transaction: inout StoreTransaction) throws {
+        guard !ids.isEmpty, try count(of: table.name, &transaction) > 0 else { return }
+        for id in ids {
+            guard let id = id.stringValue else { continue }
+            try transaction.delete(ConfigurationTable.query(.setAside, table.name, id))
+        }
+    }
+
+    static func removeAll(of table: String, _ transaction: inout StoreTransaction) throws {
+        try transaction.delete(ConfigurationTable.query(.setAside, table))
+    }
+
+    /// Forgets the rows of a table that a pull of everything has not met.
+    static func removeUnseen(
+        _ seen: SeenRows,
+        of table: TableDefinition,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        let query = ConfigurationTable.query(.setAside, table.name).selecting(["key"])
+        let gone = try transaction.records(query)
+            .filter { !seen.contains(.string($0["key"]?.stringValue ?? ""), in: table) }
+        try transaction.delete(gone.map(\.id), from: SystemTables.configuration.name)
+    }
+
+    static func count(
+        of table: String,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> Int {
+        try transaction.count(ConfigurationTable.query(.setAside, table))
+    }
+
+    static func all(
+        _ schema: StoreSchema,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> [SetAsideRow] {
+        var rows: [SetAsideRow] = []
+        for table in schema.tables {
+            let query = ConfigurationTable.query(.setAside, table.name).ordered(by: "key")
+            try transaction.forEach(query) { row in
+                rows.append(
+                    SetAsideRow(
+                        id: row["key"]?.stringValue ?? "",
+                        reason: row["value"]?.stringValue ?? "",
+                        table: table.name
+                    )
+                )
+            }
+        }
+        return rows
+    }
+
+    static func count(_ schema: StoreSchema, _ transaction: inout some StoreReading & ~Copyable) throws -> Int {
+        var count = 0
+        for table in schema.tables { count += try self.count(of: table.name, &transaction) }
+        return count
+    }
+
+    /// The ids of rows that are to be asked for again, as many as the limit says.
+    static func dueIDs(
+        of table: TableDefinition,
+        limit: Int,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> [String] {
+        try transaction.records(due(table).limited(to: limit)).compactMap { $0["key"]?.stringValue }
+    }
+
+    /// Forgets those of some rows that are due still.
+    static func removeDue(_ ids: [String], of table: TableDefinition, _ transaction: inout StoreTransaction) throws {
+        for id in ids { try transaction.delete(due(table).filtered(by: Column("key") == .string(id))) }
+    }
+
+    /// Leaves some rows set aside as they are, until the declaration changes or somebody asks.
+    static func settle(_ ids: [String], of table: TableDefinition, _ transaction: inout StoreTransaction) throws {
+        for id in ids {
+            guard let row = try ConfigurationTable.row(.setAside, table.name, id, &transaction) else { continue }
+            try transaction.upsert(
+                [Record(id: row.id, ["query": .string(fingerprint(of: table))])],
+                into: SystemTables.configuration.name
+            )
+        }
+    }
+
+    private static func due(_ table: TableDefinition) -> Query {
+        ConfigurationTable.query(.setAside, table.name)
+            .filtered(by: Column("query") != .string(fingerprint(of: table)))
+    }
+
+    /// Has every row of a table asked for again.
+    static func makeDue(_ table: TableDefinition, _ transaction: inout StoreTransaction) throws {
+        let ids = try transaction.records(ConfigurationTable.query(.setAside, table.name).selecting([])).map(\.id)
+        try transaction.upsert(
+            ids.map { Record(id: $0, ["query": ""]) },
+            into: SystemTables.configuration.name
+        )
+    }
+
+    /// What rows have to fit: the columns and their kinds.
+    private static func fingerprint(of table: TableDefinition) -> String {
+        StableHash.text(of: table.columns.map { "\($0.name) \($0.type)" }.joined(separator: "\n"))
+    }
+}

@@ -1,0 +1,224 @@
+internal import RemoteContract
+public import SyncContract
+
+extension SyncContext {
+    /// Brings the rows of one or several tables, or of queries, that changed on the server since their last pull.
+    ///
+    /// When changes of these tables wait, everything that waits is pushed first, unless the options say otherwise. Rows
+    /// with a local change that still waits are left alone. Rows that the server deleted are removed. Rows that no
+    /// longer satisfy the predicate stay, unless the pull reconciles. Rows that the server cannot hand over, or that do
+    /// not fit their table, are set aside: ``setAsideRows()`` names them.
+    ///
+    /// How late a change may become visible on the server for this to find it is a setting of the remote
+    /// (`DatasyncOptions.settlingTime`); a reconciling pull finds what was later.
+    ///
+    /// A row of the server takes the place of the local one, also when only its content differs and not its version. A
+    /// column that rows of the table have shown and that is absent becomes null; a declared one that was never shown
+    /// keeps its value, and ``status()`` names it; columns declared `isLocal` are never touched.
+    ///
+    /// Pulls and purges run one at a time, in the order they were asked for; pushes run between two pages. The next page
+    /// is fetched while one is applied. Each page and the progress of its query are one transaction: whatever ends a
+    /// pull, what was applied stays, and the next pull goes on from there. A pull ends: where the server goes round in
+    /// a circle, the error's cause says so.
+    ///
+    /// - Parameters:
+    ///   - source: A table, or a query: a table and a predicate. A reconciling pull may have a limit; it removes
+    ///     nothing then.
+    ///   - more: More of them, pulled one after the other.
+    ///   - options: How it is done.
+    /// - Returns: What changed locally.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidParameter`` for an order, limit, offset, selection or
+    ///   total count in a query, and for a predicate that names a local column; ``SyncError/Code/pullAborted`` when
+    ///   the server cannot be reached or answers something else than rows, with what the push before did in
+    ///   ``SyncError/push``; what ``push()`` throws; `StoreError`; `CancellationError`.
+    @discardableResult
+    public func pull(
+        _ source: any SyncSource,
+        _ more: any SyncSource...,
+        options: PullOptions = .init()
+    ) async throws -> PullReport {
+        try await pull(try ([source] + more).map { try pulledQuery($0, nil, options) }, options)
+    }
+
+    /// Brings the rows of a table or query that changed on the server since the last pull with the same query id.
+    /// Otherwise as ``pull(_:_:options:)``.
+    ///
+    /// - Parameters:
+    ///   - source: A table, or a query: a table and a predicate. A predicate other than the last one under this id
+    ///     starts from the beginning.
+    ///   - queryID: A name for the query, 1 to 128 characters. A reconciling pull does not use it.
+    ///   - options: How it is done.
+    /// - Returns: What changed locally.
+    /// - Throws: As ``pull(_:_:options:)``, and ``SyncError/Code/invalidParameter`` for an id that is none.
+    @discardableResult
+    public func pull(
+        _ source: any SyncSource,
+        queryID: String,
+        options: PullOptions = .init()
+    ) async throws -> PullReport {
+        try await pull([try pulledQuery(source, queryID, options)], options)
+    }
+
+    /// Brings all rows of a query, and removes those that are not on the server.
+    @available(*, deprecated, message: "Pull with the option 'reconciles'.")
+    @discardableResult
+    public func pullAll(_ query: Query) async throws -> PullReport {
+        try await pull(query, options: .init(reconciles: true))
+    }
+
+    /// Has the next pull of a query start from the beginning.
+    ///
+    /// - Parameters:
+    ///   - source: The table or query.
+    ///   - queryID: The name that its pulls were given, if they were.
+    ///   - parameters: Those of its pulls, where they were given no name.
+    /// - Throws: `StoreError`; `CancellationError`.
+    public func resetDeltaToken(
+        of source: any SyncSource,
+        queryID: String? = nil,
+        parameters: [String: String] = [:]
+    ) async throws {
+        let query = source.source
+        let id = try queryID ?? PullRunner.defaultQueryID(of: query, parameters)
+        try await coordination.pullGate.withTurn {
+            try await store.write { transaction in
+                try PullCursorStorage.remove(id, of: query.table, &transaction)
+                try PurgedRowStorage.removeAll(id, of: query.table, &transaction)
+            }
+        }
+    }
+
+    // MARK: How
+
+    /// A query to pull, and the name under which its progress is kept.
+    private struct PulledQuery {
+        let query: Query
+        let queryID: String
+        let table: TableDefinition
+    }
+
+    private func pull(_ queries: [PulledQuery], _ options: PullOptions) async throws -> PullReport {
+        let names = Set(queries.map(\.table.name))
+        return try await coordination.pullGate.withTurn {
+            var push: PushReport?
+            if options.order ?? .pushFirst == .pushFirst { push = try await pushWaiting(of: names) }
+            do {
+                var report = try await bring(queries, options)
+                report.push = push
+                if options.order == .pullFirst {
+                    report.pruned = try await prune(queries.map(\.table))
+                    report.push = try await pushWaiting(of: names)
+                }
+                return report
+            } catch var error as SyncError {
+                // What was sent has arrived, whatever became of the rest.
+                error.push = error.push ?? push
+                throw error
+            }
+        }
+    }
+
+    /// Sends everything that waits, when a change of one of the tables does.
+    private func pushWaiting(of tables: Set<String>) async throws -> PushReport? {
+        let waiting = try await store.read { transaction in
+            var count = 0
+            for table in tables { count += try OperationQueue.countToSend(of: table, &transaction) }
+            return count
+        }
+        return waiting > 0 ? try await push() : nil
+    }
+
+    private func bring(_ queries: [PulledQuery], _ options: PullOptions) async throws -> PullReport {
+        var work = PullRunner.Work(
+            bounds: PullBounds(options, clock),
+            progress: PullProgress(tables: queries.count)
+        )
+        let requests = RequestCounter()
+        try await requests.counting {
+            for query in queries {
+                let runner = runner(query.table, options)
+                if options.reconciles {
+                    try await runner.reconcile(query.query, &work)
+                } else {
+                    try await runner.runIncrementally(query.query, queryID: query.queryID, &work)
+                }
+            }
+        }
+        work.report.requests = requests.count
+        return work.report
+    }
+
+    func runner(_ table: TableDefinition, _ options: PullOptions) -> PullRunner {
+        PullRunner(
+            store: store,
+            remote: remote,
+            coordination: coordination,
+            table: table,
+            pageSize: options.pageSize.map { max(1, $0) } ?? pageSize,
+            parameters: options.parameters,
+            tellProgress: options.progress,
+            events: events
+        )
+    }
+
+    private func prune(_ tables: [TableDefinition]) async throws -> Int {
+        let schema = store.schema
+        let storesUndeclaredColumns = store.capabilities.contains(.unknownColumns)
+        return try await coordination.gate.withTurn {
+            try await store.write { transaction in
+                var pruned = 0
+                for table in tables {
+                    pruned += try QueuePruning(
+                        table: table,
+                        schema: schema,
+                        storesUndeclaredColumns: storesUndeclaredColumns
+                    )
+                    .prune(&transaction)
+                }
+                return pruned
+            }
+        }
+    }
+
+    private func pulledQuery(
+        _ source: any SyncSource,
+        _ queryID: String?,
+        _ options: PullOptions
+    ) throws -> PulledQuery {
+        let query = source.source
+        let table = try checked(query)
+        guard query.limit == nil || options.reconciles, (1...128).contains(queryID?.count ?? 1) else {
+            throw SyncError(
+                .invalidParameter,
+                "An incremental pull takes a query without a limit, and a query id of 1 to 128 characters."
+            )
+        }
+        let id = try queryID ?? PullRunner.defaultQueryID(of: query, options.parameters)
+        return PulledQuery(query: query, queryID: id, table: table)
+    }
+
+    private func checked(_ query: Query) throws -> TableDefinition {
+        let table = try self.table(query.table).definition
+        guard query.order.isEmpty, query.offset == 0, query.selection == nil, !query.includesTotalCount else {
+            throw SyncError(
+                .invalidParameter,
+                "A pull takes a query with a predicate only: no order, offset, selection or total count."
+            )
+        }
+        guard !query.asksForSyncStates else {
+            throw SyncError(
+                .invalidParameter,
+                "The sync state of a row is known on this device only; the server cannot be asked by it."
+            )
+        }
+        var columns: [String] = []
+        try query.validated(for: table).predicate?.collectColumns(into: &columns)
+        if let local = table.columns.first(where: { $0.isLocal && columns.contains($0.name) }) {
+            throw SyncError(
+                .invalidParameter,
+                "Column '\(local.name)' stays on this device; the server cannot be asked by it."
+            )
+        }
+        return table
+    }
+}

@@ -1,0 +1,89 @@
+public import SyncContract
+
+extension SyncContext {
+    /// Removes rows locally, without telling the server.
+    ///
+    /// A whole table starts anew: its next pulls bring everything. Rows of a condition stay away as long as they do not
+    /// change on the server, because the progress of pulls is kept; a reconciling pull brings them back, and so does a
+    /// pull that starts from the beginning.
+    ///
+    /// A purge waits for the pull that is under way.
+    ///
+    /// - Parameters:
+    ///   - source: A table, or a query.
+    ///   - resettingDeltaTokens: Whether the table's next incremental pulls start from the beginning; nil when the
+    ///     source is a whole table.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/purgeAbortedPendingChanges`` when changes of the rows wait,
+    ///   for a whole table changes of any of its rows. Nothing is removed then.
+    public func purge(_ source: any SyncSource, resettingDeltaTokens: Bool? = nil) async throws {
+        let query = source.source
+        let purge = Purge(query, try table(query.table).definition, remote, resettingDeltaTokens)
+        try await coordination.pullGate.withTurn {
+            try await coordination.gate.withTurn {
+                try await store.write { transaction in
+                    let waiting = try purge.waiting(&transaction)
+                    guard waiting.isEmpty else {
+                        throw SyncError(
+                            .purgeAbortedPendingChanges,
+                            "\(waiting.count) changes of table '\(query.table)' were not sent; push them first, or force"
+                                + " the purge to give them up."
+                        )
+                    }
+                    try purge.run(&transaction)
+                }
+            }
+        }
+    }
+
+    /// Removes the rows of a query locally, with the changes of exactly these rows that wait, and their errors.
+    ///
+    /// The changes are lost: the server never learns of them. All or nothing. Deletions that wait stay: their rows are
+    /// here no longer. Otherwise as ``purge(_:resettingDeltaTokens:)``; a query for a whole table is as
+    /// ``forcePurge(_:)``.
+    ///
+    /// - Returns: How many changes were given up, those in conflict and those that failed included.
+    @discardableResult
+    public func forcePurge(_ query: Query, resettingDeltaTokens: Bool? = nil) async throws -> Int {
+        let purge = Purge(query, try table(query.table).definition, remote, resettingDeltaTokens)
+        guard !purge.takesWholeTable else { return try await forcePurge(query.table) }
+        let schema = store.schema
+        return try await coordination.pullGate.withTurn {
+            try await coordination.gate.withTurn {
+                try await store.write { transaction in
+                    let waiting = try purge.waiting(&transaction)
+                    for number in waiting {
+                        guard let operation = try OperationQueue.operation(number, &transaction, schema) else {
+                            continue
+                        }
+                        try OperationQueue.remove(operation, &transaction)
+                    }
+                    try purge.run(&transaction)
+                    return waiting.count
+                }
+            }
+        }
+    }
+
+    /// Removes all rows of a table locally, with the changes that wait, their errors and the delta tokens.
+    ///
+    /// The changes are lost: the server never learns of them. All or nothing. The name may be that of a table that is
+    /// not declared any more: its rows, which are out of reach then, stay, and its changes are given up.
+    ///
+    /// - Returns: How many changes were given up, those in conflict and those that failed included.
+    @discardableResult
+    public func forcePurge(_ table: String) async throws -> Int {
+        let isDeclared = store.schema.tables.contains { $0.name == table }
+        return try await coordination.pullGate.withTurn {
+            try await coordination.gate.withTurn {
+                try await store.write { transaction in
+                    let givenUp = try OperationQueue.removeAll(of: table, &transaction)
+                    try Purge.removeTraces(of: table, &transaction)
+                    try PullCursorStorage.removeAll(of: table, &transaction)
+                    try ConfigurationTable.removeShownColumns(of: table, &transaction)
+                    if isDeclared { try transaction.delete(Query(table)) }
+                    return givenUp
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+public import RemoteContract
+internal import SyncContract
+
+extension SyncContext {
+    /// The rows of the server that do not fit their table, or that the server cannot hand over, with the reason, by table
+    /// and id.
+    ///
+    /// Each leaves the list when it comes. It comes with the pull after its next change; it is asked for again by the
+    /// first pull after the declaration of its table has changed, and by ``retrySetAsideRows()``.
+    public func setAsideRows() async throws -> [SetAsideRow] {
+        let schema = store.schema
+        return try await store.read { try SetAsideStorage.all(schema, &$0) }
+    }
+
+    /// Asks for the rows set aside again.
+    ///
+    /// - Returns: What came, and what is set aside still.
+    /// - Throws: As ``pull(_:_:options:)``.
+    @discardableResult
+    public func retrySetAsideRows() async throws -> PullReport {
+        try await coordination.pullGate.withTurn {
+            let tables = store.schema.tables
+            try await store.write { transaction in
+                for table in tables { try SetAsideStorage.makeDue(table, &transaction) }
+            }
+            var work = PullRunner.Work(bounds: PullBounds(.init(), clock), progress: PullProgress(tables: tables.count))
+            let requests = RequestCounter()
+            try await requests.counting {
+                for table in tables { try await runner(table, .init()).retrySetAside(&work) }
+            }
+            work.report.requests = requests.count
+            return work.report
+        }
+    }
+}

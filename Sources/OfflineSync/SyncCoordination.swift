@@ -1,0 +1,37 @@
+internal import Synchronization
+internal import SyncContract
+
+/// What all contexts of one store share: whose turn it is, and which answers were recorded.
+///
+/// Several contexts over one store object are as safe as one: they find each other by that object. A store that is a
+/// value has no identity, and each of its contexts stands alone.
+final class SyncCoordination: Sendable {
+    /// Whose turn it is to change what the server's word changes: a whole push, one page of a pull, a purge.
+    let gate = SerialGate()
+
+    /// Which pull or purge is under way. One that waits for both gates takes this one first.
+    let pullGate = SerialGate()
+
+    /// Which answers were recorded while a page was under way.
+    let answers = AnswerLog()
+
+    private struct Entry: Sendable {
+        weak let coordination: SyncCoordination?
+    }
+
+    private static let shared = Mutex<[ObjectIdentifier: Entry]>([:])
+
+    /// What the contexts of a store share.
+    static func of(_ store: any SyncContextDataSource) -> SyncCoordination {
+        guard type(of: store) is AnyClass else { return SyncCoordination() }
+        // A context holds its store. So as long as an entry's object lives, the address is that of the same store.
+        let identity = ObjectIdentifier(store as AnyObject)
+        return shared.withLock { entries in
+            if let coordination = entries[identity]?.coordination { return coordination }
+            entries = entries.filter { $0.value.coordination != nil }
+            let coordination = SyncCoordination()
+            entries[identity] = Entry(coordination: coordination)
+            return coordination
+        }
+    }
+}

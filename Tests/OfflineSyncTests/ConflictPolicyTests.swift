@@ -1,0 +1,159 @@
+import DatasyncHTTP
+import OfflineSync
+import SyncContract
+import Synchronization
+import Testing
+
+@Suite("Conflicts that are settled while a push runs")
+struct ConflictPolicyTests {
+    /// The laptop has changed an item that the phone has changed, or deleted, meanwhile.
+    private func conflict(
+        _ dialect: DatasyncDialect = .datasync,
+        deleted: Bool = false,
+        _ body: (SyncWorld) async throws -> Void
+    ) async throws {
+        try await SyncWorld.with(dialect) { world in
+            try await world.shareItem()
+            if deleted {
+                try await world.phone.table.delete("a")
+            } else {
+                try await world.phone.table.update(Record(id: "a", ["text": "theirs"]))
+            }
+            _ = try await world.phone.context.push()
+            try await world.laptop.table.update(Record(id: "a", ["text": "mine"]))
+            try await body(world)
+        }
+    }
+
+    @Test("the client wins, also over a deletion", arguments: DatasyncDialect.allCases, [true, false])
+    func clientWins(_ dialect: DatasyncDialect, _ deleted: Bool) async throws {
+        try await conflict(dialect, deleted: deleted) { world in
+            world.laptop.context.conflictPolicy = .clientWins
+            let report = try await world.laptop.context.push()
+            #expect(report.notTaken.isEmpty && report.pushed == 1)
+            #expect(world.onServer() == ["a": "mine"])
+            let entry = try #require(try await world.laptop.context.journal().first)
+            #expect(entry.decision == .keptMine && entry.itemID == "a" && entry.table == "TodoItem")
+            #expect(entry.givenUp?["text"] == (deleted ? "milk" : "theirs"))
+        }
+    }
+
+    @Test("the server wins, also with a deletion", arguments: DatasyncDialect.allCases, [true, false])
+    func serverWins(_ dialect: DatasyncDialect, _ deleted: Bool) async throws {
+        try await conflict(dialect, deleted: deleted) { world in
+            let laptop = world.laptop
+            laptop.context.conflictPolicy = .serverWins
+            #expect(try await laptop.context.push().notTaken.isEmpty)
+            #expect(try await laptop.text("a") == (deleted ? nil : "theirs"))
+            #expect(try await laptop.context.operations().isEmpty)
+            let entry = try #require(try await laptop.context.journal().first)
+            #expect(entry.decision == .tookServer && entry.givenUp?["text"] == "mine")
+        }
+    }
+
+    @Test("a merge is given base, local and server, and is sent in the same push")
+    func merge() async throws {
+        try await conflict { world async throws in
+            let laptop = world.laptop
+            laptop.context.conflictPolicy = .serverWins
+            laptop.table.conflictPolicy = .merge { conflict in
+                #expect(conflict.baseItem?["text"] == "milk")
+                #expect(conflict.item?["text"] == "mine")
+                var merged = try #require(conflict.serverItem)
+                merged["text"] = "both"
+                return .keepMerged(merged)
+            }
+            #expect(try await laptop.context.push().pushed == 1)
+            #expect(world.onServer() == ["a": "both"])
+            #expect(try await laptop.context.journal().map(\.decision) == [.keptMerged])
+        }
+    }
+
+    @Test("a merge in items of a type")
+    func typedMerge() async throws {
+        struct Item: Codable, Identifiable, Sendable {
+            var id = ""
+            var text: String?
+        }
+        try await conflict { world async throws in
+            let items: SyncItemTable<Item> = try world.laptop.context.table("TodoItem")
+            items.setConflictPolicy(
+                .merge { conflict in
+                    var merged = try #require(conflict.item)
+                    merged.text = "\(conflict.baseItem?.text ?? ""), \(conflict.serverItem?.text ?? "")"
+                    return .keepMerged(merged)
+                }
+            )
+            #expect(try await world.laptop.context.push().pushed == 1)
+            #expect(world.onServer() == ["a": "milk, theirs"])
+        }
+    }
+
+    @Test("a merge that gives nothing stores the conflict; one that fails does so, too, and ends the push")
+    func undecided() async throws {
+        struct Undecided: Error {}
+        try await conflict { world async throws in
+            let laptop = world.laptop
+            laptop.table.conflictPolicy = .merge { _ in throw Undecided() }
+            await #expect(throws: Undecided.self) { _ = try await laptop.context.push() }
+            #expect(try await laptop.onlyError().isConflict)
+            laptop.table.conflictPolicy = .merge { _ in nil }
+            #expect(try await laptop.context.push().conflicts.count == 1)
+            #expect(try await laptop.context.journal().isEmpty)
+            #expect(world.onServer() == ["a": "theirs"])
+        }
+    }
+
+    @Test("a decision for an item that is edited while it is asked for is not carried out")
+    func editedMeanwhile() async throws {
+        try await conflict { world async throws in
+            let laptop = world.laptop
+            laptop.table.conflictPolicy = .merge { _ in
+                try await laptop.table.update(Record(id: "a", ["text": "newer"]))
+                return .takeServer
+            }
+            _ = try await laptop.context.push()
+            #expect(try await laptop.text("a") == "newer")
+            #expect(try await laptop.context.operations().map(\.state) == [.pending])
+            #expect(try await laptop.context.journal().isEmpty)
+        }
+    }
+
+    @Test("somebody who is always faster does not keep a push for ever")
+    func endless() async throws {
+        try await conflict { world async throws in
+            let (phone, laptop) = (world.phone, world.laptop)
+            let asked = Mutex(0)
+            laptop.table.conflictPolicy = .merge { _ in
+                let count = asked.withLock { asked in
+                    asked += 1
+                    return asked
+                }
+                try await phone.table.update(Record(id: "a", ["text": .string("theirs \(count)")]))
+                _ = try await phone.context.push()
+                return .keepMine
+            }
+            #expect(try await laptop.context.push().conflicts.count == 1)
+            #expect(asked.withLock { $0 } <= 6)
+        }
+    }
+
+    @Test("the journal keeps the last decisions, the newest first, until it is cleared")
+    func journal() async throws {
+        try await SyncWorld.with(.datasync) { world async throws in
+            let laptop = world.laptop
+            laptop.context.conflictPolicy = .serverWins
+            for id in ["a", "b", "c"] {
+                try await world.shareItem(id)
+                try await world.phone.table.update(Record(id: .string(id), ["text": "theirs"]))
+                _ = try await world.phone.context.push()
+                try await laptop.table.update(Record(id: .string(id), ["text": "mine"]))
+                _ = try await laptop.context.push()
+            }
+            #expect(try await laptop.context.journal().map(\.itemID) == ["c", "b", "a"])
+            #expect(try await laptop.store.verifyQueue().isEmpty)
+            try await laptop.context.clearJournal()
+            #expect(try await laptop.context.journal().isEmpty)
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import DatasyncEmulator
+import DatasyncHTTP
+import OfflineSync
+import SyncContract
+import Testing
+
+@Suite("Further ways to settle what the server did not take")
+struct FurtherResolutionTests {
+    private func conflict(
+        _ dialect: DatasyncDialect,
+        _ body: (SyncWorld, TableOperationError<Record>) async throws -> Void
+    ) async throws {
+        try await SyncWorld.with(dialect) { world in
+            try await world.shareItem()
+            try await world.phone.table.update(Record(id: "a", ["text": "theirs"]))
+            _ = try await world.phone.context.push()
+            try await world.laptop.table.update(Record(id: "a", ["text": "mine"]))
+            _ = try await world.laptop.context.push()
+            try await body(world, try await world.laptop.onlyError())
+        }
+    }
+
+    @Test("the local row stays, and nothing is sent", arguments: DatasyncDialect.allCases)
+    func keepLocal(_ dialect: DatasyncDialect) async throws {
+        try await conflict(dialect) { world, error in
+            let laptop = world.laptop
+            try await laptop.context.resolve(error, with: .keepLocal())
+            #expect(try await laptop.text("a") == "mine")
+            #expect(try await laptop.context.push().pushed == 0)
+            #expect(world.onServer() == ["a": "theirs"])
+            // What is changed later goes over the row that was seen.
+            try await laptop.table.update(Record(id: "a", ["text": "later"]))
+            #expect(try await laptop.context.push().conflicts.isEmpty)
+            #expect(world.onServer() == ["a": "later"])
+        }
+    }
+
+    @Test("the local row becomes any row, and nothing is sent")
+    func keepOther() async throws {
+        try await conflict(.datasync) { world, error in
+            try await world.laptop.context.resolve(error, with: .keepLocal(Record(id: "a", ["text": "other"])))
+            #expect(try await world.laptop.text("a") == "other")
+            #expect(try await world.laptop.context.operations().isEmpty)
+        }
+    }
+
+    @Test("the row is deleted instead, over what the server has", arguments: DatasyncDialect.allCases)
+    func deleteInstead(_ dialect: DatasyncDialect) async throws {
+        try await conflict(dialect) { world, error in
+            let laptop = world.laptop
+            try await laptop.context.resolve(error, with: .deleteInstead)
+            #expect(try await laptop.text("a") == nil)
+            #expect(try await laptop.context.push().pushed == 1)
+            #expect(world.onServer().isEmpty)
+        }
+    }
+
+    @Test("refused changes are sent again when asked for, all or one")
+    func retry() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            for id in ["a", "b"] { try await laptop.table.insert(["text": "milk"], id: id) }
+            world.emulator.inject(.respond(EmulatorResponse(400), times: 2) { $0.method == "POST" })
+            #expect(try await laptop.context.push().failures.count == 2)
+            #expect(try await laptop.context.push().pushed == 0)
+            let first = try #require(try await laptop.context.operations().first)
+            try await laptop.context.retry(first)
+            #expect(try await syncErrorCode { try await laptop.context.retry(first) } == .operationChanged)
+            #expect(try await laptop.context.push().pushed == 1)
+            #expect(try await laptop.context.retryRefused() == 1)
+            #expect(try await laptop.context.push().pushed == 1)
+            #expect(world.onServer() == ["a": "milk", "b": "milk"])
+        }
+    }
+}

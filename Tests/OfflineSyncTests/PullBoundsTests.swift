@@ -1,0 +1,138 @@
+import OfflineSync
+import ReferenceStore
+import RemoteContract
+import StoreConformance
+import Synchronization
+import SyncContract
+import Testing
+
+/// A server whose rows never end: each page has ten more, and its cursor goes on behind them.
+private func endless(_ whenAsked: @escaping @Sendable (Int) -> Void = { _ in }) -> ScriptedRemote {
+    ScriptedRemote { request, number in
+        whenAsked(number)
+        let start =
+            switch request.position {
+            case .everything, .changes(since: nil): 0
+            case .changes(let cursor?): Int(cursor) ?? 0
+            case .next(let text): Int(text) ?? 0
+            }
+        let end = start + min(10, request.pageSize ?? 10)
+        return PullPage(
+            records: (start..<end).map { serverRow("r\($0)") },
+            next: .next("\(end)"),
+            cursor: "\(end)",
+            totalCount: 1_000
+        )
+    }
+}
+
+@Suite("A pull that is bounded", .timeLimit(.minutes(3)))
+struct PullBoundsTests {
+    private let query = Query("TodoItem")
+
+    @Test("stops when enough rows have come; what came stays, and the next one goes on", arguments: [1, 7, 25, 60])
+    func rows(_ maximum: Int) async throws {
+        let context = SyncContext(store: try makeStore(), remote: endless())
+        for round in 1...4 {
+            let report = try await context.pull(query, options: .init(maximumRows: maximum))
+            #expect(!report.isComplete && report.received >= maximum && report.received < maximum + 10)
+            #expect(try await texts(context).count >= round * maximum)
+        }
+        let ids = Set(try await texts(context).keys)
+        #expect(ids == Set((0..<ids.count).map { "r\($0)" }), "without a gap")
+    }
+
+    @Test("is exact where the server gives as many rows as it is asked for")
+    func exact() async throws {
+        let context = SyncContext(store: try makeStore(), remote: endless())
+        #expect(try await context.pull(query, options: .init(maximumRows: 7)).received == 7)
+        #expect(try await context.pull(query, options: .init(maximumRows: 25)).received == 25)
+    }
+
+    @Test("stops when its time is over, by the context's clock")
+    func time() async throws {
+        let clock = ManualClock()
+        let remote = endless { _ in clock.advance(by: .seconds(1)) }
+        let context = SyncContext(store: try makeStore(), remote: remote, clock: clock)
+        let report = try await context.pull(query, options: .init(maximumTime: .seconds(4)))
+        #expect(!report.isComplete)
+        #expect(remote.requests.count == 4)
+        #expect(report.received >= 30)
+        try await context.pull(query, options: .init(maximumTime: .seconds(4)))
+        let ids = Set(try await texts(context).keys)
+        #expect(ids.count >= 60 && ids == Set((0..<ids.count).map { "r\($0)" }))
+    }
+
+    @Test("goes beyond rows that are here already: they do not count")
+    func progressPastKnownRows() async throws {
+        let rows = (0..<30).map { serverRow("r\($0)") }
+        // A remote without cursors: each pull begins at the beginning.
+        let remote = ScriptedRemote { request, _ in
+            let start = if case .next(let text) = request.position { Int(text) ?? 0 } else { 0 }
+            let end = min(rows.count, start + min(5, request.pageSize ?? 5))
+            return PullPage(records: Array(rows[start..<end]), next: end < rows.count ? .next("\(end)") : nil)
+        }
+        let context = SyncContext(store: try makeStore(), remote: remote)
+        var pulls = 0
+        repeat {
+            pulls += 1
+        } while try await !context.pull(query, options: .init(maximumRows: 3)).isComplete && pulls < 50
+        #expect(pulls <= 11)
+        #expect(try await texts(context).count == 30)
+    }
+
+    @Test("tells its progress, exact where the server counts")
+    func progress() async throws {
+        let told = Mutex<[SyncProgress]>([])
+        let options = PullOptions { progress in told.withLock { $0.append(progress) } }
+        let counted = ScriptedRemote(pages: [
+            PullPage(records: (0..<4).map { serverRow("a\($0)") }, totalCount: 10),
+            PullPage(records: (0..<4).map { serverRow("b\($0)") }, totalCount: 6),
+            PullPage(records: (0..<2).map { serverRow("c\($0)") }, totalCount: 2),
+        ])
+        try await SyncContext(store: try makeStore(), remote: counted).pull(query, options: options)
+        let exact = told.withLock { $0 }
+        #expect(exact.map(\.completed) == [4, 8, 10] && exact.allSatisfy { $0.total == 10 && $0.isExact })
+        #expect(exact.map(\.isTransferComplete) == [false, false, true])
+
+        told.withLock { $0 = [] }
+        let uncounted = ScriptedRemote(pages: (0..<5).map { PullPage(records: [serverRow("a\($0)")]) })
+        try await SyncContext(store: try makeStore(), remote: uncounted).pull(query, options: options)
+        let guessed = told.withLock { $0 }
+        #expect(guessed.count == 5 && guessed.dropLast().allSatisfy { !$0.isExact && $0.progressEstimate < 1 })
+        #expect(guessed.map(\.progressEstimate) == guessed.map(\.progressEstimate).sorted())
+        #expect(guessed.last?.progressEstimate == 1)
+    }
+
+    @Test("is killed between any two transactions: the next one goes on, and no row is missing", arguments: 1...12)
+    func killed(_ call: Int) async throws {
+        for moment in StoreFault.Moment.allCases {
+            let base = try makeStore()
+            let rows = (0..<30).map { serverRow("r\($0)") }
+            let remote = ScriptedRemote { request, _ in
+                let start =
+                    switch request.position {
+                    case .everything, .changes(since: nil): 0
+                    case .changes(let text?), .next(let text): Int(text) ?? 0
+                    }
+                let end = min(rows.count, start + 5)
+                return PullPage(
+                    records: Array(rows[start..<end]),
+                    next: end < rows.count ? .next("\(end)") : nil,
+                    cursor: "\(end)"
+                )
+            }
+            let dying = SyncContext(
+                store: FaultyStore(base) { $0.number >= call ? .fails(moment) : nil },
+                remote: remote
+            )
+            _ = try? await dying.pull(query)
+            let context = SyncContext(store: base, remote: remote)
+            let before = try await texts(context).count
+            let report = try await context.pull(query)
+            #expect(before % 5 == 0, "whole pages")
+            #expect(report.received == 30 - before, "what was applied is not asked for again")
+            #expect(try await texts(context).count == 30)
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import DatasyncEmulator
+import DatasyncHTTP
+import OfflineSync
+import ReferenceStore
+import RemoteContract
+import SyncContract
+import Testing
+
+@Suite("How a pull is asked for")
+struct PullOptionsTests {
+    @Test("several tables and conditions in one call, each with its own progress")
+    func severalTables() async throws {
+        let other = TableDefinition("Other", columns: [.init("text", .string)])
+        let store = MemoryStore(try StoreSchema([todoTable, other]))
+        let remote = ScriptedRemote { request, _ in
+            guard case .changes(since: nil) = request.position else { return PullPage(records: []) }
+            return PullPage(records: [serverRow("in\(request.table)")], cursor: "c")
+        }
+        let context = SyncContext(store: store, remote: remote)
+        let todos = try context.table("TodoItem")
+        let done = todos.query.filtered(by: Column("complete") == true)
+        let report = try await context.pull(todos, done, try context.table("Other"))
+        #expect(report.received == 2, "the condition brings the row that is here already")
+        #expect(report.requests == 0 && remote.requests.count == 3)
+        try await context.pull(todos, done, try context.table("Other"))
+        #expect(remote.requests.dropFirst(3).allSatisfy { $0.position == .changes(since: "c") })
+    }
+
+    @Test(
+        "what waits in any of the tables is pushed first, or last, or not at all",
+        arguments: DatasyncDialect.allCases
+    )
+    func order(_ dialect: DatasyncDialect) async throws {
+        try await SyncWorld.with(dialect) { world in
+            let (context, table) = (world.laptop.context, world.laptop.table)
+            try await table.insert(["text": "milk"], id: "a")
+            #expect(try await table.pull(options: .init(order: .pullOnly)).push == nil)
+            #expect(world.onServer().isEmpty)
+            #expect(try await context.status().pending == 1)
+            #expect(try await table.pull(options: .init(order: .pullFirst)).push?.pushed == 1)
+            #expect(world.onServer() == ["a": "milk"])
+        }
+    }
+
+    @Test("a pull that comes first drops what the server has already, and pushes the rest")
+    func pruning() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            for id in ["a", "b", "c"] { try await world.shareItem(id) }
+            let laptop = world.laptop
+            for id in ["a", "b"] {
+                try await world.phone.table.update(Record(id: .string(id), ["text": "same"]))
+            }
+            try await world.phone.table.delete("c")
+            _ = try await world.phone.context.push()
+            try await laptop.table.update(Record(id: "a", ["text": "same"]))
+            try await laptop.table.update(Record(id: "b", ["text": "other"]))
+            try await laptop.table.delete("c")
+            let report = try await laptop.table.pull(queryID: "all", options: .init(order: .pullFirst))
+            #expect(report.pruned == 2)
+            #expect(report.notTaken.map(\.itemID) == ["b"])
+            #expect(try await laptop.context.operations().map(\.itemID) == ["b"])
+            #expect(try await laptop.texts() == ["a": "same", "b": "other"])
+            #expect(try await laptop.table.read("a")?.version == world.phone.table.read("a")?.version)
+        }
+    }
+
+    @Test(
+        "parameters go with every request for a page, and belong to the progress",
+        arguments: DatasyncDialect.allCases
+    )
+    func parameters(_ dialect: DatasyncDialect) async throws {
+        try await SyncWorld.with(dialect, pageSize: 2, age: 60_000) { world in
+            try world.emulator.seed((0..<5).map { ["id": .string("r\($0)")] }, in: "TodoItem")
+            let table = world.laptop.table
+            let options = PullOptions(parameters: ["tenant": "a&b c", "é": "1"])
+            #expect(try await table.pull(queryID: "all", options: options).received == 5)
+            let targets = world.emulator.requests.map(\.request.query)
+            #expect(targets.count > 2)
+            #expect(targets.allSatisfy { $0.contains("tenant=a%26b%20c") && $0.contains("%C3%A9=1") })
+            #expect(try await table.pull(queryID: "all", options: options).requests == 1)
+            #expect(try await table.pull(queryID: "all").requests > 1, "without them it is another query")
+            for name in ["$top", "__includeDeleted", ""] {
+                let error = await #expect(throws: SyncError.self) {
+                    try await table.pull(options: .init(parameters: [name: "1"]))
+                }
+                #expect((error?.cause as? RemoteError)?.code == .invalidRequest)
+            }
+        }
+    }
+
+    @Test("a remote that takes no parameters says so")
+    func refusedParameters() async throws {
+        let context = SyncContext(store: try makeStore(), remote: UnavailableRemote.unreachable)
+        let error = await #expect(throws: SyncError.self) {
+            try await context.pull(Query("TodoItem"), options: .init(parameters: ["a": "b"]))
+        }
+        #expect((error?.cause as? RemoteError)?.message.contains("no further parameters") == true)
+    }
+
+    @Test("the page size of a pull goes before that of the context")
+    func pageSize() async throws {
+        let remote = ScriptedRemote(pages: [PullPage(records: [])])
+        let context = SyncContext(store: try makeStore(), remote: remote, pageSize: 70)
+        try await context.pull(Query("TodoItem"))
+        try await context.pull(Query("TodoItem"), options: .init(pageSize: 3))
+        #expect(remote.requests.map(\.pageSize) == [70, 3])
+    }
+
+    @Test("a query without a name has its own progress for each set of parameters")
+    func namesWithParameters() async throws {
+        let remote = ScriptedRemote { _, number in PullPage(records: [], cursor: "\(number)") }
+        let context = SyncContext(store: try makeStore(), remote: remote)
+        for tenant in ["a", "b", "a", "b"] {
+            try await context.pull(Query("TodoItem"), options: .init(parameters: ["tenant": tenant]))
+        }
+        #expect(remote.requests.suffix(2).map(\.position) == [.changes(since: "1"), .changes(since: "2")])
+        try await context.resetDeltaToken(of: Query("TodoItem"), parameters: ["tenant": "a"])
+        try await context.pull(Query("TodoItem"), options: .init(parameters: ["tenant": "a"]))
+        #expect(remote.requests.last?.position == .changes(since: nil))
+    }
+
+    @Test("one query's token is reset, and no other")
+    func reset() async throws {
+        try await SyncWorld.with(.datasync, age: 60_000) { world in
+            try await world.shareItem()
+            let (context, table) = (world.laptop.context, world.laptop.table)
+            try await table.pull()
+            try await world.laptop.store.delete(table.query)
+            try await context.resetDeltaToken(of: table)
+            #expect(try await world.laptop.pull().received == 0, "the named one goes on")
+            #expect(try await table.pull().received == 1)
+            try await world.laptop.store.delete(table.query)
+            try await context.resetDeltaToken(of: table, queryID: "all")
+            #expect(try await table.pull().received == 0)
+            #expect(try await world.laptop.pull().received == 1)
+        }
+    }
+}

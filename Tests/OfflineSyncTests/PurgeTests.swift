@@ -1,0 +1,183 @@
+import DatasyncEmulator
+import DatasyncHTTP
+import OfflineSync
+import RemoteContract
+import Synchronization
+import SyncContract
+import Testing
+
+@Suite("Purging", .timeLimit(.minutes(3)))
+struct PurgeTests {
+    private let done = Query("TodoItem").filtered(by: Column("complete") == true)
+
+    /// The laptop holds four rows, two of which are done.
+    private func withRows(
+        _ dialect: DatasyncDialect = .datasync,
+        age: Int64 = 0,
+        _ body: (SyncWorld) async throws -> Void
+    ) async throws {
+        try await SyncWorld.with(dialect, age: age) { world in
+            for id in ["a", "b", "c", "d"] {
+                try await world.phone.table.insert(["text": .string(id), "complete": .bool(id < "c")], id: id)
+            }
+            _ = try await world.phone.context.push()
+            try await world.laptop.pull()
+            try await body(world)
+        }
+    }
+
+    @Test(
+        "the rows of a condition stay away, also those that the next pull asks for again",
+        arguments: DatasyncDialect.allCases,
+        [0, 60_000] as [Int64]
+    )
+    func condition(_ dialect: DatasyncDialect, _ age: Int64) async throws {
+        try await withRows(dialect, age: age) { world in
+            let laptop = world.laptop
+            try await laptop.context.purge(done)
+            for _ in 0..<3 {
+                #expect(try await laptop.pull().received == 0)
+                #expect(Set(try await laptop.texts().keys) == ["c", "d"])
+            }
+            try await world.phone.table.update(Record(id: "a", ["text": "changed"]))
+            _ = try await world.phone.context.push()
+            try await laptop.pull()
+            #expect(try await laptop.texts() == ["a": "changed", "c": "c", "d": "d"], "a change brings a row back")
+            try await laptop.pull()
+            #expect(try await laptop.text("a") == "changed")
+            try await laptop.context.pull(laptop.table, options: .init(reconciles: true))
+            #expect(try await laptop.texts() == world.onServer())
+        }
+    }
+
+    @Test("a whole table starts anew: purge and pull do not give an empty list", arguments: [false, true])
+    func wholeTable(_ isForced: Bool) async throws {
+        try await withRows(age: 60_000) { world in
+            let laptop = world.laptop
+            try await laptop.context.purge(done)
+            if isForced { try await laptop.table.forcePurge() } else { try await laptop.table.purge() }
+            #expect(try await laptop.texts().isEmpty)
+            #expect(try await laptop.pull().received == 4)
+            #expect(try await laptop.texts() == world.onServer())
+        }
+    }
+
+    @Test("told otherwise, a table stays empty and a condition starts anew")
+    func otherwise() async throws {
+        try await withRows { world in
+            let laptop = world.laptop
+            try await laptop.context.purge(done, resettingDeltaTokens: true)
+            try await laptop.pull()
+            #expect(try await laptop.texts().count == 4)
+            try await laptop.table.purge(resettingDeltaTokens: false)
+            try await laptop.pull()
+            #expect(try await laptop.texts().isEmpty)
+        }
+    }
+
+    @Test("what is kept away is remembered until the cursor has passed it, and no longer")
+    func remembered() async throws {
+        let page = Mutex(
+            PullPage(records: [serverRow("a", stamp: 5_000), serverRow("b", stamp: 9_000)], cursor: "4000")
+        )
+        let passes: @Sendable (Record, String) -> Bool = { row, cursor in
+            (row.updatedAt?.milliseconds ?? 0) < Int64(cursor) ?? 0
+        }
+        let remote = ScriptedRemote(passes: passes) { _, _ in page.withLock { $0 } }
+        let store = try makeStore()
+        let context = SyncContext(store: store, remote: remote)
+        func remembered() async throws -> Int {
+            try await store.read(
+                Query(SystemTables.configuration.name).filtered(by: Column("keyType") == 1_021)
+            )
+            .records.count
+        }
+        let all = Query("TodoItem")
+        try await context.pull(all, queryID: "one")
+        try await context.purge(all, resettingDeltaTokens: false)
+        #expect(try await remembered() == 2)
+        try await context.pull(all, queryID: "one")
+        #expect(try await texts(context).isEmpty)
+        page.withLock { $0.cursor = "6000" }
+        try await context.pull(all, queryID: "one")
+        #expect(try await texts(context).isEmpty)
+        #expect(try await remembered() == 1)
+        page.withLock { $0 = PullPage(records: [serverRow("b", "new", version: "v2", stamp: 9_500)], cursor: "6000") }
+        try await context.pull(all, queryID: "one")
+        #expect(try await texts(context) == ["b": "new"])
+        #expect(try await remembered() == 0)
+        #expect(try await store.verifyQueue().isEmpty)
+    }
+
+    @Test("a pull under another name, or from the beginning, brings what was purged")
+    func otherQuery() async throws {
+        try await withRows { world in
+            let laptop = world.laptop
+            try await laptop.context.purge(done)
+            #expect(try await laptop.context.pull(laptop.table, queryID: "new").received == 2)
+            try await laptop.context.purge(done)
+            try await laptop.context.resetDeltaToken(of: laptop.table, queryID: "all")
+            #expect(try await laptop.pull().received == 2)
+        }
+    }
+
+    @Test("of a condition, only changes of its rows stand in the way")
+    func waiting() async throws {
+        try await withRows { world in
+            let laptop = world.laptop
+            try await laptop.table.update(Record(id: "c", ["text": "mine"]))
+            try await laptop.context.purge(done)
+            #expect(Set(try await laptop.texts().keys) == ["c", "d"])
+            let rest = Query("TodoItem").filtered(by: Column("complete") == false)
+            #expect(
+                try await syncErrorCode { try await laptop.context.purge(rest) } == .purgeAbortedPendingChanges
+            )
+            #expect(try await syncErrorCode { try await laptop.table.purge() } == .purgeAbortedPendingChanges)
+            #expect(Set(try await laptop.texts().keys) == ["c", "d"])
+        }
+    }
+
+    @Test("forced by a query, it takes what matches with its changes, and no more", arguments: DatasyncDialect.allCases)
+    func forced(_ dialect: DatasyncDialect) async throws {
+        try await withRows(dialect) { world in
+            let laptop = world.laptop
+            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
+            try await laptop.table.update(Record(id: "c", ["text": "mine"]))
+            try await laptop.table.delete("d")
+            #expect(try await laptop.context.forcePurge(done) == 1)
+            #expect(try await laptop.context.operations().map(\.itemID) == ["c", "d"])
+            #expect(try await laptop.texts() == ["c": "mine"])
+            try await laptop.pull()
+            #expect(try await laptop.texts() == ["c": "mine"], "tokens are kept, and nothing comes back")
+            #expect(world.onServer() == ["a": "a", "b": "b", "c": "mine"])
+            #expect(try await laptop.context.forcePurge(laptop.table.query) == 0)
+            try await laptop.pull()
+            #expect(try await laptop.texts() == world.onServer())
+        }
+    }
+
+    @Test("waits for the pull that is under way, and is not undone by it")
+    func duringPull() async throws {
+        let barrier = Barrier()
+        let remote = ScriptedRemote { request, number in
+            if number == 2 { try await barrier.wait() }
+            if number > 2 { return PullPage(records: [serverRow("a"), serverRow("b")], cursor: "9") }
+            return PullPage(
+                records: [serverRow(number == 1 ? "a" : "b")],
+                next: number == 1 ? .next("1") : nil,
+                cursor: "\(number)"
+            )
+        }
+        let context = SyncContext(store: try makeStore(), remote: remote)
+        async let pull = context.pull(Query("TodoItem"))
+        await barrier.isReached()
+        async let purge: Void = context.purge(Query("TodoItem"))
+        barrier.open()
+        _ = try await pull
+        try await purge
+        #expect(try await texts(context).isEmpty)
+        try await context.pull(Query("TodoItem"))
+        #expect(remote.requests.last?.position == .changes(since: nil))
+        #expect(try await texts(context).count == 2)
+    }
+}

@@ -1,0 +1,142 @@
+import DatasyncEmulator
+import DatasyncHTTP
+import OfflineSync
+import RemoteContract
+import StoreConformance
+import Synchronization
+import SyncContract
+import Testing
+
+/// Rows of a server in pages of three, as a pull of everything brings them.
+private final class ServerRows: Sendable {
+    let rows: Mutex<[String: Record]>
+
+    init(_ ids: [String]) { rows = Mutex(Dictionary(uniqueKeysWithValues: ids.map { ($0, serverRow($0)) })) }
+
+    func remove(_ ids: String...) { rows.withLock { rows in for id in ids { rows[id] = nil } } }
+
+    /// A remote for these rows, and what happens before a page is read.
+    func remote(_ before: @escaping @Sendable (Int) async throws -> Void = { _ in }) -> ScriptedRemote {
+        ScriptedRemote { request, number in
+            try await before(number)
+            let last = if case .next(let text) = request.position { text } else { "" }
+            let rows = self.rows.withLock { $0.values.filter { $0.id.stringValue ?? "" > last } }
+                .sorted { $0.id.stringValue ?? "" < $1.id.stringValue ?? "" }
+            let page = Array(rows.prefix(3))
+            return PullPage(records: page, next: rows.count > 3 ? .next(page.last?.id.stringValue ?? "") : nil)
+        }
+    }
+}
+
+@Suite("A pull that reconciles", .timeLimit(.minutes(3)))
+struct ReconcileTests {
+    private let query = Query("TodoItem")
+    private let everything = PullOptions(order: .pullOnly, reconciles: true)
+    private let ids = (0..<8).map { "r\($0)" }
+
+    @Test("removes what the server has no longer, and fetches what is missing here")
+    func removes() async throws {
+        let server = ServerRows(ids)
+        let context = SyncContext(store: try makeStore(), remote: server.remote())
+        try await context.pull(query, options: everything)
+        server.remove("r2", "r7")
+        try await context.store.delete(query.filtered(by: Column("id") == "r4"))
+        let report = try await context.pull(query, options: everything)
+        #expect(report.deleted == 2 && report.received == 1 && report.isComplete)
+        #expect(Set(try await texts(context).keys) == Set(ids).subtracting(["r2", "r7"]))
+        #expect(try await context.pull(query, options: everything).deleted == 0)
+    }
+
+    @Test("never removes a row with a waiting change, whatever its state")
+    func waiting() async throws {
+        let server = ServerRows(ids)
+        let context = SyncContext(store: try makeStore(), remote: server.remote())
+        try await context.pull(query, options: everything)
+        let table = try context.table("TodoItem")
+        try await table.update(Record(id: "r1", ["text": "mine"]))
+        try await table.insert(["text": "new"], id: "n")
+        try await table.delete("r3")
+        server.remove("r1", "r2", "r3")
+        try await context.pull(query, options: everything)
+        #expect(Set(try await texts(context).keys) == ["r0", "r1", "r4", "r5", "r6", "r7", "n"])
+        #expect(try await context.operations().count == 3)
+    }
+
+    @Test("never removes a row that was pushed while it ran, behind the page in which it would have come")
+    func pushedMeanwhile() async throws {
+        let barrier = Barrier()
+        let server = ServerRows(ids)
+        let remote = server.remote { number in if number == 3 { try await barrier.wait() } }
+        let context = SyncContext(store: try makeStore(), remote: remote)
+        async let pull = context.pull(query, options: everything)
+        await barrier.isReached()
+        try await context.table("TodoItem").insert(["text": "new"], id: "a")
+        _ = try await context.push()
+        #expect(try await context.operations().isEmpty)
+        barrier.open()
+        #expect(try await pull.deleted == 0)
+        #expect(try await texts(context)["a"] == "new")
+    }
+
+    @Test("removes nothing when it fails, meets a bound, or has a limit")
+    func incomplete() async throws {
+        let server = ServerRows(ids)
+        let fails = Mutex(false)
+        let remote = server.remote { number in
+            if number % 3 == 0, fails.withLock({ $0 }) { throw RemoteError(.unreachable, "lost, on purpose") }
+        }
+        let context = SyncContext(store: try makeStore(), remote: remote)
+        try await context.pull(query, options: everything)
+        server.remove("r0", "r1")
+        server.rows.withLock { rows in for id in ["s1", "s2", "s3", "s4", "s5"] { rows[id] = serverRow(id) } }
+        var bounded = everything
+        bounded.maximumRows = 2
+        #expect(try await !context.pull(query, options: bounded).isComplete)
+        try await context.pull(query.limited(to: 100), options: everything)
+        fails.withLock { $0 = true }
+        await #expect(throws: SyncError.self) { try await context.pull(query, options: everything) }
+        #expect(Set(try await texts(context).keys).isSuperset(of: ids))
+        fails.withLock { $0 = false }
+        #expect(try await context.pull(query, options: everything).deleted == 2)
+    }
+
+    @Test("removes rows that left the condition, and none that never were in it", arguments: DatasyncDialect.allCases)
+    func condition(_ dialect: DatasyncDialect) async throws {
+        try await SyncWorld.with(dialect, pageSize: 2) { world in
+            let (phone, laptop) = (world.phone, world.laptop)
+            for id in ["a", "b", "c", "d"] {
+                try await phone.table.insert(["text": .string(id), "complete": .bool(id == "d")], id: id)
+            }
+            _ = try await phone.context.push()
+            try await laptop.pull()
+            let open = laptop.table.query.filtered(by: Column("complete") == false)
+            try await phone.table.update(Record(id: "b", ["complete": true]))
+            _ = try await phone.context.push()
+            let report = try await laptop.context.pull(open, options: .init(reconciles: true))
+            #expect(report.deleted == 1)
+            #expect(Set(try await laptop.texts().keys) == ["a", "c", "d"])
+            try await laptop.pull()
+            #expect(Set(try await laptop.texts().keys) == ["a", "b", "c", "d"])
+        }
+    }
+
+    @Test("is killed between any two transactions: nothing is lost, and the next one does the rest", arguments: 1...9)
+    func killed(_ call: Int) async throws {
+        for moment in StoreFault.Moment.allCases {
+            let server = ServerRows(ids)
+            let base = try makeStore()
+            try await SyncContext(store: base, remote: server.remote()).pull(query, options: everything)
+            try await SyncContext(store: base, remote: server.remote()).table("TodoItem")
+                .update(Record(id: "r5", ["text": "mine"]))
+            server.remove("r1", "r5", "r6")
+            let dying = FaultyStore(base) { $0.number >= call ? .fails(moment) : nil }
+            _ = try? await SyncContext(store: dying, remote: server.remote()).pull(query, options: everything)
+            let context = SyncContext(store: base, remote: server.remote())
+            let kept: Set = ["r0", "r2", "r3", "r4", "r5", "r7"]
+            #expect(Set(try await texts(context).keys).isSuperset(of: kept))
+            try await context.pull(query, options: everything)
+            #expect(Set(try await texts(context).keys) == kept)
+            #expect(try await texts(context)["r5"] == "mine")
+        }
+    }
+}

@@ -1,0 +1,108 @@
+internal import OfflineSync
+internal import RemoteContract
+internal import SyncContract
+
+/// A device: a store that stays, and an app that is started again when it was killed.
+final class Device: @unchecked Sendable {
+    let number: Int
+    unowned let world: World
+    /// The store itself, which no scheduler holds up.
+    let store: any SyncContextDataSource
+    private(set) var life: DeviceLife
+    private(set) var context: SyncContext
+    private var edits = 0
+
+    /// A row that the user has had open for some time.
+    var editor: Record?
+    /// Whether rows were purged in a way that only a pull of everything mends.
+    var hasPurged = false
+    /// The rows the device has forgotten, whose ids it may choose again.
+    var forgotten: Set<String> = []
+
+    /// Whether something was left to do when it was last tidied up.
+    var isBusy = false
+
+    /// What the app is doing.
+    var running: [RunningStep] = []
+
+    static func name(_ number: Int) -> String { ["Ann", "Ben", "Cem", "Dora"][number] }
+
+    var name: String { Self.name(number) }
+
+    init(number: Int, store: any SyncContextDataSource, world: World) {
+        self.number = number
+        self.world = world
+        self.store = store
+        (life, context) = Self.start(number, store, world)
+    }
+
+    private static func start(
+        _ number: Int,
+        _ store: any SyncContextDataSource,
+        _ world: World
+    ) -> (DeviceLife, SyncContext) {
+        let life = DeviceLife(device: number)
+        let context = SyncContext(
+            store: SimulatedStore(store: store, life: life, world: world),
+            remote: SimulatedRemote(life: life, world: world),
+            pageSize: world.settings.pageSize
+        )
+        return (life, context)
+    }
+
+    /// Kills the app and starts it again. Requests that are under way stay so.
+    func kill() {
+        world.end(life)
+        running = []
+        editor = nil
+        (life, context) = Self.start(number, store, world)
+    }
+
+    func table() throws -> SyncTable { try context.table(WorldSettings.table) }
+
+    /// A value that no other edit writes.
+    func newToken() -> String {
+        edits += 1
+        return "\(name)\(edits)"
+    }
+
+    /// Begins something that the app does, beside what it does already.
+    func begin(_ name: String, _ body: @escaping @Sendable (Device) async throws -> Void) {
+        world.note("\(self.name) \(name).")
+        let life = life
+        let step = RunningStep(name: name)
+        running.append(step)
+        step.task = Task(executorPreference: world.executor) { [self] in
+            var problem: (any Error)?
+            do {
+                try await UncancelledWork.$executor.withValue(world.executor) { try await body(self) }
+            } catch {
+                problem = error
+            }
+            guard !life.isOver else { return }
+            running.removeAll { $0 === step }
+            if let problem {
+                if !Self.isExpected(problem) { world.fail("\(self.name) \(name): \(problem)") }
+                world.note("\(self.name) \(name): ended with \(problem)")
+            } else {
+                world.note("\(self.name) \(name): done.")
+            }
+        }
+    }
+
+    /// What callers are told to expect. A failure of the store, a remote's error that nobody translated, and a queue that
+    /// is damaged are none.
+    private static func isExpected(_ error: any Error) -> Bool {
+        if error is CancellationError { return true }
+        guard let error = error as? SyncError else { return false }
+        return error.code != .damagedQueue
+    }
+}
+
+/// Something that an app is doing. Used on the thread of its simulation only.
+final class RunningStep: @unchecked Sendable {
+    let name: String
+    var task: Task<Void, Never>?
+
+    init(name: String) { self.name = name }
+}

@@ -1,0 +1,274 @@
+internal import RemoteContract
+internal import SyncContract
+
+/// What users did and decided, and what they knew then: by this is judged what becomes of it.
+///
+/// Every edit writes a value of its own, its token, into a column, and so does every deletion into the row. An edit
+/// follows what it replaced before the user's eyes. What the server has may be replaced by what follows it, by what
+/// somebody decided in knowledge of it, and by what was there before something that was given up.
+final class Ledger {
+    /// A row on a device.
+    struct Place: Hashable {
+        let device: Int
+        let key: String
+    }
+
+    struct Edit {
+        let token: String
+        let place: Place
+        let isDeletion: Bool
+        /// What it replaced.
+        var follows: Set<String>
+        /// Whether the same device has replaced it by something later.
+        var isReplaced = false
+        /// Whether its user has given it up.
+        var isGivenUp = false
+        /// Whether it was given up before anything showed that it had arrived: then it must not come back.
+        var mustNotReturn = false
+        /// The place of the server's write that its user knew.
+        var knownSequence = 0
+    }
+
+    private(set) var edits: [String: Edit] = [:]
+    /// The tokens of edits in their order.
+    private(set) var order: [String] = []
+    let server: SimulatedServer
+
+    /// What a device decided: a token goes over others.
+    private var decisions: [Int: [String: Set<String>]] = [:]
+    /// Rows that a device decided to write over whatever the server has.
+    private var forced: Set<Place> = []
+    /// What a device has edited since nothing waited for the row.
+    private var open: [Place: Set<String>] = [:]
+    private var lastDeletion: [Place: String] = [:]
+    /// The deletions that a device was told of.
+    private var seenDeletions: [Place: Set<String>] = [:]
+    private var received: [Int: Set<String>] = [:]
+
+    init(_ server: SimulatedServer) { self.server = server }
+
+    private var settings: WorldSettings { server.settings }
+
+    // MARK: Edits
+
+    /// Takes note of what a user changed.
+    ///
+    /// - Parameters:
+    ///   - device: Whose.
+    ///   - before: The store before.
+    ///   - after: The store after.
+    ///   - seen: What was before the user's eyes when that is something else than the rows of the store.
+    func change(by device: Int, from before: StoreSnapshot, to after: StoreSnapshot, seen: Record? = nil) {
+        for key in settings.ids.map(settings.key) {
+            let place = Place(device: device, key: key)
+            if before.row(key, settings) == nil, after.row(key, settings) == nil,
+                before.operation(key) == nil, after.operation(key) != nil
+            {
+                // What is not here is deleted whatever it is.
+                delete(at: place, follows: [])
+                forced.insert(place)
+            }
+            let old = before.row(key, settings)
+            let new = after.row(key, settings)
+            guard old != new else { continue }
+            if before.operation(key) == nil { open[place] = [] }
+            let known = seen.map { self.tokens($0) + tokens(old).filter { edits[$0]?.place.device == device } }
+            if let new {
+                let deletions = old == nil ? Array(seenDeletions[place] ?? []) : []
+                for name in WorldSettings.columns {
+                    guard let token = new[name]?.stringValue, token != old?[name]?.stringValue, edits[token] == nil
+                    else { continue }
+                    add(token, at: place, follows: (known ?? [old?[name]?.stringValue].compactMap(\.self)) + deletions)
+                }
+            } else {
+                delete(at: place, follows: known ?? tokens(old), version: (seen ?? old)?.version)
+            }
+        }
+    }
+
+    private func add(
+        _ token: String,
+        at place: Place,
+        isDeletion: Bool = false,
+        follows: [String],
+        version: String? = nil
+    ) {
+        edits[token] = Edit(
+            token: token,
+            place: place,
+            isDeletion: isDeletion,
+            follows: Set(follows),
+            knownSequence: server.row(place.key)?.version(version)?.sequence ?? 0
+        )
+        order.append(token)
+        open[place, default: []].insert(token)
+        for earlier in follows where edits[earlier]?.place.device == place.device { edits[earlier]?.isReplaced = true }
+    }
+
+    @discardableResult
+    private func delete(at place: Place, follows: [String], version: String? = nil) -> String {
+        let token = "†\(order.count)"
+        add(token, at: place, isDeletion: true, follows: follows, version: version)
+        lastDeletion[place] = token
+        seenDeletions[place, default: []].insert(token)
+        return token
+    }
+
+    /// The deletion that a request of a device carries.
+    func deletion(of key: String, by device: Int) -> String {
+        lastDeletion[Place(device: device, key: key)] ?? "†nobody"
+    }
+
+    private func tokens(_ row: Record?) -> [String] {
+        WorldSettings.columns.compactMap { row?[$0]?.stringValue }
+    }
+
+    // MARK: What devices are told
+
+    func receive(_ result: Result<ServerAnswer, any Error>, of message: Message) {
+        var records: [Record] = []
+        switch result {
+        case .success(.record(let record)): records = [record]
+        case .success(.found(let record)): records = [record].compactMap(\.self)
+        case .success(.page(let page)): records = page.records
+        case .success(.deletion):
+            if case .delete(let id, _, _) = message.request, let token = server.row(id)?.current.content.deletion {
+                seenDeletions[Place(device: message.device, key: settings.key(id)), default: []].insert(token)
+            }
+        case .success(.confirmed): break
+        case .failure(let error): records = [(error as? RemoteError)?.serverRecord].compactMap(\.self)
+        }
+        for record in records {
+            received[message.device, default: []].formUnion(tokens(record))
+            if let token = deletion(shownBy: record) {
+                let place = Place(device: message.device, key: settings.key(record.id.stringValue ?? ""))
+                seenDeletions[place, default: []].insert(token)
+            }
+        }
+    }
+
+    private func deletion(shownBy record: Record) -> String? {
+        guard record.isDeleted else { return nil }
+        return server.row(record.id.stringValue ?? "")?.version(record.version)?.content.deletion
+    }
+
+    // MARK: Decisions
+
+    /// A user keeps the local row over the server's.
+    ///
+    /// - Parameters:
+    ///   - row: The local row; nil for a deletion.
+    ///   - serverRow: What the server has, as the user was told; nil when nobody could tell.
+    func keep(_ row: Record?, over serverRow: Record?, in key: String, by device: Int) {
+        let place = Place(device: device, key: key)
+        guard let serverRow else { return _ = forced.insert(place) }
+        let theirs = self.deletion(shownBy: serverRow).map { [$0] } ?? tokens(serverRow)
+        let deletion = deletion(of: key, by: device)
+        // A deletion that is taken back leaves what it replaced, over the same row.
+        let mine = row.map { tokens($0) } ?? [deletion] + (edits[deletion]?.follows ?? [])
+        for token in mine { decisions[device, default: [:]][token, default: []].formUnion(theirs) }
+    }
+
+    /// A user gives up what waits for a row.
+    ///
+    /// - Parameters:
+    ///   - key: The row.
+    ///   - operation: The operation as it is stored: what its base has, was taken.
+    func giveUp(_ key: String, _ operation: Record, by device: Int) {
+        let place = Place(device: device, key: key)
+        let row = server.row(key)
+        let base = row?.version(operation["baseVersion"]?.stringValue)?.sequence ?? 0
+        let taken = Set((row?.history ?? []).filter { $0.sequence <= base }.flatMap(\.content.tokens))
+        let given = (open[place] ?? []).subtracting(taken)
+        for token in given {
+            edits[token]?.isGivenUp = true
+            if !(received[device]?.contains(token) ?? false) { edits[token]?.mustNotReturn = true }
+        }
+        // What may have arrived has to be taken back.
+        let deletion = delete(at: place, follows: given.sorted())
+        edits[deletion]?.isGivenUp = true
+        open[place] = []
+    }
+
+    /// A user takes a deletion back.
+    func takeBackDeletion(of key: String, by device: Int) {
+        guard let token = lastDeletion[Place(device: device, key: key)], let deletion = edits[token] else { return }
+        edits[token]?.isGivenUp = true
+        for earlier in deletion.follows where edits[earlier]?.place.device == device {
+            edits[earlier]?.isReplaced = false
+        }
+    }
+
+    /// A device gives up every change that waits.
+    func giveUpEverything(on device: Int) {
+        for (place, tokens) in open where place.device == device {
+            for token in tokens { edits[token]?.isGivenUp = true }
+            open[place] = []
+        }
+    }
+
+    // MARK: What is allowed
+
+    /// What speaks against a write of a device.
+    func objections(to new: ServerContent, over old: ServerVersion?, in key: String, by device: Int) -> [String] {
+        guard let old, old.content.deletion == nil || new.deletion == nil,
+            forced.remove(Place(device: device, key: key)) == nil
+        else { return [] }
+        let name = Device.name(device)
+        if let deletion = old.content.deletion {
+            let isAllowed = WorldSettings.columns
+                .contains { new.values[$0].map { mayReplaceDeletion($0, deletion, in: key, by: device) } ?? false }
+            return isAllowed
+                ? [] : ["\(name) brings \(key) back (\(new.description)), which \(deletion) had deleted: nobody decided it"]
+        }
+        return WorldSettings.columns.compactMap { column in
+            guard let lost = old.content.values[column] else { return nil }
+            let token = new.deletion ?? new.values[column]
+            guard token != lost, !mayReplace(token, lost, by: device) else { return nil }
+            return "\(name) writes \(token ?? "nothing") over \(column) \(lost) of \(key), which it did not know"
+        }
+    }
+
+    private func mayReplace(_ new: String?, _ old: String, by device: Int) -> Bool {
+        if edits[old]?.isGivenUp ?? false { return true }
+        guard let new else { return false }
+        return follows(new, old, device)
+    }
+
+    private func mayReplaceDeletion(_ new: String, _ deletion: String, in key: String, by device: Int) -> Bool {
+        if mayReplace(new, deletion, by: device) { return true }
+        let deletions = seenDeletions[Place(device: device, key: key)] ?? []
+        // A deletion of its own that was given up is taken back: nobody can tell which one has left the tombstone.
+        if deletions.contains(where: { isGivenUp($0) && follows($0, new, device) }) { return true }
+        // What was made anew after some deletion goes over a later one, unless that one has deleted it.
+        let deleted = server.row(key)?.history.last { $0.content.deletion == nil }?.content.tokens ?? []
+        return deletions.contains { follows(new, $0, device) }
+            && !deleted.contains { $0 == new || follows($0, new, device) }
+    }
+
+    private func isGivenUp(_ token: String) -> Bool { edits[token]?.isGivenUp ?? false }
+
+    /// Whether one token came after another, through any number of edits and this device's decisions.
+    private func follows(_ new: String, _ old: String, _ device: Int) -> Bool {
+        var visited: Set<String> = [new]
+        var next = [new]
+        while let token = next.popLast() {
+            let earlier = (edits[token]?.follows ?? []).union(decisions[device]?[token] ?? [])
+            if earlier.contains(old) { return true }
+            for token in earlier where visited.insert(token).inserted { next.append(token) }
+        }
+        return false
+    }
+
+    /// Somebody at the server, who sees what is there, writes something else.
+    func writeAtServer(_ tokens: [String], in key: String, over old: ServerContent?) {
+        for token in tokens {
+            edits[token] = Edit(
+                token: token,
+                place: Place(device: -1, key: key),
+                isDeletion: false,
+                follows: Set(old?.tokens ?? [])
+            )
+        }
+    }
+}

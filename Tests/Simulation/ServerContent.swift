@@ -1,0 +1,40 @@
+/// What a row says: a value in each column, or that it was deleted.
+///
+/// Every edit writes values of its own, so that a value says which edit it comes from.
+struct ServerContent: Equatable {
+    var values: [String: String]
+    /// What nobody declares, written by others.
+    var extra: String?
+    /// The deletion, when the row is a tombstone.
+    var deletion: String?
+
+    /// What there is to be lost.
+    var tokens: [String] { deletion.map { [$0] } ?? WorldSettings.columns.compactMap { values[$0] } }
+
+    var description: String {
+        deletion.map { "deleted by \($0)" }
+            ?? WorldSettings.columns.map { "\($0) \(values[$0] ?? "-")" }.joined(separator: ", ")
+    }
+}
+
+/// A row as of one write.
+struct ServerVersion {
+    let number: String
+    var content: ServerContent
+    /// The device; nil for somebody at the server.
+    let author: Int?
+    let stamp: Int64
+    /// The place among all writes.
+    let sequence: Int
+}
+
+struct ServerRow {
+    let id: String
+    let created: Int64
+    var history: [ServerVersion]
+
+    var current: ServerVersion { history[history.count - 1] }
+
+    /// The latest write that left a version.
+    func version(_ number: String?) -> ServerVersion? { history.last { $0.number == number } }
+}

@@ -1,0 +1,92 @@
+internal import RemoteContract
+internal import SyncContract
+
+/// A device's way to the server.
+struct SimulatedRemote: SyncRemote {
+    let life: DeviceLife
+    let world: World
+
+    var replacesWholeRows: Bool { world.settings.replacesWholeRows }
+
+    func insert(_ record: Record, into table: TableDefinition) async throws -> Record {
+        try self.record(in: await send(.insert(record)))
+    }
+
+    func update(
+        _ record: Record,
+        in table: TableDefinition,
+        version: String?,
+        restoring: Bool
+    ) async throws -> Record {
+        let answer = try self.record(in: await send(.update(record, version: version, restores: restoring)))
+        guard restoring, world.settings.restoresInTwoSteps, answer.isDeleted else { return answer }
+        return try self.record(
+            in: await send(.undelete(record.id.stringValue ?? "", version: answer.version))
+        )
+    }
+
+    func delete(_ id: String, from table: TableDefinition, version: String?) async throws -> RemoteDeletion {
+        guard case .deletion(let said) = try await send(
+            .delete(id, version: version, deletion: deletion(of: .string(id)))
+        ) else { throw Self.nonsense }
+        return said
+    }
+
+    func writeTombstone(_ record: Record, in table: TableDefinition, version: String?) async throws -> Record? {
+        let deletion = deletion(of: record.id)
+        if version != nil || world.settings.replacesWholeRows {
+            let request = ServerRequest.tombstone(record, version: version, deletion: deletion)
+            let tombstone = try self.record(in: await send(request))
+            return world.settings.showsTombstones ? tombstone : nil
+        }
+        // There is no word for a row that is made as a deleted one.
+        let row = try await insert(record, into: table)
+        _ = try await delete(record.id.stringValue ?? "", from: table, version: row.version)
+        return nil
+    }
+
+    func record(_ id: String, in table: TableDefinition) async throws -> Record? {
+        guard case .found(let record) = try await send(.record(id)) else { throw Self.nonsense }
+        return record
+    }
+
+    func confirm(_ table: TableDefinition) async throws {
+        guard case .confirmed = try await send(.confirm) else { throw Self.nonsense }
+    }
+
+    func page(
+        _ query: Query,
+        of table: TableDefinition,
+        at position: PullPosition,
+        pageSize: Int?
+    ) async throws -> PullPage {
+        guard case .page(let page) = try await send(.page(position, pageSize: pageSize)) else { throw Self.nonsense }
+        return page
+    }
+
+    /// The deletion that a request carries: the latest one of this device.
+    private func deletion(of id: RecordID) -> String {
+        world.ledger.deletion(of: world.settings.key(id.stringValue ?? ""), by: life.device)
+    }
+
+    private func record(in answer: ServerAnswer) throws -> Record {
+        guard case .record(let record) = answer else { throw Self.nonsense }
+        return record
+    }
+
+    private static var nonsense: RemoteError { RemoteError(.invalidResponse, "the simulation answered something else") }
+
+    private func send(_ request: ServerRequest) async throws -> ServerAnswer {
+        guard !life.isOver else { throw Killed() }
+        RequestCounter.countRequest()
+        let message = Message(request, from: life.device)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                message.continuation = continuation
+                world.post(message, of: life)
+            }
+        } onCancel: {
+            message.isCancelled = true
+        }
+    }
+}

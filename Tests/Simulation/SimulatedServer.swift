@@ -1,0 +1,178 @@
+internal import RemoteContract
+internal import SyncContract
+
+/// The server of a simulation: rows with all that was ever written to them.
+///
+/// Used on the thread of its simulation only.
+final class SimulatedServer {
+    let settings: WorldSettings
+    /// The rows by the form of their id that tells them apart.
+    private(set) var rows: [String: ServerRow] = [:]
+    /// The time in milliseconds, which may be set back.
+    var clock: Int64 = 1_700_000_000_000
+    private var lastSequence = 0
+
+    /// Called before each write of a device: what is there, what takes its place, and who writes.
+    var willWrite: (_ key: String, _ old: ServerVersion?, _ new: ServerContent, _ author: Int) -> Void = { _, _, _, _ in }
+
+    init(_ settings: WorldSettings) { self.settings = settings }
+
+    func row(_ id: String) -> ServerRow? { rows[settings.key(id)] }
+
+    /// What a request does, and what is answered.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - author: The device that sent it.
+    ///   - stamp: When the change began; others may have written since.
+    func answer(_ request: ServerRequest, from author: Int, stamp: Int64) throws(RemoteError) -> ServerAnswer {
+        switch request {
+        case .insert(let record), .tombstone(let record, version: nil, _):
+            let id = record.id.stringValue ?? ""
+            if let row = row(id) { throw conflict(row, status: 409) }
+            return .record(write(content(record, over: nil, deletion: request.deletion), to: id, author, stamp))
+        case .tombstone(let record, let version, _):
+            let row = try existing(record.id.stringValue ?? "", version)
+            let content = content(record, over: row.current.content, deletion: request.deletion)
+            return .record(write(content, to: row.id, author, stamp))
+        case .update(let record, let version, let restores):
+            let row = try existing(record.id.stringValue ?? "", version)
+            let current = row.current
+            guard current.content.deletion == nil || restores else { throw conflict(row, status: 410) }
+            let deletion: String? = restores && settings.restoresInTwoSteps ? current.content.deletion : nil
+            return .record(write(content(record, over: current.content, deletion: deletion), to: row.id, author, stamp))
+        case .undelete(let id, let version):
+            let row = try existing(id, version)
+            var content = row.current.content
+            content.deletion = nil
+            return .record(write(content, to: row.id, author, stamp))
+        case .delete(let id, let version, let deletion):
+            guard let row = row(id) else { return .deletion(.unconfirmed(status: 404)) }
+            guard row.current.content.deletion == nil else { return .deletion(.unconfirmed(status: 410)) }
+            guard version == nil || version == row.current.number else { throw conflict(row, status: 412) }
+            var content = row.current.content
+            content.deletion = deletion
+            _ = write(content, to: row.id, author, stamp)
+            return .deletion(.confirmed)
+        case .record(let id): return .found(row(id).map { record($0) })
+        case .confirm: return .confirmed
+        case .page(let position, let pageSize): return .page(page(at: position, pageSize))
+        }
+    }
+
+    private func existing(_ id: String, _ version: String?) throws(RemoteError) -> ServerRow {
+        guard let row = row(id) else { throw RemoteError(.notFound, "there is no such row", status: 404) }
+        guard version == nil || version == row.current.number else { throw conflict(row, status: 412) }
+        return row
+    }
+
+    private func conflict(_ row: ServerRow, status: Int) -> RemoteError {
+        // That an id is taken is no news about what has it.
+        let isGone = row.current.content.deletion != nil && status != 409
+        return RemoteError(
+            .conflict,
+            "there is another version",
+            status: isGone ? 410 : status,
+            serverRecord: record(row)
+        )
+    }
+
+    private func content(_ record: Record, over old: ServerContent?, deletion: String?) -> ServerContent {
+        var content = settings.replacesWholeRows ? nil : old
+        for name in WorldSettings.columns {
+            if let value = record[name] {
+                content = content ?? ServerContent(values: [:])
+                content?.values[name] = value.stringValue
+            }
+        }
+        var result = content ?? ServerContent(values: [:])
+        if let extra = record["extra"] { result.extra = extra.stringValue }
+        result.deletion = deletion
+        return result
+    }
+
+    /// Writes without a request: somebody at the server.
+    func write(_ content: ServerContent, to id: String) { _ = write(content, to: id, nil, clock) }
+
+    private func write(_ content: ServerContent, to id: String, _ author: Int?, _ stamp: Int64) -> Record {
+        let key = settings.key(id)
+        var row = rows[key] ?? ServerRow(id: id, created: stamp, history: [])
+        if let author { willWrite(key, row.history.last, content, author) }
+        lastSequence += 1
+        let number = settings.countsVersionsPerRow ? row.history.count + 1 : lastSequence
+        row.history.append(
+            ServerVersion(
+                number: "v\(number)",
+                content: content,
+                author: author,
+                stamp: stamp,
+                sequence: lastSequence
+            )
+        )
+        rows[key] = row
+        return record(row)
+    }
+
+    /// The row as the server shows it.
+    func record(_ row: ServerRow) -> Record {
+        let current = row.current
+        var record = Record(id: .string(row.id))
+        for name in WorldSettings.columns {
+            if let value = current.content.values[name] {
+                record[name] = .string(value)
+            } else if !settings.leavesOutNulls {
+                record[name] = .null
+            }
+        }
+        if let extra = current.content.extra { record["extra"] = .string(extra) }
+        record["createdAt"] = .date(Timestamp(milliseconds: row.created))
+        record["updatedAt"] = .date(stamp(current.stamp, current.sequence))
+        record["version"] = .string(current.number)
+        record["deleted"] = .bool(current.content.deletion != nil)
+        return record
+    }
+
+    private func stamp(_ milliseconds: Int64, _ sequence: Int) -> Timestamp {
+        let whole = Timestamp(milliseconds: milliseconds)
+        guard settings.stampsAreFiner else { return whole }
+        return Timestamp("\(whole.text.dropLast())\(1_000 + sequence % 9_000)Z") ?? whole
+    }
+}
+
+/// What a device asks of the server.
+enum ServerRequest {
+    case insert(Record)
+    case update(Record, version: String?, restores: Bool)
+    case undelete(String, version: String?)
+    case delete(String, version: String?, deletion: String)
+    /// Makes a row as a deleted one, or changes a tombstone, which stays one.
+    case tombstone(Record, version: String?, deletion: String)
+    case record(String)
+    case confirm
+    case page(PullPosition, pageSize: Int?)
+
+    /// The deletion that it carries.
+    var deletion: String? {
+        switch self {
+        case .delete(_, _, let deletion), .tombstone(_, _, let deletion): deletion
+        default: nil
+        }
+    }
+
+    /// Whether it may change a row.
+    var writes: Bool {
+        switch self {
+        case .insert, .update, .undelete, .delete, .tombstone: true
+        case .record, .confirm, .page: false
+        }
+    }
+}
+
+/// What the server answers when it does not refuse.
+enum ServerAnswer {
+    case record(Record)
+    case deletion(RemoteDeletion)
+    case found(Record?)
+    case confirmed
+    case page(PullPage)
+}

@@ -1,0 +1,69 @@
+internal import SeededNumbers
+package import SyncContract
+
+/// What a world is like: its devices, its server and its network, as a seed has it.
+package struct WorldSettings: Sendable {
+    package static let table = "items"
+    /// The columns that edits write.
+    static let columns = ["title", "note"]
+
+    let seed: UInt64
+    package let deviceCount: Int
+    /// How many rows everything is about: few, so that devices meet.
+    let ids: [String]
+
+    /// Whether an update replaces the whole row, as in protocol 3; otherwise it changes what is given.
+    let replacesWholeRows: Bool
+    /// Whether ids are told apart by case.
+    let idsDifferByCase: Bool
+    /// Whether a deleted row is changed first and brought back then, as in protocol 2.
+    let restoresInTwoSteps: Bool
+    /// Whether a tombstone that was just made is shown.
+    let showsTombstones: Bool
+    /// Whether columns without a value are left out of rows.
+    let leavesOutNulls: Bool
+    /// Whether versions count per row; otherwise over all.
+    let countsVersionsPerRow: Bool
+    /// Whether pulls go by the time of the last change, so that rows come again; otherwise by the order of the changes.
+    let pullsByStamp: Bool
+    /// Whether a change may be stamped some time before others see it.
+    let commitsLate: Bool
+    /// Whether stamps are finer than milliseconds.
+    let stampsAreFiner: Bool
+    let pageSize: Int?
+    /// How many of a hundred requests meet something bad.
+    let harm: Int
+
+    package init(seed: UInt64) {
+        self.seed = seed
+        var random = SeededGenerator(seed: seed)
+        deviceCount = random.pick([2, 2, 2, 3, 3, 4])
+        ids = (0..<random.pick([1, 2, 2, 3, 5])).map { "k\($0)" }
+        replacesWholeRows = random.chance(1, of: 2)
+        idsDifferByCase = random.chance(2, of: 3)
+        restoresInTwoSteps = !replacesWholeRows && random.chance(1, of: 2)
+        showsTombstones = random.chance(3, of: 4)
+        leavesOutNulls = random.chance(1, of: 2)
+        countsVersionsPerRow = random.chance(1, of: 3)
+        pullsByStamp = random.chance(1, of: 2)
+        commitsLate = random.chance(1, of: 3)
+        stampsAreFiner = random.chance(1, of: 2)
+        pageSize = random.pick([nil, 1, 2, 3])
+        harm = random.pick([0, 10, 25, 25, 40])
+    }
+
+    package var schema: StoreSchema {
+        get throws {
+            try StoreSchema([
+                TableDefinition(
+                    Self.table,
+                    columns: Self.columns.map { ColumnDefinition($0, .string) },
+                    idComparison: idsDifferByCase ? .exact : .asciiCaseInsensitive
+                )
+            ])
+        }
+    }
+
+    /// The form of an id by which it is told apart.
+    func key(_ id: String) -> String { idsDifferByCase ? id : id.lowercased() }
+}
