@@ -208,7 +208,7 @@ struct GroupPushTests {
         #expect(server.begun == ["o2", "t1", "t2"])
         #expect(try await context.push(others.query).pushed == 2)
         #expect(server.begun == ["o2", "t1", "t2", "o1", "o3"])
-        await #expect(throws: StoreError.self) { try await context.push(Query("Missing")) }
+        await #expect(throws: StoreError.self) { _ = try await context.push(Query("Missing")) }
     }
 
     @Test("go on in order after a kill between any two transactions", arguments: StoreFault.Moment.allCases)

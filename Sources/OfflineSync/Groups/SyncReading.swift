@@ -32,22 +32,26 @@ extension SyncReading where Self: ~Copyable {
 
     /// The item with an id; nil when there is none, which is no error.
     public mutating func read<Item>(_ id: String, in table: SyncItemTable<Item>) throws -> Item? {
-        try first(table.query.filtered(by: Column("id") == .string(id)), in: table)
+        try readingStates { reading in
+            guard var record = try reading.read(id, in: table.table) else { return nil }
+            if SyncStateItems.contains(Item.self) {
+                let query = table.query.filtered(by: Column("id") == record.id.fieldValue).selecting([])
+                record.syncState = try reading.first(query.includingSyncStates())?.syncState
+            }
+            return try table.decode(record)
+        }
     }
 
     /// The items of a query, in order. A selection in the query is ignored: items are whole.
     public mutating func read<Item>(_ query: Query, in table: SyncItemTable<Item>) throws -> [Item] {
-        do {
-            return try SyncItemTable<Item>.items(read(query.forItems(of: Item.self)), table.table.definition)
-        } catch is MissingSyncState {
-            // It has turned out that the items ask for states.
-            return try SyncItemTable<Item>.items(read(query.forItems(of: Item.self)), table.table.definition)
+        try readingStates { reading in
+            try SyncItemTable<Item>.items(reading.read(query.forItems(of: Item.self)), table.table.definition)
         }
     }
 
     /// The first item of a query; nil when there is none.
     public mutating func first<Item>(_ query: Query, in table: SyncItemTable<Item>) throws -> Item? {
-        try read(query.limited(to: min(query.limit ?? 1, 1)), in: table).first
+        try readingStates { try $0.first(query.forItems(of: Item.self)).map(table.decode) }
     }
 
     /// Hands every item of a query to a closure, in order.
@@ -56,8 +60,17 @@ extension SyncReading where Self: ~Copyable {
         in table: SyncItemTable<Item>,
         _ body: (Item) throws -> Void
     ) throws {
-        // Whether the items ask for states is known after one of them.
+        // The first item tells whether they ask for states.
         _ = try first(query, in: table)
         try forEach(query.forItems(of: Item.self)) { try body(table.decode($0)) }
+    }
+
+    /// Reads, and once more when it has turned out that the items ask for states.
+    private mutating func readingStates<Value>(_ body: (inout Self) throws -> Value) throws -> Value {
+        do {
+            return try body(&self)
+        } catch is MissingSyncState {
+            return try body(&self)
+        }
     }
 }
