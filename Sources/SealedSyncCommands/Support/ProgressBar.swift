@@ -43,9 +43,9 @@ final class ProgressBar: Sendable {
     }
 
     /// Draws the bar of a pull when it is time.
-    func show(_ progress: SyncProgress) { show("pulling", Int(progress.progressEstimate * 1_000), of: 1_000) }
+    func show(_ progress: SyncProgress) { show("pulling", Int64(progress.progressEstimate * 1_000), of: 1_000) }
 
-    private func show(_ text: String, _ completed: Int, of total: Int) {
+    private func show(_ text: String, _ completed: Int64, of total: Int64) {
         guard let output else { return }
         let now = now()
         state.withLock { state in
@@ -70,7 +70,7 @@ final class ProgressBar: Sendable {
         line(progress.phase.rawValue, progress.completed, of: progress.total, width: width)
     }
 
-    private static func line(_ text: String, _ done: Int, of all: Int, width: Int) -> String {
+    private static func line(_ text: String, _ done: Int64, of all: Int64, width: Int) -> String {
         let total = max(all, 1)
         let completed = min(max(done, 0), total)
         let percent = "\(completed * 100 / total)%"

@@ -60,8 +60,8 @@ struct TodoRetry: ToolCommand {
         discussion: "A refused change is not sent again until the to-do is edited, or this is said. Conflicts stay."
     )
 
-    @Argument(help: "The id of the to-do; or give --all.")
-    var id: String?
+    @Argument(help: "The ids of the to-dos; or give --all.")
+    var ids: [String] = []
 
     @Flag(help: "All that were refused.")
     var all = false
@@ -70,20 +70,22 @@ struct TodoRetry: ToolCommand {
     var json: Bool { options.json }
 
     func perform() async throws {
-        let (id, all) = (id, all)
-        guard (id != nil) != all else {
+        let (ids, all) = (ids, all)
+        guard ids.isEmpty == all else {
             throw ToolError(
                 "invalidArguments",
                 "Give the id of a to-do, or --all; 'sealedsync todo conflicts' shows both."
             )
         }
         let count = try await TodoSession.with(options) { session in
-            guard let id else { return try await session.context.retryRefused() }
-            guard let operation = try await session.operation(of: id), operation.state == .failed else {
-                throw ToolError("notFound", "'\(id)' was not refused; 'sealedsync todo conflicts' shows what was.")
+            guard !all else { return try await session.context.retryRefused() }
+            for id in ids {
+                guard let operation = try await session.operation(of: id), operation.state == .failed else {
+                    throw ToolError("notFound", "'\(id)' was not refused; 'sealedsync todo conflicts' shows what was.")
+                }
+                try await session.context.retry(operation)
             }
-            try await session.context.retry(operation)
-            return 1
+            return ids.count
         }
         if json { return try Console.write(json: Answer(retried: count)) }
         Console.write(
