@@ -164,7 +164,10 @@ extension ItemMachine {
         waiting.kind = .update
         waiting.restores = true
         change = waiting
-        return (waiting.editCounter == sent.editCounter ? .again(.tombstoneFilled) : .waits, .adopt(shown))
+        return (
+            waiting.editCounter == sent.editCounter ? .again(.tombstoneFilled(editCounter: sent.editCounter)) : .waits,
+            .adopt(shown)
+        )
     }
 
     // MARK: The server shows a row
@@ -271,7 +274,8 @@ extension ItemMachine {
         }
         if isFilledHere, !waiting.isBasedOnOlderRow {
             let (_, effect) = goOver(shown)
-            return (.again(row.map { comparison.wrote($0, shown) } ?? false ? .tombstoneFilled : .done), effect)
+            let isFilled = row.map { comparison.wrote($0, shown) } ?? false
+            return (.again(isFilled ? .tombstoneFilled(editCounter: waiting.editCounter) : .done), effect)
         }
         if wasDeletedHere || waiting.isForced {
             memory.wentOver(shown.version, from: waiting.baseVersion)

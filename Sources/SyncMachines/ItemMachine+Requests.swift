@@ -42,8 +42,8 @@ package enum LookUp: Hashable, Sendable {
     case notDone
     /// It was looked up, or an answer has shown it.
     case done
-    /// It is a tombstone with the content that is to be brought back.
-    case tombstoneFilled
+    /// It is a tombstone with the content that was to be brought back when the change had been edited so often.
+    case tombstoneFilled(editCounter: Int64)
 }
 
 // What is sent.
@@ -85,7 +85,8 @@ extension ItemMachine {
             if waiting.isUndo, waiting.base == nil, lookUp == .notDone { return .lookUp }
             guard let row else { return nil }
             guard waiting.baseVersion != nil || lookUp == .done else { return .lookUp }
-            if waiting.restores, restoresInSteps, lookUp != .tombstoneFilled, let version = waiting.baseVersion {
+            let isFilled = lookUp == .tombstoneFilled(editCounter: waiting.editCounter)
+            if waiting.restores, restoresInSteps, !isFilled, let version = waiting.baseVersion {
                 return .fillTombstone(row, version: version)
             }
             return .update(row, version: waiting.baseVersion, restoring: waiting.restores)

@@ -40,6 +40,8 @@ struct MachineExploration {
             switch ending {
             case .holds(let isComplete):
                 print("Holds in \(isComplete ? "all" : "the first") \(figures): \(bounds.description).")
+                // Whoever waits sees how far it is.
+                fflush(nil)
             case .violated(let violation, let path, let last):
                 print("\(violation.sentence)\n(\(bounds.description); \(figures).)")
                 tell(explorer.story(path, last))

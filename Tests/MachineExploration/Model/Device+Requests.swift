@@ -47,7 +47,9 @@ extension Device {
     mutating func record() -> Consequence? {
         guard case .answered(let sent, let message, let answer) = slot else { return nil }
         let waiting = pending
-        if message.kind != .fill, answer.kind == .taken || answer.kind == .takenUnseen { pending.subtract(message.history) }
+        if message.kind != .fill, answer.kind == .taken || answer.kind == .takenUnseen {
+            pending.subtract(message.history)
+        }
         if let shown = answer.shownRow { pending.subtract(shown.history) }
         let base = machine.change?.base
         let consequence = receive(answer.machineAnswer, to: sent, message, answer.shownRow)
@@ -92,8 +94,11 @@ extension Device {
             let others = Edits.all(of: side.other).union(.touch)
             // Whose deletion a tombstone is, nobody can tell: what an editor holds from before it is in conflict with it.
             let isOlderThanDeletion = server?.isDeleted == true && before?.isBasedOnOlderRow == true
-            // A tombstone with a content that is not the own one is about to be brought back by the other device.
-            let isFilledElsewhere = restoresInSteps && server?.isDeleted == true && server?.content != written
+            // A tombstone with another content than the own one, or with another version than after the own content was
+            // written to it, is about to be brought back by the other device.
+            let isFilledElsewhere =
+                restoresInSteps && server?.isDeleted == true
+                && (server?.content != written || message.kind == .restore)
             if server?.history.intersection(others).subtracting(known).isEmpty ?? true, !isOlderThanDeletion,
                 !isFilledElsewhere
             {

@@ -75,6 +75,9 @@ struct Device: Hashable {
         let counter = machine.change?.editCounter ?? 0
         switch slot {
         case .free:
+            if case .tombstoneFilled(let filled) = lookUp {
+                lookUp = filled == counter ? .tombstoneFilled(editCounter: 0) : .done
+            }
             machine.change?.editCounter = 0
         case .ready(var sent, let message):
             machine.change?.editCounter = counter == sent.editCounter ? 0 : 1

@@ -13,6 +13,7 @@ extension Bounds {
         Bounds(edits: 1, faults: 1, touches: 1, hasEditor: true),
         Bounds(edits: 2, faults: 1, keeps: 0, showsTombstones: false),
         Bounds(edits: 3, faults: 1, keeps: 0, isAlone: true),
+        Bounds(edits: 3, discards: 1, keeps: 0, isAlone: true, restoresInSteps: true),
     ]
 
     /// Tens of millions.
@@ -30,7 +31,10 @@ extension Bounds {
         Bounds(rowExists: false, edits: 3, faults: 1, limit: 6_000_000),
         Bounds(edits: 2, faults: 1, discards: 1, hasEditor: true, limit: 6_000_000),
         Bounds(edits: 2, keeps: 0, contents: 3),
+        Bounds(edits: 2, faults: 1, restoresInSteps: true),
+        Bounds(edits: 2, faults: 1, discards: 1, keeps: 0, restoresInSteps: true, limit: 6_000_000),
         Bounds(edits: 3, faults: 1, discards: 1, keeps: 0, isAlone: true),
+        Bounds(edits: 3, faults: 1, discards: 1, keeps: 0, isAlone: true, restoresInSteps: true),
         Bounds(rowExists: false, edits: 4, faults: 2, discards: 1, keeps: 0, isAlone: true, limit: 6_000_000),
         Bounds(edits: 3, faults: 2, discards: 1, touches: 1, hasEditor: true, isAlone: true, limit: 6_000_000),
     ]
