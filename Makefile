@@ -8,7 +8,7 @@ BREW_PKGCONFIG := $(shell command -v brew >/dev/null 2>&1 && \
 	printf '%s/lib/pkgconfig:%s/lib/pkgconfig' "$$(brew --prefix openssl)" "$$(brew --prefix sqlcipher)")
 export PKG_CONFIG_PATH := $(BREW_PKGCONFIG)$(if $(PKG_CONFIG_PATH),:$(PKG_CONFIG_PATH))
 
-.PHONY: demo test test-all bench test-sqlcipher4 test-memory-release test-dependency explore test-rules \
+.PHONY: demo test test-all test-defects bench test-sqlcipher4 test-memory-release test-dependency explore test-rules \
 	sqlcipher4 docs build lint format clean \
 	prerequisites swift-version libraries openssl install
 
@@ -19,6 +19,10 @@ demo: prerequisites
 # How many tests run at a time: enough to keep the processors busy while some wait. All at once, as without this, they
 # would take each other's time.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= $(shell expr 2 '*' "$$(getconf _NPROCESSORS_ONLN)")
+
+# Whether the simulation and the tests of the engine find what they are for: each defect in a copy of the package. An hour.
+test-defects: prerequisites
+	@SWIFT="$(SWIFT)" Scripts/try-defects
 
 # What guards a change, on the distribution's SQLCipher: a few minutes.
 test: prerequisites openssl

@@ -202,7 +202,8 @@ extension ItemMachine {
         let isOwn =
             !waiting.isBasedOnOlderRow
             && waiting.sent.contains { entry in
-                entry.writesRow && entry.content.map { comparison.wrote($0, shown) } ?? false
+                (entry.writesRow || entry.kind == .tombstone)
+                    && entry.content.map { comparison.wrote($0, shown) } ?? false
             }
         // A row was to be brought back, and is there as it was deleted: the first half was carried out.
         let isHalfRestored =

@@ -19,7 +19,9 @@ package enum ItemRequest<Row: MachineRow>: Hashable, Sendable {
         case .update(let row, let version, let restoring):
             SentRequest(restoring ? .restore : .update, content: row, version: version)
         case .delete(let version): SentRequest(.delete, version: version)
-        case .tombstone(_, let version): SentRequest(.tombstone, version: version)
+        // A row that is to be made as a deleted one may be live for a moment, or for longer when that is interrupted.
+        case .tombstone(let row, let version):
+            SentRequest(.tombstone, content: version == nil ? row : nil, version: version)
         case .fillTombstone(let row, let version): SentRequest(.fill, content: row, version: version)
         case .lookUp: nil
         }

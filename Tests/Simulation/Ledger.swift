@@ -159,14 +159,14 @@ final class Ledger {
 
     // MARK: Decisions
 
-    /// A user keeps the local row over the server's.
-    ///
-    /// - Parameters:
-    ///   - row: The local row; nil for a deletion.
-    ///   - serverRow: What the server has, as the user was told; nil when nobody could tell.
+    /// A user keeps the local row, which is nil for a deletion, over what the server has as the user was told, which is nil
+    /// when nobody could tell.
     func keep(_ row: Record?, over serverRow: Record?, in key: String, by device: Int) {
         let place = Place(device: device, key: key)
-        guard let serverRow else { return _ = forced.insert(place) }
+        guard let serverRow else {
+            _ = forced.insert(place)
+            return
+        }
         let theirs = self.deletion(shownBy: serverRow).map { [$0] } ?? tokens(serverRow)
         let deletion = deletion(of: key, by: device)
         // A deletion that is taken back leaves what it replaced, over the same row.
@@ -174,11 +174,7 @@ final class Ledger {
         for token in mine { decisions[device, default: [:]][token, default: []].formUnion(theirs) }
     }
 
-    /// A user gives up what waits for a row.
-    ///
-    /// - Parameters:
-    ///   - key: The row.
-    ///   - operation: The operation as it is stored: what its base has, was taken.
+    /// A user gives up what waits for a row: the operation as it is stored. What its base has, was taken.
     func giveUp(_ key: String, _ operation: Record, by device: Int) {
         let place = Place(device: device, key: key)
         let row = server.row(key)
@@ -225,7 +221,8 @@ final class Ledger {
             let isAllowed = WorldSettings.columns
                 .contains { new.values[$0].map { mayReplaceDeletion($0, deletion, in: key, by: device) } ?? false }
             return isAllowed
-                ? [] : ["\(name) brings \(key) back (\(new.description)), which \(deletion) had deleted: nobody decided it"]
+                ? []
+                : ["\(name) brings \(key) back (\(new.description)), which \(deletion) had deleted: nobody decided it"]
         }
         return WorldSettings.columns.compactMap { column in
             guard let lost = old.content.values[column] else { return nil }

@@ -31,9 +31,11 @@ struct SimulatedRemote: SyncRemote {
     }
 
     func delete(_ id: String, from table: TableDefinition, version: String?) async throws -> RemoteDeletion {
-        guard case .deletion(let said) = try await send(
-            .delete(id, version: version, deletion: deletion(of: .string(id)))
-        ) else { throw Self.nonsense }
+        guard
+            case .deletion(let said) = try await send(
+                .delete(id, version: version, deletion: deletion(of: .string(id)))
+            )
+        else { throw Self.nonsense }
         return said
     }
 

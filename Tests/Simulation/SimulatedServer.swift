@@ -13,18 +13,15 @@ final class SimulatedServer {
     private var lastSequence = 0
 
     /// Called before each write of a device: what is there, what takes its place, and who writes.
-    var willWrite: (_ key: String, _ old: ServerVersion?, _ new: ServerContent, _ author: Int) -> Void = { _, _, _, _ in }
+    var willWrite: (_ key: String, _ old: ServerVersion?, _ new: ServerContent, _ author: Int) -> Void = { _, _, _, _ in
+    }
 
     init(_ settings: WorldSettings) { self.settings = settings }
 
     func row(_ id: String) -> ServerRow? { rows[settings.key(id)] }
 
-    /// What a request does, and what is answered.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - author: The device that sent it.
-    ///   - stamp: When the change began; others may have written since.
+    /// What a request of a device does, and what is answered. The stamp says when the change began: others may have
+    /// written since.
     func answer(_ request: ServerRequest, from author: Int, stamp: Int64) throws(RemoteError) -> ServerAnswer {
         switch request {
         case .insert(let record), .tombstone(let record, version: nil, _):

@@ -34,7 +34,7 @@ package struct Simulation: Sendable {
     }
 
     private static func run(seed: UInt64, in world: World) -> Outcome {
-        let requests = 42
+        let requests = 46
         var script = Script(seed: seed)
         var random = SeededGenerator(seed: seed &+ 2)
         while world.requestCount < requests, world.failures.isEmpty, script.moves.count < 40 * requests {
@@ -55,7 +55,11 @@ package struct Simulation: Sendable {
     private func world(_ seed: UInt64, _ tellsStory: Bool) throws -> World {
         let settings = WorldSettings(seed: seed)
         let schema = try settings.schema
-        return World(settings, stores: (0..<settings.deviceCount).map { _ in makeStore(schema) }, tellsStory: tellsStory)
+        return World(
+            settings,
+            stores: (0..<settings.deviceCount).map { _ in makeStore(schema) },
+            tellsStory: tellsStory
+        )
     }
 
     private static func end(_ world: World, _ script: Script) -> Outcome {
@@ -71,11 +75,7 @@ package struct Simulation: Sendable {
 
     // MARK: The shortest way to a failure
 
-    /// Takes out of a failing script what is not needed for a failure.
-    ///
-    /// - Parameters:
-    ///   - script: A script that fails.
-    ///   - attempts: How many scripts are played at most.
+    /// Takes out of a failing script what is not needed for a failure of its kind, playing at most so many scripts.
     private func shrunk(_ script: Script, attempts: Int) throws -> Script {
         var best = script
         var attempts = attempts
@@ -114,11 +114,8 @@ package struct Simulation: Sendable {
             .prefix(6).joined(separator: " ")
     }
 
-    /// The report on a failing seed: what went wrong, the shortest script that was found, and its story.
-    ///
-    /// - Parameters:
-    ///   - outcome: How it failed.
-    ///   - attempts: How many shorter scripts are tried at most.
+    /// The report on a failing seed: what went wrong, the shortest script that was found in so many attempts, and its
+    /// story.
     package func report(on outcome: Outcome, attempts: Int = 1_500) throws -> String {
         let script = try shrunk(outcome.script, attempts: attempts)
         let told = try run(script, tellsStory: true)

@@ -64,7 +64,9 @@ extension Device {
             }
         let key = world.settings.key(error.itemID)
         let witness = ChangeWitness { [self] before, after in
-            world.note("    \(name) decides \(choice) about \(error.kind) of \(key), and has \(after.rows.map(\.story)).")
+            world.note(
+                "    \(name) decides \(choice) about \(error.kind) of \(key), and has \(after.rows.map(\.story))."
+            )
             guard let operation = before.operation(key) else {
                 return world.fail("\(name) settles an error of \(key), for which nothing waits")
             }

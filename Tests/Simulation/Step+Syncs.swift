@@ -14,7 +14,8 @@ extension Step {
             return { device in try await device.losingWay(losesWay) { try await device.pull() } }
         },
         Step("pulls everything", 3) { _, _ in
-            { device in _ = try await device.context.pull(Query(WorldSettings.table), options: .init(reconciles: true)) }
+            { device in _ = try await device.context.pull(Query(WorldSettings.table), options: .init(reconciles: true))
+            }
         },
         Step("purges", 2) { _, random in
             let resets = random.chance(1, of: 2)

@@ -39,7 +39,7 @@ extension World {
                 isQuiet = isQuiet && !device.isBusy
                 device.isBusy = false
             }
-            if isQuiet, round > 1 { return }
+            if isQuiet { return }
         }
         fail("it does not come to rest")
     }
@@ -119,7 +119,9 @@ extension Device {
                 )
             }
         }
-        for key in keys where world.server.rows[key] == nil { world.fail("\(name) has \(key), which the server has not") }
+        for key in keys where world.server.rows[key] == nil {
+            world.fail("\(name) has \(key), which the server has not")
+        }
     }
 
     private static func content(_ row: Record) -> [String?] {

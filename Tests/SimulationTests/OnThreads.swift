@@ -33,7 +33,8 @@ enum OnThreads {
         func take() -> Int { index.add(1, ordering: .relaxed).oldValue }
     }
 
-    private static func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    private static func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value
+    {
         try await withCheckedThrowingContinuation { continuation in
             let thread = Thread { continuation.resume(with: Result { try body() }) }
             thread.stackSize = 8 << 20
