@@ -20,7 +20,7 @@ demo: prerequisites
 # would take each other's time.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= $(shell expr 2 '*' "$$(getconf _NPROCESSORS_ONLN)")
 
-# Whether the simulation and the tests of the engine find what they are for: each defect in a copy of the package. An hour.
+# Whether the simulation and the tests of the engine find what they are for: each defect, in a copy of the package.
 test-defects: prerequisites
 	@SWIFT="$(SWIFT)" Scripts/try-defects
 
