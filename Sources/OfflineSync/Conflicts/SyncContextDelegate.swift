@@ -21,13 +21,16 @@ public protocol SyncContextDelegate: AnyObject, Sendable {
 }
 
 extension SyncContextDelegate {
+    /// Lets the operation be sent.
     public func syncContext(_ context: SyncContext, willSend operation: TableOperation) async throws {}
 
+    /// Leaves it to the policy.
     public func syncContext(
         _ context: SyncContext,
         resolve error: TableOperationError<Record>
     ) async throws -> ConflictResolution<Record>? { nil }
 
+    /// Does nothing.
     public func syncContext(_ context: SyncContext, didPush report: PushReport) async {}
 }
 

@@ -6,7 +6,9 @@ internal import Synchronization
 /// they happened. A loop that does not keep up loses the oldest events beyond ``capacity``: what must not be missed is in
 /// the reports, ``SyncContext/operationErrors()`` and ``SyncContext/journal()``. It ends with its task.
 public final class SyncEvents: AsyncSequence, Sendable {
+    /// What happened.
     public typealias Element = SyncEvent
+    /// Nothing ends it early.
     public typealias Failure = Never
 
     /// How many events wait for a loop at most.
@@ -18,6 +20,7 @@ public final class SyncEvents: AsyncSequence, Sendable {
 
     init(log: (@Sendable (String) -> Void)? = nil) { self.log = log }
 
+    /// Subscribes: what happens from here on comes.
     public func makeAsyncIterator() -> AsyncStream<SyncEvent>.Iterator {
         let (stream, continuation) = AsyncStream.makeStream(
             of: SyncEvent.self,
