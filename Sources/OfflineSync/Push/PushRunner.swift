@@ -47,19 +47,45 @@ struct PushRunner {
         let schema = store.schema
         let last = try await begin()
         var forbidden = ForbiddenOperations()
+        var waiting = WaitingOperations()
         var number: Int64 = 0
         while let inFlight = try await next(after: number, through: last, schema) {
             number = inFlight.operation.id
-            try await decisions.willSend(inFlight.operation)
-            let answer = try await sender.send(inFlight)
-            for (earlier, answer) in forbidden.release(inFlight, answer) {
-                if try await process(answer, of: earlier, schema) { report.pushed += 1 }
+            guard inFlight.awaited.isEmpty else {
+                waiting.append(inFlight)
+                continue
+            }
+            try await send(inFlight, &forbidden, &report, schema)
+        }
+        while let round = waiting.nextRound() {
+            for held in round {
+                let number = held.operation.id
+                guard let inFlight = try await next(after: number - 1, through: number, schema) else { continue }
+                guard inFlight.awaited.isEmpty else {
+                    waiting.append(inFlight)
+                    continue
+                }
+                try await send(inFlight, &forbidden, &report, schema)
             }
         }
+        for inFlight in waiting.circular { _ = try await process(WaitingOperations.refusal, of: inFlight, schema) }
         if let error = forbidden.onlyAnswer { throw error }
         let errors = try await store.read { try OperationErrorCoding.all(&$0, schema) }
         report.conflicts = errors.filter(\.isConflict)
         report.failures = errors.filter { !$0.isConflict }
+    }
+
+    private func send(
+        _ inFlight: InFlightOperation,
+        _ forbidden: inout ForbiddenOperations,
+        _ report: inout PushReport,
+        _ schema: StoreSchema
+    ) async throws {
+        try await decisions.willSend(inFlight.operation)
+        let answer = try await sender.send(inFlight)
+        for (earlier, answer) in forbidden.release(inFlight, answer) {
+            if try await process(answer, of: earlier, schema) { report.pushed += 1 }
+        }
     }
 
     /// Ends the time in which an insert that a deletion has cancelled can be brought back. Returns the last number to send.
@@ -90,11 +116,20 @@ struct PushRunner {
                 row = try transaction.record(.string(operation.itemID), in: table.name)
                     .map { table.withoutLocalColumns($0).withoutSystemProperties() }
             }
+            let translation = IdentifierTranslation(table, schema)
+            let awaited = try row.map { try translation.awaitedInserts(of: $0, &transaction) } ?? []
+            guard awaited.isEmpty else {
+                return InFlightOperation(operation: operation, table: table, awaited: awaited)
+            }
             var machine = ItemMachine(change: operation.change)
-            let underWay = machine.prepare(row, after: lookUp)
+            let hasServerID = try translation.serverID(of: operation.itemID, &transaction) != nil
+            let underWay = machine.prepare(row, after: lookUp, in: table, hasServerID: hasServerID)
             if let change = machine.change { operation.change = change }
             if operation != before { try OperationQueue.save(operation, table, &transaction) }
-            return InFlightOperation(operation: operation, table: table, underWay: underWay)
+            let outgoing = try underWay.map { underWay in
+                try OutgoingRequest(underWay.request, for: before, translation, &transaction)
+            }
+            return InFlightOperation(operation: operation, table: table, underWay: underWay, outgoing: outgoing)
         }
     }
 

@@ -25,6 +25,10 @@ enum ConfigurationTable {
         case setAside = 1_020
         /// The row named by the key was purged; the value is its stamp and version.
         case purgedRow = 1_021
+        /// The server's id of the row whose local id is the key: see ``IdentifierMapping``.
+        case serverID = 1_030
+        /// The local id of the row whose id on the server is the key.
+        case localID = 1_031
     }
 
     private static let name = SystemTables.configuration.name
