@@ -8,7 +8,8 @@ BREW_PKGCONFIG := $(shell command -v brew >/dev/null 2>&1 && \
 	printf '%s/lib/pkgconfig:%s/lib/pkgconfig' "$$(brew --prefix openssl)" "$$(brew --prefix sqlcipher)")
 export PKG_CONFIG_PATH := $(BREW_PKGCONFIG)$(if $(PKG_CONFIG_PATH),:$(PKG_CONFIG_PATH))
 
-.PHONY: demo test test-all bench test-sqlcipher4 test-memory-release test-dependency sqlcipher4 docs build lint format clean \
+.PHONY: demo test test-all bench test-sqlcipher4 test-memory-release test-dependency explore test-rules \
+	sqlcipher4 docs build lint format clean \
 	prerequisites swift-version libraries openssl install
 
 demo: prerequisites
@@ -32,6 +33,18 @@ test-all: sqlcipher4
 	@$(MAKE) --no-print-directory test
 	@$(MAKE) --no-print-directory test-sqlcipher4
 	@$(MAKE) --no-print-directory test-memory-release
+
+# The machine of an item, with everything that can happen to one row, two devices and a server: about a million states, and
+# tens of millions with SEALEDSYNC_ALL_ROUNDS. It wants an optimized build, of two small modules.
+test: explore
+explore: swift-version
+	@$(SWIFT) build -c release --product machine-exploration --scratch-path .build/exploration
+	@.build/exploration/release/machine-exploration $(if $(SEALEDSYNC_ALL_ROUNDS),--all)
+
+# Whether that finds each rule that is taken away from the machine.
+test-all: test-rules
+test-rules: swift-version
+	@SWIFT="$(SWIFT)" Scripts/explore-without-rules
 
 # The same tests, the same binaries, on SQLCipher 4: the library is found at run time. What only both generations
 # together can show, such as a file that one writes and the other reads, is tested here as well.

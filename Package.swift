@@ -20,6 +20,7 @@ let package = Package(
         .library(name: "ReferenceStore", targets: ["ReferenceStore"]),
         .library(name: "StoreConformance", targets: ["StoreConformance"]),
         .library(name: "ServerConformance", targets: ["ServerConformance"]),
+        .library(name: "RemoteConformance", targets: ["RemoteConformance"]),
         .library(name: "StoreKeys", targets: ["StoreKeys"]),
         .library(name: "DatasyncEmulator", targets: ["DatasyncEmulator"]),
         .executable(name: "sealedsync", targets: ["SealedSyncTool"]),
@@ -111,6 +112,12 @@ let package = Package(
 
         // Black-box rules for servers. It shares what carries bytes with the adapter, nothing that knows a protocol.
         .target(name: "ServerConformance", dependencies: ["ConformanceRunner", "HTTPTransport"]),
+
+        // The rules for remotes: what the engine relies on, against a back end that a test writes to as well.
+        .target(
+            name: "RemoteConformance",
+            dependencies: ["ConformanceRunner", "RemoteContract", "SyncContract"]
+        ),
 
         // The engine and its adapter.
         .target(name: "SyncMachines"),
@@ -271,10 +278,17 @@ var testTargets: [Target] {
         .testTarget(
             name: "SimulationTests",
             dependencies: [
-                "Simulation", "OfflineSync", "SyncContract", "ReferenceStore", "SQLCipherStore", "SecretMemory",
+                "Simulation", "SyncContract", "ReferenceStore", "SQLCipherStore", "SQLCipherStoreTestSupport",
                 "SeededNumbers",
             ],
             exclude: ["Defects"]
+        ),
+        // Explores the machines of an item exhaustively: a program, because that wants an optimized build.
+        .executableTarget(
+            name: "machine-exploration",
+            dependencies: ["SyncMachines"],
+            path: "Tests/MachineExploration",
+            exclude: ["WithoutRules"]
         ),
         // Correct stores of other make, and stores with one fault each: what the kit is judged by.
         .target(
@@ -312,6 +326,15 @@ var testTargets: [Target] {
             dependencies: [
                 "ServerConformance", "ConformanceRunner", "DatasyncEmulator", "HTTPTransport", "SeededNumbers",
                 "EmulatorTransport", "ChildProcesses",
+            ]
+        ),
+        // Remotes with one fault each, and one for a service of another kind, which is served over sockets.
+        .testTarget(
+            name: "RemoteConformanceTests",
+            dependencies: [
+                "RemoteConformance", "ConformanceRunner", "RemoteContract", "SyncContract", "QueryEvaluation",
+                "RecordJSON", "HTTPTransport", "DatasyncHTTP", "DatasyncEmulator", "EmulatorTransport", "OfflineSync",
+                "ReferenceStore", "SeededNumbers",
             ]
         ),
         .testTarget(

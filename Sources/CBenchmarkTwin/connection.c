@@ -9,8 +9,8 @@ static const char *const schema =
     " due INTEGER);"
     "CREATE TABLE MS_TableOperations (id INTEGER NOT NULL PRIMARY KEY, \"table\" TEXT, tableKind INTEGER, itemId TEXT,"
     " properties BLOB, itemKey TEXT, baseVersion TEXT, editCounter INTEGER, state INTEGER, attempted INTEGER,"
-    " serverItem BLOB);"
-    "CREATE INDEX operationsByItem ON MS_TableOperations (\"table\", itemKey);"
+    " serverItem BLOB, push INTEGER);"
+    "CREATE INDEX operationsByItem ON MS_TableOperations (\"table\", itemKey, state, push);"
     "CREATE TABLE MS_TableOperationErrors (id TEXT NOT NULL PRIMARY KEY, operationId INTEGER, tableKind INTEGER,"
     " properties BLOB, editCounter INTEGER);"
     "CREATE INDEX errorsByOperation ON MS_TableOperationErrors (operationId);"
@@ -79,6 +79,17 @@ static int prepare_all(twin *twin) {
     if (code == SQLITE_OK) code = prepare_read(twin, "WHERE id = ?1", &twin->read_item);
     if (code == SQLITE_OK) code = prepare_read(twin, "WHERE complete = 0 ORDER BY priority, id", &twin->query);
     if (code == SQLITE_OK) code = prepare_read(twin, "ORDER BY id", &twin->scan);
+    if (code == SQLITE_OK)
+        code = prepare_read(
+            twin,
+            "WHERE id IN (SELECT itemKey FROM MS_TableOperations WHERE \"table\" = 'Item' AND state = 0) ORDER BY id",
+            &twin->waiting);
+    if (code == SQLITE_OK)
+        code = prepare(
+            twin,
+            "SELECT id, text, complete, priority, score, due, (SELECT state FROM MS_TableOperations"
+            " WHERE \"table\" = 'Item' AND itemKey = Item.id) FROM Item ORDER BY id",
+            &twin->scan_states);
     if (code == SQLITE_OK) code = prepare(twin, "DELETE FROM Item WHERE complete = 0", &twin->delete_items);
     return code;
 }
@@ -115,7 +126,8 @@ void twin_close(twin *twin) {
     sqlite3_stmt *const statements[] = {
         twin->begin,       twin->begin_writing, twin->commit,           twin->update_item,
         twin->insert_item, twin->update_operation, twin->insert_operation, twin->read_item,
-        twin->query,       twin->scan,          twin->delete_items,
+        twin->query,       twin->scan,          twin->delete_items,     twin->waiting,
+        twin->scan_states,
     };
     for (size_t index = 0; index < sizeof statements / sizeof *statements; index++) sqlite3_finalize(statements[index]);
     sqlite3_close(twin->database);

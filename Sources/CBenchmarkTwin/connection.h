@@ -17,6 +17,8 @@ struct twin {
     sqlite3_stmt *read_item;
     sqlite3_stmt *query;
     sqlite3_stmt *scan;
+    sqlite3_stmt *waiting;
+    sqlite3_stmt *scan_states;
     sqlite3_stmt *delete_items;
 };
 

@@ -43,6 +43,23 @@ int twin_query(twin *twin, int64_t *found) {
     return read_rows(twin->query, found);
 }
 
+int twin_waiting(twin *twin, int64_t *found) {
+    *found = 0;
+    return read_rows(twin->waiting, found);
+}
+
+int twin_scan_states(twin *twin, int64_t *found) {
+    int code;
+    *found = 0;
+    while ((code = sqlite3_step(twin->scan_states)) == SQLITE_ROW) {
+        read_row(twin->scan_states);
+        sink += sqlite3_column_int64(twin->scan_states, 6);
+        (*found)++;
+    }
+    sqlite3_reset(twin->scan_states);
+    return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
 int twin_scan(twin *twin, int64_t *found) {
     *found = 0;
     return read_rows(twin->scan, found);

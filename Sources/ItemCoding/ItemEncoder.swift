@@ -151,7 +151,11 @@ private struct ItemEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProt
         guard let number = Int64(exactly: value) else { throw unfit(key, "it is above 2^63 - 1") }
         encoder.set(.int64(number), key)
     }
-    func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws { encoder.set(try field(value, key), key) }
+    func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
+        // It is the row's operation that says it.
+        if Value.self == SyncState.self { return }
+        encoder.set(try field(value, key), key)
+    }
 
     // A property that is nil clears its column. The default implementations, one per type, would leave the key out.
     func encodeIfPresent(_ value: Bool?, forKey key: Key) { set(value.map(FieldValue.bool), key) }
@@ -175,6 +179,7 @@ private struct ItemEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProt
         if let value { try encode(value, forKey: key) } else { encodeNil(forKey: key) }
     }
     func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
+        if Value.self == SyncState.self { return }
         set(try value.map { try field($0, key) }, key)
     }
 

@@ -11,11 +11,17 @@ package struct RecordDecoder {
 
     /// The item of a record.
     ///
-    /// - Throws: ``StoreError/Code/invalidItem``.
+    /// - Throws: ``StoreError/Code/invalidItem``; `MissingSyncState` when the item asks for its state and the record was
+    ///   read without. From then on ``SyncStateItems`` has the type.
     package func decode<Item: Decodable>(_ type: Item.Type, from record: Record) throws -> Item {
         decoder.begin(record)
+        let item = Result { try Item(from: decoder) }
+        guard !decoder.lacksSyncState else {
+            SyncStateItems.insert(type)
+            throw MissingSyncState()
+        }
         do {
-            return try Item(from: decoder)
+            return try item.get()
         } catch let error as DecodingError {
             throw StoreError(
                 .invalidItem,
@@ -46,11 +52,15 @@ private final class ItemDecoder: Decoder {
     private var record = Record(id: "")
     private var slots = PropertySlots([])
 
+    /// Whether the item has asked for a state that the record does not have, whatever it made of the error.
+    private(set) var lacksSyncState = false
+
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func begin(_ record: Record) {
         self.record = record
+        lacksSyncState = false
         if slots.names == record.slotNames { slots.begin() } else { slots = PropertySlots(record.slotNames) }
     }
 
@@ -59,6 +69,13 @@ private final class ItemDecoder: Decoder {
         let name = key.stringValue
         if let slot = slots.slot(of: name, appending: false) { return record.slotValues[slot] }
         return name == "id" ? record.id.fieldValue : nil
+    }
+
+    /// The state of the row.
+    func syncState() throws -> SyncState {
+        if let state = record.syncState { return state }
+        lacksSyncState = true
+        throw MissingSyncState()
     }
 
     var names: [String] { ["id"] + record.names }
@@ -123,11 +140,13 @@ private struct ItemDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProt
     func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try optional(key, Self.whole) }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        try present(key) { try Self.value($0, as: type, key) as? Value }
+        if type == SyncState.self, let state = try decoder.syncState() as? Value { return state }
+        return try present(key) { try Self.value($0, as: type, key) as? Value }
     }
 
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
-        try optional(key) { try Self.value($0, as: type, key) as? Value }
+        if type == SyncState.self { return try decoder.syncState() as? Value }
+        return try optional(key) { try Self.value($0, as: type, key) as? Value }
     }
 
     /// The value under a key that must have one of the right type.

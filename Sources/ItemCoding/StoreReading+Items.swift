@@ -4,7 +4,7 @@ public import SyncContract
 ///
 /// An item's properties are the columns under its coding keys, and the id under `id`. `Date`, `Data`, `Decimal`, `UUID`
 /// and `URL` have types of their own; every other nested value is read from JSON. A property whose column is null or
-/// absent must be optional.
+/// absent must be optional. A property of type `SyncState`, whatever its name, receives the state of the row.
 ///
 /// The rows of one call share a decoder: an item must not keep the one it is given beyond its `init(from:)`.
 extension StoreReading where Self: ~Copyable {
@@ -17,8 +17,12 @@ extension StoreReading where Self: ~Copyable {
         in table: String,
         as type: Item.Type = Item.self
     ) throws -> Item? {
-        guard let record = try record(id, in: table) else { return nil }
-        return try RecordDecoder(definition(of: table)).decode(type, from: record)
+        let decoder = RecordDecoder(try definition(of: table))
+        do {
+            return try record(id, in: table, forItem: type).map { try decoder.decode(type, from: $0) }
+        } catch is MissingSyncState {
+            return try record(id, in: table, forItem: type).map { try decoder.decode(type, from: $0) }
+        }
     }
 
     /// The items of a query, in order. A selection in the query is ignored: items are whole.
@@ -39,9 +43,21 @@ extension StoreReading where Self: ~Copyable {
         as type: Item.Type,
         _ body: (Item) throws -> Void
     ) throws {
-        var query = query
-        query.selection = nil
         let decoder = RecordDecoder(try definition(of: query.table))
-        try forEach(query) { try body(decoder.decode(type, from: $0)) }
+        var count = 0
+        do {
+            try forEach(query.forItems(of: type)) { record in
+                let item = try decoder.decode(type, from: record)
+                count += 1
+                try body(item)
+            }
+        } catch is MissingSyncState {
+            // Mostly the first row. Those before it were handed over.
+            var position = 0
+            try forEach(query.forItems(of: type)) { record in
+                position += 1
+                if position > count { try body(decoder.decode(type, from: record)) }
+            }
+        }
     }
 }

@@ -6,7 +6,7 @@ extension StoreTransaction {
     ///
     /// An item's properties are stored under their coding keys. `Date`, `Data`, `Decimal`, `UUID` and `URL` have types
     /// of their own; every other nested value is stored as JSON. A property that is nil clears its column; a column
-    /// without a property stays as it is.
+    /// without a property stays as it is. A property of type `SyncState` is not stored.
     ///
     /// - Throws: ``StoreError/Code/invalidItem`` when an item cannot be encoded as named values: the message names the
     ///   property and never the value. Otherwise as ``upsert(_:into:)`` for records.

@@ -1,6 +1,9 @@
 internal import Foundation
+internal import RemoteContract
 
-/// The rules for ids of new items: those of the original SDKs, and what every server can be told.
+/// The rules for ids of new items: those of the original SDKs, and what every server of theirs can be told.
+///
+/// A remote may have another rule, its `idRule`, which then counts instead.
 public enum ItemID {
     /// A new id: a random UUID in upper case.
     public static func make() -> String { UUID().uuidString }
@@ -12,29 +15,15 @@ public enum ItemID {
     ///   the backtick, a control character (U+0000 to U+001F, U+007F to U+009F), or anything beyond ASCII, on which servers
     ///   fail after they have stored the row.
     public static func validate(_ id: String) throws(SyncError) {
-        let reason: String? =
-            if id.allSatisfy(\.isWhitespace) {
-                "it is empty"
-            } else if id.utf16.count > 255 {
-                "it is longer than 255 characters"
-            } else if id == "." || id == ".." {
-                "it is a path of its own"
-            } else if id.unicodeScalars.contains(where: isForbidden) {
-                "it contains one of + ? \" / \\ ` or a control character"
-            } else if !id.utf8.allSatisfy({ $0 < 0x80 }) {
-                "it contains characters beyond ASCII, on which servers fail"
-            } else {
-                nil
-            }
-        if let reason {
-            throw SyncError(.invalidItemID, "The id cannot be used: \(reason); choose another, or none to get a UUID.")
-        }
+        try validate(id, by: .standard)
     }
 
-    private static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar {
-        case "+", "?", "\"", "/", "\\", "`", "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}": true
-        default: false
+    /// Checks an id of a new item by what a remote says of its server.
+    ///
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidItemID``, which says why the server does not take the id.
+    static func validate(_ id: String, by rule: RowIDRule) throws(SyncError) {
+        if let reason = rule.problem(of: id) {
+            throw SyncError(.invalidItemID, "The id cannot be used: \(reason); choose another, or none to get a UUID.")
         }
     }
 }

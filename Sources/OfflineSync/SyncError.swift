@@ -37,6 +37,8 @@ public struct SyncError: Error, Sendable {
         public static let purgeAbortedPendingChanges = Code("purgeAbortedPendingChanges")
         /// The operation of this error is no longer queued, or was changed since. Nothing was resolved.
         public static let operationChanged = Code("operationChanged")
+        /// The remote of this context cannot do what was asked.
+        public static let unsupported = Code("unsupported")
         /// A system table holds something the engine did not write.
         public static let damagedQueue = Code("damagedQueue")
     }

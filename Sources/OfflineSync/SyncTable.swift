@@ -1,3 +1,4 @@
+internal import RemoteContract
 public import SyncContract
 
 /// A table of the local store whose changes are queued for the server. Records are untyped.
@@ -19,7 +20,8 @@ public struct SyncTable: Sendable {
             table: definition,
             schema: context.store.schema,
             writesItems: context.store.handlesSyncTableOperations,
-            storesUndeclaredColumns: context.store.capabilities.contains(.unknownColumns)
+            storesUndeclaredColumns: context.store.capabilities.contains(.unknownColumns),
+            idRule: context.remote.idRule
         )
     }
 
@@ -102,17 +104,28 @@ public struct SyncTable: Sendable {
     }
 
     /// The rows of a query. See ``query``.
+    ///
+    /// `Column.syncState` in its condition is where a row stands between this device and the server; a query that
+    /// is `includingSyncStates()` gives that beside each row.
     public func read(_ query: Query) async throws -> QueryResult {
-        try await context.store.read(query)
+        let store = context.store
+        // A transaction answers for a store that does not; a way of the store's own may not.
+        guard query.asksForSyncStates, !store.capabilities.contains(.syncStates) else {
+            return try await store.read(query)
+        }
+        return try await store.read { try $0.read(query) }
     }
 
-    /// The items with a local change that waits, by id; every other item is ``SyncState/synced``.
+    /// How many rows satisfy a query's condition, whatever its limit and offset.
+    public func count(_ query: Query) async throws -> Int { try await context.store.read { try $0.count(query) } }
+
+    /// The items with a local change that waits, by id; every other item is `SyncState.synced`.
     ///
-    /// An id is given as the operation has it.
+    /// An id is given as the operation has it. For states beside rows, or rows in some states, ask in a query: with
+    /// `includingSyncStates()`, and with `Column.syncState` in its condition.
     public func syncStates() async throws -> [String: SyncState] {
         let name = name
-        let schema = context.store.schema
-        return try await context.store.read { try OperationQueue.states(of: name, &$0, schema) }
+        return try await context.store.read { try OperationQueue.states(of: name, &$0) }
     }
 
     /// The rows of a query: now, and after each commit of the app or of a sync that changes them.
@@ -126,9 +139,8 @@ public struct SyncTable: Sendable {
     /// What ``syncStates()`` gives: now, and whenever the state of an item changes.
     public func observeSyncStates() -> StoreObservation<[String: SyncState]> {
         let name = name
-        let schema = context.store.schema
         return context.store.observe(tables: [SystemTables.operations.name]) {
-            try OperationQueue.states(of: name, &$0, schema)
+            try OperationQueue.states(of: name, &$0)
         }
     }
 

@@ -9,14 +9,26 @@ public struct QueryEvaluator: Sendable {
 
     /// The rows a query gives: filtered, ordered, cut, and reduced to the selected columns.
     ///
+    /// - Parameters:
+    ///   - query: The query.
+    ///   - records: The rows.
+    ///   - answersSyncStates: Whether each row has its state in `Record.syncState`, for queries about it.
+    /// - Returns: The rows, with their states if the query asks for them.
     /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidQuery``, as `Query.validate(for:)` does.
-    public func evaluate(_ query: Query, over records: some Sequence<Record>) throws(StoreError) -> [Record] {
-        let query = try query.validated(for: table)
+    public func evaluate(
+        _ query: Query,
+        over records: some Sequence<Record>,
+        answersSyncStates: Bool = false
+    ) throws(StoreError) -> [Record] {
+        let query = try query.validated(for: table, answersSyncStates: answersSyncStates)
         let rows = records.filter { record in
             query.predicate.map { holds($0) { record[$0] ?? .null } } ?? true
         }
-        let cut = sorted(rows, by: query.order).dropFirst(query.offset).prefix(query.limit ?? Int.max)
-        guard let selection = query.selection else { return Array(cut) }
+        var cut = Array(sorted(rows, by: query.order).dropFirst(query.offset).prefix(query.limit ?? Int.max))
+        if answersSyncStates, !query.includesSyncStates {
+            for index in cut.indices { cut[index].syncState = nil }
+        }
+        guard let selection = query.selection else { return cut }
         return cut.map { $0.selecting(selection) }
     }
 

@@ -7,7 +7,7 @@ public import SyncContract
 public actor MemoryStore: SyncContextDataSource {
     /// The declared tables.
     public nonisolated let schema: StoreSchema
-    /// Whether undeclared columns are kept; never durable, never encrypted.
+    /// Answers queries about states, and may keep undeclared columns; never durable, never encrypted.
     public nonisolated let capabilities: StoreCapabilities
     /// Whether the sync engine writes the items of local changes.
     public nonisolated let handlesSyncTableOperations: Bool
@@ -20,10 +20,19 @@ public actor MemoryStore: SyncContextDataSource {
     /// - Parameters:
     ///   - schema: The declared tables.
     ///   - keepsUnknownColumns: Whether values under undeclared keys are kept.
+    ///   - answersSyncStates: Whether queries about states are answered here. Otherwise transactions answer them.
     ///   - handlesSyncTableOperations: Whether the sync engine writes the items of local changes.
-    public init(_ schema: StoreSchema, keepsUnknownColumns: Bool = true, handlesSyncTableOperations: Bool = true) {
+    public init(
+        _ schema: StoreSchema,
+        keepsUnknownColumns: Bool = true,
+        answersSyncStates: Bool = true,
+        handlesSyncTableOperations: Bool = true
+    ) {
         self.schema = schema
-        self.capabilities = keepsUnknownColumns ? [.unknownColumns] : []
+        var capabilities: StoreCapabilities = []
+        if keepsUnknownColumns { capabilities.insert(.unknownColumns) }
+        if answersSyncStates { capabilities.insert(.syncStates) }
+        self.capabilities = capabilities
         self.handlesSyncTableOperations = handlesSyncTableOperations
         self.tables = Dictionary(uniqueKeysWithValues: schema.allTables.map { ($0.name, MemoryTable($0)) })
     }
@@ -33,7 +42,7 @@ public actor MemoryStore: SyncContextDataSource {
         _ body: @escaping @Sendable (inout StoreReader) throws -> Value
     ) async throws -> Value {
         try Task.checkCancellation()
-        var reader = StoreReader(MemoryTransaction(tables, keepsUnknownColumns: true))
+        var reader = StoreReader(MemoryTransaction(tables, capabilities))
         return try body(&reader)
     }
 
@@ -42,7 +51,7 @@ public actor MemoryStore: SyncContextDataSource {
         _ body: @escaping @Sendable (inout StoreTransaction) throws -> Value
     ) async throws -> Value {
         try Task.checkCancellation()
-        let backend = MemoryTransaction(tables, keepsUnknownColumns: capabilities.contains(.unknownColumns))
+        let backend = MemoryTransaction(tables, capabilities)
         // What two hold is copied when one of them changes it.
         tables = [:]
         var transaction = StoreTransaction(backend)

@@ -13,14 +13,14 @@ package struct MemoryTable: Sendable {
 package final class MemoryTransaction: StoreWriteBackend {
     package private(set) var tables: [String: MemoryTable]
     package private(set) var touched: Set<String> = []
-    private let keepsUnknownColumns: Bool
+    private let capabilities: StoreCapabilities
 
     /// The rows that were replaced, in the order of the changes; nil where there was none.
     private var replaced: [(table: String, key: RecordID, row: Record?)] = []
 
-    package init(_ tables: [String: MemoryTable], keepsUnknownColumns: Bool) {
+    package init(_ tables: [String: MemoryTable], _ capabilities: StoreCapabilities) {
         self.tables = tables
-        self.keepsUnknownColumns = keepsUnknownColumns
+        self.capabilities = capabilities
     }
 
     /// Brings back every row that was replaced.
@@ -34,6 +34,8 @@ package final class MemoryTransaction: StoreWriteBackend {
         touched.insert(table)
     }
 
+    package var answersSyncStates: Bool { capabilities.contains(.syncStates) }
+
     package func definition(of table: String) throws -> TableDefinition { try find(table).definition }
 
     package func record(_ id: RecordID, in table: String) throws -> Record? {
@@ -46,7 +48,7 @@ package final class MemoryTransaction: StoreWriteBackend {
     }
 
     package func count(_ query: Query) throws -> Int {
-        try query.validate(for: find(query.table).definition)
+        try query.validate(for: find(query.table).definition, answersSyncStates: answersSyncStates)
         var all = Query(query.table)
         all.predicate = query.predicate
         return try evaluate(all).count
@@ -80,7 +82,17 @@ package final class MemoryTransaction: StoreWriteBackend {
 
     private func evaluate(_ query: Query) throws -> [Record] {
         let table = try find(query.table)
-        return try QueryEvaluator(table.definition).evaluate(query, over: table.rows.values)
+        let evaluator = QueryEvaluator(table.definition)
+        guard query.asksForSyncStates, answersSyncStates else {
+            return try evaluator.evaluate(query, over: table.rows.values)
+        }
+        let states = try syncStates(of: table.definition)
+        let rows = table.rows.map { key, row in
+            var row = row
+            row.syncState = states[key] ?? .synced
+            return row
+        }
+        return try evaluator.evaluate(query, over: rows, answersSyncStates: true)
     }
 
     private func accepted(_ record: Record, _ table: TableDefinition) throws -> Record {
@@ -93,7 +105,7 @@ package final class MemoryTransaction: StoreWriteBackend {
                         "A value of the record is not a number (NaN), which no store takes."
                     )
                 }
-                if keepsUnknownColumns { result[name] = value }
+                if capabilities.contains(.unknownColumns) { result[name] = value }
                 continue
             }
             guard let accepted = type.accepting(value) else {

@@ -29,12 +29,19 @@ public struct RemoteError: Error, Sendable {
         public static let unauthorized = Code("unauthorized")
         /// The server has another version of the row, or a row with this id already (409, 412).
         public static let conflict = Code("conflict")
+        /// The server stored a new row under an id of its own, whatever was sent; the row is in
+        /// ``RemoteError/serverRecord``. Sent again, it would be stored once more.
+        public static let storedUnderAnotherID = Code("storedUnderAnotherID")
         /// The server has no such row or table (404).
         public static let notFound = Code("notFound")
         /// The server asks to come back later (408, 429, 503).
         public static let throttled = Code("throttled")
         /// The server refused the request (any other status from 400 to 499).
         public static let refused = Code("refused")
+        /// The answer is not the service's: a gateway that did not reach it (502, 504), a redirection, a page for browsers,
+        /// a status that the protocol does not have. Whatever was sent may have reached the service or not, and what the
+        /// answer says of rows says nothing.
+        public static let notTheService = Code("notTheService")
         /// The server failed (any other status from 500).
         public static let serverFailure = Code("serverFailure")
         /// The answer is not what the protocol prescribes: no JSON, or not the expected kind.
@@ -50,8 +57,12 @@ public struct RemoteError: Error, Sendable {
     /// The HTTP status, when there was an answer.
     public let status: Int?
 
-    /// The server's row of a conflict, tombstones included; nil when it could not be had.
+    /// The server's row of a conflict, tombstones included, or the new row that it stored under another id; nil when it
+    /// could not be had.
     public let serverRecord: Record?
+
+    /// How long the server asks to wait before the next request; nil when it does not say.
+    public let retryAfter: Duration?
 
     /// The error underneath, when there is one.
     public let cause: (any Error)?
@@ -62,12 +73,14 @@ public struct RemoteError: Error, Sendable {
         _ message: String,
         status: Int? = nil,
         serverRecord: Record? = nil,
+        retryAfter: Duration? = nil,
         cause: (any Error)? = nil
     ) {
         self.code = code
         self.message = message
         self.status = status
         self.serverRecord = serverRecord
+        self.retryAfter = retryAfter
         self.cause = cause
     }
 }

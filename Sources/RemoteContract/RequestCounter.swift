@@ -8,6 +8,7 @@ public final class RequestCounter: Sendable {
     @TaskLocal private static var current: RequestCounter?
 
     private let requests = Atomic<Int>(0)
+    private let firstNumbers = Mutex<[ObjectIdentifier: Int]>([:])
 
     package init() {}
 
@@ -18,6 +19,16 @@ public final class RequestCounter: Sendable {
     ///
     /// For authors of remotes: to be called for every request, right before it is sent.
     public static func countRequest() { _ = current?.requests.add(1, ordering: .relaxed) }
+
+    /// The number that was given first for an object by the push or pull that the calling task is part of; this number when
+    /// it is the first one, and elsewhere.
+    package static func first(_ number: Int, for object: ObjectIdentifier) -> Int {
+        guard let current else { return number }
+        return current.firstNumbers.withLock { numbers in
+            defer { numbers[object] = numbers[object] ?? number }
+            return numbers[object] ?? number
+        }
+    }
 
     /// Runs work whose requests are counted here, and no longer where they were counted before.
     package func counting<Value>(_ work: () async throws -> Value) async rethrows -> Value {

@@ -3,6 +3,8 @@ public import SyncContract
 /// A server as the sync engine sees it: rows of tables, one request at a time.
 ///
 /// An adapter translates these calls to a wire protocol. It keeps no rows and makes no decision about conflicts.
+/// A change is sent once: whether it is sent again is for the engine to decide. Columns that the table does not declare
+/// come with rows and go back with them; columns that stay on this device, and system properties, are never sent.
 /// Cancelling the calling task ends a request early with `CancellationError`; the server may still have carried it out.
 /// For reports, it tells ``RequestCounter/countRequest()`` of every request that it sends.
 public protocol SyncRemote: Sendable {
@@ -11,10 +13,32 @@ public protocol SyncRemote: Sendable {
     /// True for protocol 3. The engine then refuses to update rows of a store that cannot keep undeclared columns.
     var replacesWholeRows: Bool { get }
 
+    /// Which ids of new rows the server takes: ``RowIDRule/standard`` by default.
+    var idRule: RowIDRule { get }
+
+    /// The most operations that ``send(_:)`` takes at a time, 1 or more: 1 by default. The engine sends one at a time today,
+    /// whatever this is.
+    var maximumBatchSize: Int { get }
+
+    /// Sends changes together; one by one by default.
+    ///
+    /// They are independent of each other: one that is not taken stops none behind it, so those that depend on another one
+    /// belong into another batch. No two are of one row.
+    ///
+    /// - Parameter batch: At most ``maximumBatchSize`` operations; for none, nothing is sent.
+    /// - Returns: What became of each, in the order of the batch: what its single call returns, or the error that it throws.
+    /// - Throws: ``RemoteError`` and `CancellationError`, which then say the same of every operation.
+    func send(_ batch: [RemoteOperation]) async throws -> [Result<RemoteOperationAnswer, any Error>]
+
+    /// Whether bringing a row back takes several requests, so that the tombstone is better written first; see
+    /// ``writeTombstone(_:in:version:)``. True for protocol 2.
+    var restoresInSteps: Bool { get }
+
     /// Creates a row and returns it as the server keeps it, system properties included.
     ///
     /// - Throws: ``RemoteError`` with code ``RemoteError/Code/conflict`` when the id exists; its
-    ///   ``RemoteError/serverRecord`` is the server's row, tombstones included, or nil when it cannot be had.
+    ///   ``RemoteError/serverRecord`` is the server's row, tombstones included, or nil when it cannot be had; with code
+    ///   ``RemoteError/Code/storedUnderAnotherID`` and that row when the server chose another id.
     func insert(_ record: Record, into table: TableDefinition) async throws -> Record
 
     /// Writes a row and returns it as the server keeps it, system properties included.
@@ -49,11 +73,15 @@ public protocol SyncRemote: Sendable {
     /// the version of a tombstone, that tombstone is written anew: it stays deleted under another version, so that a
     /// restore that was based on the old one cannot succeed any more.
     ///
+    /// This is also the first step of bringing a row back where the remote ``restoresInSteps``: the tombstone gets the
+    /// content, and the restoring update, with the version that came back, shows it. Nobody sees what was deleted in
+    /// between, and whoever is interrupted goes on from a version that is known.
+    ///
     /// A server that has no such request is asked in steps, creating or restoring the row first and deleting it with the
     /// version that came back. When this ends in between, the row is there with the record's content.
     ///
     /// - Parameters:
-    ///   - record: The row as it was last sent. System properties in it are not sent.
+    ///   - record: The whole row: what was last sent, or what is to be brought back. System properties in it are not sent.
     ///   - table: The table.
     ///   - version: The tombstone's version; nil for a row of which the server is believed to know nothing.
     /// - Returns: The tombstone; nil when the server does not show it.
@@ -125,6 +153,9 @@ public protocol SyncRemote: Sendable {
 extension SyncRemote {
     /// True: whoever does not say otherwise replaces whole rows, and the engine takes the care that this asks for.
     public var replacesWholeRows: Bool { true }
+
+    /// False: one request brings a row back.
+    public var restoresInSteps: Bool { false }
 
     /// In steps, for servers that have no request of their own for it: creates or restores the row, and deletes it with
     /// the version that came back. Others see the row in between.

@@ -32,7 +32,7 @@ public final class EncryptedStore: SyncContextDataSource {
     public let schema: StoreSchema
 
     /// Durable, keeps undeclared columns, encrypted.
-    public let capabilities: StoreCapabilities = [.durable, .unknownColumns, .encrypted]
+    public let capabilities: StoreCapabilities = [.durable, .unknownColumns, .encrypted, .syncStates]
 
     /// The database file.
     public let url: URL

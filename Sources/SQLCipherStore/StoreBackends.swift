@@ -49,6 +49,8 @@ class ReadBackend: StoreReadBackend {
     /// Marks the transaction as ended.
     func finish() { isFinished = true }
 
+    var answersSyncStates: Bool { true }
+
     func definition(of table: String) throws -> TableDefinition { try catalog.layout(of: table).definition }
 
     /// What the connection keeps ready for a table.

@@ -9,6 +9,7 @@ public enum StoreRules {
     /// All rules, by chapter.
     public static let all: [StoreRule] =
         values + reading + queries + matching + computing + searching + ordering + upserts + deletions + systemTables
+        + syncStates
         + transactions
         + concurrency + changes + failures + schemas + durability + encryption
 
@@ -26,6 +27,7 @@ public enum StoreRules {
         Chapter("upsert", "Inserting and merging"),
         Chapter("delete", "Deleting"),
         Chapter("system", "System tables"),
+        Chapter("state", "The states of rows"),
         Chapter("transaction", "Transactions and rollback"),
         Chapter("concurrency", "Concurrency and isolation"),
         Chapter("changes", "The change feed"),

@@ -55,7 +55,7 @@ extension ItemMachine {
         guard let waiting = change else { return (.ignored, .none) }
         switch answer {
         case .taken(let shown): return taken(shown, sent)
-        case .shown(let shown) where shown.isDeleted: return tombstone(shown, sent)
+        case .shown(let shown) where shown.isDeleted: return tombstone(shown, sent, row, comparison)
         case .shown(let shown): return live(shown, sent, row, comparison)
         case .absent: return absent(sent)
         case .hidden: return conflict(nil, sent, .hiddenConflict)
@@ -90,9 +90,10 @@ extension ItemMachine {
         case .lookUp: return (.again(.done), .none)
         case .insert: return written(shown, over: nil, sent)
         case .update(_, let version, _): return written(shown, over: version, sent)
-        case .delete, .tombstone:
-            memory.deleted()
+        case .delete(let version), .tombstone(_, let version):
+            memory.deletedHere(over: version)
             return deleted(shown)
+        case .fillTombstone: return filled(shown, sent)
         }
     }
 
@@ -126,9 +127,11 @@ extension ItemMachine {
     /// The server has no live row, and nothing that was sent can make one.
     private mutating func deleted(_ shown: Row?) -> (ItemOutcome<Row>, RowEffect<Row>) {
         guard var waiting = change else { return (.ignored, .none) }
-        guard waiting.kind != .delete else {
+        // An undo that does not know what was there before takes what is there now.
+        let isUnknownUndo = waiting.isUndo && waiting.base == nil
+        guard waiting.kind != .delete, !isUnknownUndo else {
             end(with: shown)
-            return (.done, .none)
+            return (.done, isUnknownUndo ? .remove : .none)
         }
         // It was made again meanwhile.
         waiting.kind = .insert
@@ -136,6 +139,32 @@ extension ItemMachine {
         waiting.sent = []
         change = waiting
         return (.waits, .none)
+    }
+
+    /// The tombstone that is to be brought back has its content.
+    private mutating func filled(
+        _ shown: Row?,
+        _ sent: RequestUnderWay<Row>
+    ) -> (ItemOutcome<Row>, RowEffect<Row>) {
+        guard var waiting = change else { return (.ignored, .none) }
+        guard let shown else {
+            // What it is now has to be looked up.
+            change?.hasUnknownOutcome = true
+            return (.again(.notDone), .none)
+        }
+        waiting.rebase(onto: shown)
+        guard waiting.kind != .delete else {
+            change = waiting
+            guard waiting.sent.isEmpty else { return (.waits, .none) }
+            // It was deleted again meanwhile, and never was live.
+            memory.deleted()
+            end(with: shown)
+            return (.done, .none)
+        }
+        waiting.kind = .update
+        waiting.restores = true
+        change = waiting
+        return (waiting.editCounter == sent.editCounter ? .again(.tombstoneFilled) : .waits, .adopt(shown))
     }
 
     // MARK: The server shows a row
@@ -156,6 +185,10 @@ extension ItemMachine {
             end(with: shown)
             return (.done, .server(shown))
         }
+        let isBase =
+            waiting.baseVersion.map { $0 == shown.version && waiting.base?.contradicts(shown) != true } ?? false
+        // What was sent may still be carried out on the base, and nothing may end before it cannot.
+        if isBase, sent.request == .lookUp, !waiting.sent.isEmpty { return (.again(.done), .none) }
         if waiting.kind != .delete, let row, comparison.agrees(row, shown) {
             memory.wrote(shown.version, over: waiting.baseVersion)
             end(with: shown)
@@ -179,8 +212,6 @@ extension ItemMachine {
             end(with: shown)
             return (.done, .server(shown))
         }
-        let isBase =
-            waiting.baseVersion.map { $0 == shown.version && waiting.base?.contradicts(shown) != true } ?? false
         if isBase, sent.request == .lookUp { return (.again(.done), .none) }
         if waiting.isForced { return goOver(shown) }
         let base = waiting.base.flatMap { $0.isDeleted ? nil : $0 }
@@ -209,11 +240,16 @@ extension ItemMachine {
 
     private mutating func tombstone(
         _ shown: Row,
-        _ sent: RequestUnderWay<Row>
+        _ sent: RequestUnderWay<Row>,
+        _ row: Row?,
+        _ comparison: some RowComparison<Row>
     ) -> (ItemOutcome<Row>, RowEffect<Row>) {
         guard var waiting = change else { return (.ignored, .none) }
+        // The tombstone that is to be brought back is still there.
+        let isBase = waiting.restores && waiting.baseVersion == shown.version
+        if isBase, sent.request == .lookUp { return (.again(.done), .none) }
         let wasDeletedHere = waiting.sent.contains(where: \.deletes) || (memory.isDeleted && waiting.kind == .insert)
-        if waiting.kind == .delete || (waiting.isUndo && !wasDeletedHere) {
+        if waiting.kind == .delete || (waiting.isUndo && (!wasDeletedHere || waiting.base == nil)) {
             let mayBeRestored = waiting.sent.contains { $0.kind == .restore && $0.version == shown.version }
             if mayBeRestored, shown.version != nil {
                 waiting.kind = .delete
@@ -226,9 +262,18 @@ extension ItemMachine {
             end(with: shown)
             return (.done, isUndo ? .remove : .none)
         }
-        let isBase = waiting.restores && waiting.baseVersion == shown.version
-        if isBase, sent.request == .lookUp { return (.again(.done), .none) }
-        if wasDeletedHere || waiting.isForced { return goOver(shown) }
+        let isFilledHere = waiting.sent.contains { entry in
+            entry.kind == .fill && entry.content.map { comparison.wrote($0, shown) } ?? false
+        }
+        if isFilledHere, !waiting.isBasedOnOlderRow {
+            let (_, effect) = goOver(shown)
+            return (.again(row.map { comparison.wrote($0, shown) } ?? false ? .tombstoneFilled : .done), effect)
+        }
+        if wasDeletedHere || waiting.isForced {
+            memory.wentOver(shown.version, from: waiting.baseVersion)
+            memory.isDeleted = true
+            return goOver(shown)
+        }
         return conflict(shown, sent, .conflict(shown))
     }
 

@@ -27,9 +27,11 @@ extension ItemMachine {
                 end(with: shown)
                 return .none
             }
+            // An editor that was opened before the decision has to be told nothing.
+            memory.wentOver(shown.version, from: waiting.baseVersion)
+            if !shown.isDeleted { memory.isDeleted = false }
             waiting.rebase(onto: shown)
             waiting.isForced = shown.version == nil
-            if !shown.isDeleted { memory.wrote(shown.version, over: nil) }
             if waiting.kind != .delete { waiting.kind = .update }
             waiting.restores = shown.isDeleted && waiting.kind == .update
             change = waiting
@@ -63,7 +65,7 @@ extension ItemMachine {
         // A pull may have brought a newer row than the one that was seen.
         var newest = waiting.shown
         if newest == nil, case .row(let shown) = seen { newest = shown }
-        guard waiting.sent.isEmpty else { return discard() }
+        guard waiting.sent.isEmpty, seen != .refused else { return discard() }
         if let newest {
             if newest.isDeleted { memory.deleted() } else { memory.replaced(by: newest.version) }
             end(with: newest)

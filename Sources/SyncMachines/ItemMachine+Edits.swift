@@ -70,7 +70,8 @@ extension ItemMachine {
             end()
             return true
         }
-        waiting.replacedKind = waiting.isUndo ? nil : waiting.kind
+        // What was being taken back is still to be taken back when the deletion is.
+        waiting.replacedKind = waiting.isUndo && stored == nil ? nil : waiting.kind
         waiting.deletedRow = stored
         if waiting.kind == .insert {
             // Nothing is known of the row that the server has, if it has one.
@@ -121,6 +122,7 @@ extension ItemMachine {
         else { return .none }
         change?.baseVersion = seen
         change?.base = nil
+        change?.restores = false
         change?.isBasedOnOlderRow = true
         return .version(seen)
     }

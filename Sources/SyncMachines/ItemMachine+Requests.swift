@@ -6,6 +6,9 @@ package enum ItemRequest<Row: MachineRow>: Hashable, Sendable {
     case delete(version: Row.Version?)
     /// A tombstone, made or written anew, so that what was sent before cannot make the row live.
     case tombstone(Row?, version: Row.Version?)
+    /// A tombstone gets the content that it is to be brought back with, where that takes two requests: what was deleted must
+    /// not be live for anybody in between.
+    case fillTombstone(Row, version: Row.Version)
     /// The row is looked up before anything is sent.
     case lookUp
 
@@ -17,6 +20,7 @@ package enum ItemRequest<Row: MachineRow>: Hashable, Sendable {
             SentRequest(restoring ? .restore : .update, content: row, version: version)
         case .delete(let version): SentRequest(.delete, version: version)
         case .tombstone(_, let version): SentRequest(.tombstone, version: version)
+        case .fillTombstone(let row, let version): SentRequest(.fill, content: row, version: version)
         case .lookUp: nil
         }
     }
@@ -38,6 +42,8 @@ package enum LookUp: Hashable, Sendable {
     case notDone
     /// It was looked up, or an answer has shown it.
     case done
+    /// It is a tombstone with the content that is to be brought back.
+    case tombstoneFilled
 }
 
 // What is sent.
@@ -47,9 +53,16 @@ extension ItemMachine {
     /// - Parameters:
     ///   - row: The local row as it would be sent.
     ///   - lookUp: What this push has found out about the server's row.
+    ///   - restoresInSteps: Whether a tombstone gets its content before it is brought back, by a request of its own.
     /// - Returns: What is to be sent.
-    package mutating func prepare(_ row: Row?, after lookUp: LookUp = .notDone) -> RequestUnderWay<Row>? {
-        guard let waiting = change, let request = request(for: waiting, row, lookUp) else { return nil }
+    package mutating func prepare(
+        _ row: Row?,
+        after lookUp: LookUp = .notDone,
+        restoresInSteps: Bool = false
+    ) -> RequestUnderWay<Row>? {
+        guard let waiting = change, let request = request(for: waiting, row, lookUp, restoresInSteps) else {
+            return nil
+        }
         if let entry = request.entry { change?.willSend(entry) }
         return RequestUnderWay(
             request: request,
@@ -62,7 +75,8 @@ extension ItemMachine {
     private func request(
         for waiting: QueuedChange<Row>,
         _ row: Row?,
-        _ lookUp: LookUp
+        _ lookUp: LookUp,
+        _ restoresInSteps: Bool
     ) -> ItemRequest<Row>? {
         if waiting.hasUnknownOutcome, lookUp == .notDone { return .lookUp }
         switch waiting.kind {
@@ -71,6 +85,9 @@ extension ItemMachine {
             if waiting.isUndo, waiting.base == nil, lookUp == .notDone { return .lookUp }
             guard let row else { return nil }
             guard waiting.baseVersion != nil || lookUp == .done else { return .lookUp }
+            if waiting.restores, restoresInSteps, lookUp != .tombstoneFilled, let version = waiting.baseVersion {
+                return .fillTombstone(row, version: version)
+            }
             return .update(row, version: waiting.baseVersion, restoring: waiting.restores)
         case .delete:
             if waiting.base?.isDeleted == true, let version = waiting.baseVersion {

@@ -17,7 +17,12 @@ extension ItemMachine {
         // What the server has is not at hand.
         let isUnknown = target == nil && waiting.kind != .insert && !waiting.isInsertTakenBack
         guard !waiting.sent.isEmpty else {
-            if case .server(let row) = effect { memory.replaced(by: row.version) }
+            if let target, target.isDeleted {
+                // The deletion of others is seen now.
+                if waiting.shown == nil { memory.isDeleted = true } else { memory.deleted() }
+            } else if let target {
+                memory.replaced(by: target.version)
+            }
             if isUnknown { needsRow = true }
             end(with: target)
             return effect

@@ -65,6 +65,11 @@ package struct ItemMemory<Version: Hashable & Sendable>: Hashable, Sendable {
     /// Takes note of an own write over a version.
     mutating func wrote(_ version: Version?, over base: Version?) {
         isDeleted = false
+        wentOver(version, from: base)
+    }
+
+    /// Takes note of a version that is left behind by an own write, or that will be because somebody has decided so.
+    mutating func wentOver(_ version: Version?, from base: Version?) {
         guard let version else {
             ownVersions = []
             return
@@ -74,6 +79,13 @@ package struct ItemMemory<Version: Hashable & Sendable>: Hashable, Sendable {
         if ownVersions.count > Self.longestChain { ownVersions.removeFirst() }
     }
 
+    /// Takes note of an own deletion: whoever holds the row in an editor has seen all that it deleted.
+    mutating func deletedHere(over base: Version?) {
+        isDeleted = true
+        ownVersions = base.map { ownVersions.contains($0) ? ownVersions : [$0] } ?? []
+    }
+
+    /// Takes note of a deletion that others may have made.
     mutating func deleted() {
         isDeleted = true
         ownVersions = []

@@ -75,7 +75,9 @@ package struct QueuedChange<Row: MachineRow>: Hashable, Sendable {
         hasUnknownOutcome = false
         isForced = false
         self.shown = nil
-        if let shown { sent.removeAll { $0.isDead(given: shown) } }
+        guard let shown else { return }
+        sent.removeAll { $0.isDead(given: shown) }
+        if replacedKind == .insert { replacedKind = .update }
     }
 
     /// Takes note of a change made here: earlier answers are out of date.

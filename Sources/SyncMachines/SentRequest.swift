@@ -9,6 +9,8 @@ package struct SentRequest<Row: MachineRow>: Hashable, Sendable {
         case restore = 3
         /// Makes sure that there is a tombstone.
         case tombstone = 4
+        /// Gives a tombstone the content that it is to be brought back with.
+        case fill = 5
     }
 
     package var kind: Kind
@@ -31,7 +33,7 @@ package struct SentRequest<Row: MachineRow>: Hashable, Sendable {
         case .insert: true
         case .tombstone where version == nil: true
         // Only servers without versions are sent this; nothing can be known of it.
-        case .update, .delete, .restore, .tombstone: version == nil || version != shown.version
+        case .update, .delete, .restore, .tombstone, .fill: version == nil || version != shown.version
         }
     }
 

@@ -176,7 +176,7 @@ struct ConflictTests {
     @Test(
         "a deletion that failed is not a deletion",
         arguments: [
-            ("500 Oops", RemoteError.Code.serverFailure), ("401 No", .unauthorized), ("202 Later", .invalidResponse),
+            ("500 Oops", RemoteError.Code.serverFailure), ("401 No", .unauthorized), ("202 Later", .notTheService),
         ]
     )
     func failedDeletion(_ status: String, _ code: RemoteError.Code) async throws {

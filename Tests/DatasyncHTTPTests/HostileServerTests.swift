@@ -45,7 +45,7 @@ struct HostileServerTests {
     func html() async throws {
         let page = response("200 OK", "<!DOCTYPE html><p>Sign in</p>", fields: ["Content-Type: text/html"])
         let error = try await error([.send(Array(page.utf8))])
-        #expect(error.code == .invalidResponse)
+        #expect(error.code == .notTheService)
         #expect(error.message.contains("login page"))
         #expect(error.status == 200)
     }
@@ -59,7 +59,7 @@ struct HostileServerTests {
         let error = try #require(
             await #expect(throws: RemoteError.self) { try await remote.delete("a1", from: Self.table, version: nil) }
         )
-        #expect(error.code == .invalidResponse)
+        #expect(error.code == .notTheService)
     }
 
     @Test(
@@ -79,9 +79,10 @@ struct HostileServerTests {
         let error = try await error([
             .send(Array(response("201 Created", #"{"id":"s1","text":"milk","version":"V"}"#).utf8))
         ])
-        #expect(error.code == .refused)
         #expect(error.status == 201)
+        #expect(error.serverRecord?.id == "s1" && error.serverRecord?["text"] == "milk")
         #expect(error.message.contains("an id of its own"))
+        #expect(error.code == .storedUnderAnotherID)
     }
 
     @Test(
@@ -160,7 +161,7 @@ struct HostileServerTests {
     )
     func noHTTP(_ text: String) async throws {
         let error = try await error(timeout: .seconds(5), [.send(Array(text.utf8))])
-        #expect(error.code == .unreachable || error.code == .invalidResponse, "\(error)")
+        #expect([.unreachable, .invalidResponse, .notTheService].contains(error.code), "\(error)")
     }
 
     @Test("silence ends at the timeout, and the message names the server")
@@ -217,7 +218,7 @@ struct HostileServerTests {
         let error = try #require(
             await #expect(throws: RemoteError.self) { try await remote.insert(Self.row, into: Self.table) }
         )
-        #expect(error.code == .invalidResponse)
+        #expect(error.code == .notTheService)
         #expect(error.message.contains("redirect"))
         #expect(!error.message.contains("secret"))
         #expect(other.requests.isEmpty)
@@ -253,13 +254,13 @@ struct HostileServerTests {
     }
 
     @Test(
-        "a redirect without a usable address is an invalid answer",
+        "a redirect without a usable address is not the service's answer",
         arguments: [[], ["Location: "], ["Location: ://"], ["Location: /x y"], ["Location: ftp://example.org/"]]
     )
     func redirectToNowhere(_ fields: [String]) async throws {
         for status in ["301 Moved", "304 Not Modified", "307 Temporary"] {
             let error = try await error([.send(Array(response(status, fields: fields).utf8))])
-            #expect(error.code == .invalidResponse, "\(error)")
+            #expect(error.code == .notTheService, "\(error)")
         }
     }
 

@@ -132,7 +132,7 @@ struct NodeServerTests {
             ("insert-reserved", .refused, "'deleted' as it is reserved"),
             ("insert-unsupported-type", .serverFailure, "Unsupported type: Object"),
             ("list-bad-filter", .serverFailure, "type creation expression"),
-            ("put-unrouted", .invalidResponse, "web page"),
+            ("put-unrouted", .notTheService, "web page"),
         ]
     )
     func failures(_ fixture: String, _ code: RemoteError.Code, _ words: String) async throws {

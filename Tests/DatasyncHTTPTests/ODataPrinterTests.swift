@@ -221,7 +221,7 @@ struct ODataPrinterTests {
         }
     }
 
-    @Test("folded text and words are refused before anything is sent", arguments: DatasyncDialect.allCases)
+    @Test("folded text, words and states are refused before anything is sent", arguments: DatasyncDialect.allCases)
     func localOnly(_ dialect: DatasyncDialect) {
         let queries = [
             Query("t").filtered(by: Column("a").folded == "x"),
@@ -229,6 +229,8 @@ struct ODataPrinterTests {
             Query("t").filtered(by: !Column("a").folded.isAny(of: ["x", "y"])),
             Query("t").filtered(by: Column("b") == 1 || Column("a").matches(words: "x")),
             Query("t").ordered(by: "a", folded: true),
+            Query("t").filtered(by: Column("b") == 1 || Column.syncState == .pending),
+            Query("t").ordered(by: Column.syncState.name), Query("t").includingSyncStates(),
         ]
         for query in queries {
             let error = #expect(throws: RemoteError.self) {

@@ -21,11 +21,13 @@ struct ResponseTests {
             (429, .failure(.throttled)), (503, .failure(.throttled)), (400, .failure(.refused)),
             (402, .failure(.refused)), (403, .failure(.refused)), (405, .failure(.refused)), (413, .failure(.refused)),
             (415, .failure(.refused)), (428, .failure(.refused)), (499, .failure(.refused)),
-            (500, .failure(.serverFailure)), (501, .failure(.serverFailure)), (502, .failure(.serverFailure)),
-            (504, .failure(.serverFailure)), (599, .failure(.serverFailure)), (100, .failure(.invalidResponse)),
-            (202, .failure(.invalidResponse)), (203, .failure(.invalidResponse)), (206, .failure(.invalidResponse)),
-            (300, .failure(.invalidResponse)), (301, .failure(.invalidResponse)), (304, .failure(.invalidResponse)),
-            (308, .failure(.invalidResponse)), (600, .failure(.invalidResponse)), (999, .failure(.invalidResponse)),
+            (500, .failure(.serverFailure)), (501, .failure(.serverFailure)), (502, .failure(.notTheService)),
+            (504, .failure(.notTheService)), (599, .failure(.serverFailure)), (100, .failure(.notTheService)),
+            (202, .failure(.notTheService)), (203, .failure(.notTheService)), (206, .failure(.notTheService)),
+            (300, .failure(.notTheService)), (301, .failure(.notTheService)), (304, .failure(.notTheService)),
+            (308, .failure(.notTheService)), (600, .failure(.notTheService)), (999, .failure(.notTheService)),
+            (511, .failure(.notTheService)), (520, .failure(.notTheService)), (530, .failure(.notTheService)),
+            (531, .failure(.serverFailure)), (505, .failure(.serverFailure)),
         ] as [(Int, ResponseMapping)]
     )
     func mapping(_ status: Int, _ meaning: ResponseMapping) {
@@ -34,8 +36,8 @@ struct ResponseTests {
 
     @Test("a web page that says 404 or 410 says nothing about a row", arguments: [404, 410])
     func pagesAreNoRows(_ status: Int) {
-        #expect(answer(status, "<!DOCTYPE html><p>Not found</p>").mapping == .failure(.invalidResponse))
-        #expect(answer(status, "x", fields: [.contentType: "text/html"]).mapping == .failure(.invalidResponse))
+        #expect(answer(status, "<!DOCTYPE html><p>Not found</p>").mapping == .failure(.notTheService))
+        #expect(answer(status, "x", fields: [.contentType: "text/html"]).mapping == .failure(.notTheService))
         #expect(answer(status, #"{"error":"The item does not exist"}"#).mapping == ResponseMapping(status: status))
         #expect(answer(status).mapping == ResponseMapping(status: status))
     }
@@ -113,6 +115,10 @@ struct ResponseTests {
         let body = answer(200, #"{"id":"A1"}"#)
         #expect(try RowReader(table: folding).row("a1", in: body).id == "A1")
         #expect(throws: RemoteError.self) { try RowReader(table: Self.table).row("a1", in: body) }
+        let both = answer(200, #"[{"id":"A1"},{"id":"a1"}]"#)
+        for id in ["a1", "A1"] {
+            #expect(try RowReader(table: folding).row(id, inListOf: both)?.id == .string(id))
+        }
     }
 
     @Test(
@@ -172,6 +178,43 @@ struct ResponseTests {
         let error = #expect(throws: RemoteError.self) {
             try RowReader(table: Self.table).page(of: Query("todo"), in: answer(200, body))
         }
-        #expect(error?.code == .invalidResponse)
+        #expect(error?.code == (body.hasPrefix("<") ? .notTheService : .invalidResponse))
+    }
+
+    @Test(
+        "a success that is no JSON, and does not claim to be, is not the service's",
+        arguments: [
+            ("text/plain", "OK", true), ("text/html", "", true), ("application/json", "OK", false), ("", "OK", false),
+        ]
+    )
+    func foreignSuccess(_ type: String, _ body: String, _ isForeign: Bool) {
+        let fields: HTTPFields = type.isEmpty ? [:] : [.contentType: type]
+        for status in [200, 201] {
+            #expect(
+                answer(status, body, fields: fields).mapping == (isForeign ? .failure(.notTheService) : .success)
+            )
+        }
+        // There is nothing that could be another's.
+        #expect(answer(204, fields: fields).mapping == .success)
+        // What parses is judged by what it says.
+        #expect(answer(200, #"{"id":"a"}"#, fields: [.contentType: "text/plain"]).mapping == .success)
+    }
+
+    @Test(
+        "how long to wait is a number of seconds or an instant",
+        arguments: [
+            ("7", nil, .seconds(7)), ("0", nil, .zero), ("Sun, 06 Nov 1994 08:49:47 GMT", true, .seconds(10)),
+            ("Sun, 06 Nov 1994 08:49:27 GMT", true, .zero), ("Sun, 06 Nov 1994 08:49:47 GMT", nil, .zero),
+            ("", nil, nil), ("-1", nil, nil), ("1.5", nil, nil), ("soon", nil, nil), ("99999999999999999999", nil, nil),
+            (nil, nil, nil),
+        ] as [(String?, Bool?, Duration?)]
+    )
+    func retryAfter(_ text: String?, _ hasDate: Bool?, _ expected: Duration?) {
+        var fields = HTTPFields()
+        fields[.retryAfter] = text
+        if hasDate == true { fields[.date] = "Sun, 06 Nov 1994 08:49:37 GMT" }
+        for status in [408, 429, 503, 500, 502, 301, 413] {
+            #expect(answer(status, fields: fields).failure(table: "todo").retryAfter == expected)
+        }
     }
 }

@@ -44,6 +44,11 @@ struct TombstoneTests {
         let remote = try service.remote(emulator)
         _ = try await remote.writeTombstone(Self.row, in: Self.table, version: nil)
         #expect(emulator.requests.map(\.request.method) == ["POST"])
+        guard service.edition != .predecessor else { return }
+        let version = try await remote.record("a1", in: Self.table)?.version
+        emulator.clearRequests()
+        _ = try await remote.writeTombstone(Self.row, in: Self.table, version: version)
+        #expect(emulator.requests.map(\.request.method) == ["PUT"])
     }
 
     @Test(

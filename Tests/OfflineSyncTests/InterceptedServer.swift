@@ -43,6 +43,7 @@ final class InterceptedServer: SyncRemote {
     func afterNextPage(_ body: @escaping @Sendable () async throws -> Void) { afterPage.withLock { $0 = body } }
 
     var replacesWholeRows: Bool { server.replacesWholeRows }
+    var restoresInSteps: Bool { server.restoresInSteps }
     var requestCount: Int { server.requestCount }
 
     func insert(_ record: Record, into table: TableDefinition) async throws -> Record {

@@ -26,7 +26,7 @@ private func endless(_ whenAsked: @escaping @Sendable (Int) -> Void = { _ in }) 
     }
 }
 
-@Suite("A pull that is bounded")
+@Suite("A pull that is bounded", .timeLimit(.minutes(3)))
 struct PullBoundsTests {
     private let query = Query("TodoItem")
 

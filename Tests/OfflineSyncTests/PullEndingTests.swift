@@ -5,7 +5,7 @@ import RemoteContract
 import SyncContract
 import Testing
 
-@Suite("A pull ends")
+@Suite("A pull ends", .timeLimit(.minutes(3)))
 struct PullEndingTests {
     private func context(_ remote: ScriptedRemote) throws -> SyncContext {
         SyncContext(store: try makeStore(), remote: remote)

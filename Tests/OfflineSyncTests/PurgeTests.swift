@@ -6,7 +6,7 @@ import Synchronization
 import SyncContract
 import Testing
 
-@Suite("Purging")
+@Suite("Purging", .timeLimit(.minutes(3)))
 struct PurgeTests {
     private let done = Query("TodoItem").filtered(by: Column("complete") == true)
 

@@ -28,7 +28,7 @@ private final class ServerRows: Sendable {
     }
 }
 
-@Suite("A pull that reconciles")
+@Suite("A pull that reconciles", .timeLimit(.minutes(3)))
 struct ReconcileTests {
     private let query = Query("TodoItem")
     private let everything = PullOptions(order: .pullOnly, reconciles: true)

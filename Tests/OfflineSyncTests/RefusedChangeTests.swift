@@ -172,7 +172,9 @@ struct RefusedChangeTests {
             try await world.shareItem()
             try await world.laptop.table.delete("a")
             world.emulator.inject(.respond(.html(404, "<html>Site not found</html>")) { $0.method == "DELETE" })
-            #expect(try await world.laptop.context.push().failures.count == 1)
+            let code = try await syncErrorCode { _ = try await world.laptop.context.push() }
+            #expect(code == .pushAbortedNetwork)
+            #expect(try await world.laptop.context.operations().map(\.state) == [.pending])
             _ = try await world.laptop.context.push()
             #expect(world.onServer().isEmpty)
         }

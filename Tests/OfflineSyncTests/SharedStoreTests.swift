@@ -4,7 +4,7 @@ import StoreConformance
 import SyncContract
 import Testing
 
-@Suite("Several contexts over one store")
+@Suite("Several contexts over one store", .timeLimit(.minutes(3)))
 struct SharedStoreTests {
     private let query = Query("TodoItem")
 

@@ -16,7 +16,7 @@ struct StoreBenchmarkTests {
         }
         let others = [
             "transaction-normal", "transaction-full", "read-each", "read-block", "query-records", "query-items",
-            "scan-records", "scan-items", "delete-query", "open",
+            "scan-records", "scan-items", "state-query", "state-scan", "delete-query", "open",
         ]
         #expect(Set(names).isSuperset(of: others))
         for each in cases {

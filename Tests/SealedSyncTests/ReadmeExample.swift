@@ -69,6 +69,20 @@ func readmeLiveQuery<Item>(_ todos: SyncItemTable<Item>, show: ([Item]) -> Void)
     // README: end
 }
 
+/// The same for what follows that.
+func readmeTokens<TodoItem: Codable & Identifiable & Sendable>(
+    _ store: EncryptedStore,
+    _: TodoItem.Type,
+    token: @escaping DatasyncRemote.TokenProvider
+) async throws where TodoItem.ID == String {
+    // README: Tokens
+    let service: DatasyncRemote = try .datasync("https://example.org") { try await token() }   // nil: nobody is signed in
+    let online = try SyncContext(store: store, remote: service).remoteTable("TodoItem", of: TodoItem.self)
+    print(try await online.count(online.query), "on the server")       // every call is a request
+    service.signOut()                                                  // forgets the token, ends what is under way
+    // README: end
+}
+
 /// The same for what comes last.
 func readmeSigningOut(_ store: EncryptedStore, _ folder: StoreFolder, _ passphrase: PassphraseUnlocker) async throws {
     // README: Signing out

@@ -25,7 +25,7 @@ final class Ledger {
         var isGivenUp = false
         /// Whether it was given up before anything showed that it had arrived: then it must not come back.
         var mustNotReturn = false
-        /// The server's last write before it.
+        /// The place of the server's write that its user knew.
         var knownSequence = 0
     }
 
@@ -59,8 +59,15 @@ final class Ledger {
     ///   - after: The store after.
     ///   - seen: What was before the user's eyes when that is something else than the rows of the store.
     func change(by device: Int, from before: StoreSnapshot, to after: StoreSnapshot, seen: Record? = nil) {
-        for key in Set((before.rows + after.rows).map { settings.key($0.id.stringValue ?? "") }).sorted() {
+        for key in settings.ids.map(settings.key) {
             let place = Place(device: device, key: key)
+            if before.row(key, settings) == nil, after.row(key, settings) == nil,
+                before.operation(key) == nil, after.operation(key) != nil
+            {
+                // What is not here is deleted whatever it is.
+                delete(at: place, follows: [])
+                forced.insert(place)
+            }
             let old = before.row(key, settings)
             let new = after.row(key, settings)
             guard old != new else { continue }
@@ -74,18 +81,24 @@ final class Ledger {
                     add(token, at: place, follows: (known ?? [old?[name]?.stringValue].compactMap(\.self)) + deletions)
                 }
             } else {
-                delete(at: place, follows: known ?? tokens(old))
+                delete(at: place, follows: known ?? tokens(old), version: (seen ?? old)?.version)
             }
         }
     }
 
-    private func add(_ token: String, at place: Place, isDeletion: Bool = false, follows: [String]) {
+    private func add(
+        _ token: String,
+        at place: Place,
+        isDeletion: Bool = false,
+        follows: [String],
+        version: String? = nil
+    ) {
         edits[token] = Edit(
             token: token,
             place: place,
             isDeletion: isDeletion,
             follows: Set(follows),
-            knownSequence: server.row(place.key)?.current.sequence ?? 0
+            knownSequence: server.row(place.key)?.version(version)?.sequence ?? 0
         )
         order.append(token)
         open[place, default: []].insert(token)
@@ -93,9 +106,9 @@ final class Ledger {
     }
 
     @discardableResult
-    private func delete(at place: Place, follows: [String]) -> String {
+    private func delete(at place: Place, follows: [String], version: String? = nil) -> String {
         let token = "†\(order.count)"
-        add(token, at: place, isDeletion: true, follows: follows)
+        add(token, at: place, isDeletion: true, follows: follows, version: version)
         lastDeletion[place] = token
         seenDeletions[place, default: []].insert(token)
         return token
@@ -198,10 +211,11 @@ final class Ledger {
 
     /// What speaks against a write of a device.
     func objections(to new: ServerContent, over old: ServerVersion?, in key: String, by device: Int) -> [String] {
-        guard let old, forced.remove(Place(device: device, key: key)) == nil else { return [] }
+        guard let old, old.content.deletion == nil || new.deletion == nil,
+            forced.remove(Place(device: device, key: key)) == nil
+        else { return [] }
         let name = Device.name(device)
         if let deletion = old.content.deletion {
-            guard new.deletion == nil else { return [] }
             let isAllowed = WorldSettings.columns
                 .contains { new.values[$0].map { mayReplaceDeletion($0, deletion, in: key, by: device) } ?? false }
             return isAllowed
@@ -223,13 +237,16 @@ final class Ledger {
 
     private func mayReplaceDeletion(_ new: String, _ deletion: String, in key: String, by device: Int) -> Bool {
         if mayReplace(new, deletion, by: device) { return true }
-        // What was made anew after some deletion goes over a later one, unless that one has deleted it.
         let deletions = seenDeletions[Place(device: device, key: key)] ?? []
-        guard deletions.contains(where: { follows(new, $0, device) }), let history = server.row(key)?.history,
-            let deleted = history.last(where: { $0.content.deletion == nil })
-        else { return false }
-        return !deleted.content.tokens.contains { $0 == new || follows($0, new, device) }
+        // A deletion of its own that was given up is taken back: nobody can tell which one has left the tombstone.
+        if deletions.contains(where: { isGivenUp($0) && follows($0, new, device) }) { return true }
+        // What was made anew after some deletion goes over a later one, unless that one has deleted it.
+        let deleted = server.row(key)?.history.last { $0.content.deletion == nil }?.content.tokens ?? []
+        return deletions.contains { follows(new, $0, device) }
+            && !deleted.contains { $0 == new || follows($0, new, device) }
     }
+
+    private func isGivenUp(_ token: String) -> Bool { edits[token]?.isGivenUp ?? false }
 
     /// Whether one token came after another, through any number of edits and this device's decisions.
     private func follows(_ new: String, _ old: String, _ device: Int) -> Bool {

@@ -67,14 +67,13 @@ final class SimulatedServer {
     }
 
     private func conflict(_ row: ServerRow, status: Int) -> RemoteError {
-        let isDeleted = row.current.content.deletion != nil
-        let isShown = isDeleted ? settings.showsTombstones : settings.showsConflictingRows
+        // That an id is taken is no news about what has it.
+        let isGone = row.current.content.deletion != nil && status != 409
         return RemoteError(
             .conflict,
             "there is another version",
-            // That an id is taken is no news about what has it.
-            status: isDeleted && !isShown && status != 409 ? 410 : status,
-            serverRecord: isShown ? record(row) : nil
+            status: isGone ? 410 : status,
+            serverRecord: record(row)
         )
     }
 

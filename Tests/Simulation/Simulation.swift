@@ -22,9 +22,19 @@ package struct Simulation: Sendable {
 
     package init(makeStore: @escaping StoreMaker) { self.makeStore = makeStore }
 
-    /// Plays what a seed begins, until so many requests were sent, and what follows when the network heals.
-    package func run(seed: UInt64, requests: Int = 50, tellsStory: Bool = false) throws -> Outcome {
-        let world = try world(seed, tellsStory)
+    /// Plays what a seed begins, until so many requests were sent, and what follows when the network heals: fifty
+    /// requests in all, and more.
+    package func run(seed: UInt64, tellsStory: Bool = false) throws -> Outcome {
+        Self.run(seed: seed, in: try world(seed, tellsStory))
+    }
+
+    /// Plays what a seed begins on stores that are there: empty ones, as many as ``WorldSettings/deviceCount`` says.
+    package static func run(seed: UInt64, stores: [any SyncContextDataSource]) -> Outcome {
+        run(seed: seed, in: World(WorldSettings(seed: seed), stores: stores, tellsStory: false))
+    }
+
+    private static func run(seed: UInt64, in world: World) -> Outcome {
+        let requests = 42
         var script = Script(seed: seed)
         var random = SeededGenerator(seed: seed &+ 2)
         while world.requestCount < requests, world.failures.isEmpty, script.moves.count < 40 * requests {
@@ -39,7 +49,7 @@ package struct Simulation: Sendable {
     package func run(_ script: Script, tellsStory: Bool = false) throws -> Outcome {
         let world = try world(script.seed, tellsStory)
         for move in script.moves where world.failures.isEmpty { world.play(move) }
-        return end(world, script)
+        return Self.end(world, script)
     }
 
     private func world(_ seed: UInt64, _ tellsStory: Bool) throws -> World {
@@ -48,7 +58,7 @@ package struct Simulation: Sendable {
         return World(settings, stores: (0..<settings.deviceCount).map { _ in makeStore(schema) }, tellsStory: tellsStory)
     }
 
-    private func end(_ world: World, _ script: Script) -> Outcome {
+    private static func end(_ world: World, _ script: Script) -> Outcome {
         if world.failures.isEmpty { world.comeToRest() }
         world.close()
         return Outcome(
@@ -66,12 +76,13 @@ package struct Simulation: Sendable {
     /// - Parameters:
     ///   - script: A script that fails.
     ///   - attempts: How many scripts are played at most.
-    package func shrunk(_ script: Script, attempts: Int = 3_000) throws -> Script {
+    private func shrunk(_ script: Script, attempts: Int) throws -> Script {
         var best = script
         var attempts = attempts
+        let kind = try run(script).failures.first.map(Self.kind)
         func fails(_ candidate: Script) throws -> Bool {
             attempts -= 1
-            return try !run(candidate).failures.isEmpty
+            return try run(candidate).failures.first.map(Self.kind) == kind
         }
         var size = max(1, best.moves.count / 2)
         while size >= 1, attempts > 0 {
@@ -97,9 +108,19 @@ package struct Simulation: Sendable {
         return best
     }
 
+    /// A failure without what differs from run to run: names, numbers and what is told about rows.
+    package static func kind(_ failure: String) -> String {
+        failure.split(separator: " ").filter { word in word.allSatisfy { $0.isLowercase || $0 == "'" } }
+            .prefix(6).joined(separator: " ")
+    }
+
     /// The report on a failing seed: what went wrong, the shortest script that was found, and its story.
-    package func report(on outcome: Outcome) throws -> String {
-        let script = try shrunk(outcome.script)
+    ///
+    /// - Parameters:
+    ///   - outcome: How it failed.
+    ///   - attempts: How many shorter scripts are tried at most.
+    package func report(on outcome: Outcome, attempts: Int = 1_500) throws -> String {
+        let script = try shrunk(outcome.script, attempts: attempts)
         let told = try run(script, tellsStory: true)
         return """
             seed \(script.seed), \(outcome.script.moves.count) moves, of which \(script.moves.count) are needed: \

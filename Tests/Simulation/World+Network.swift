@@ -56,7 +56,7 @@ extension World {
             return answer(message, life, .failure(CancellationError()))
         }
         guard !isCalm, random.chance(settings.harm, of: 100) else {
-            return answer(message, life, carryOut(message))
+            return answer(message, life, carryOut(message, hidesRow: !isCalm && random.chance(1, of: 12)))
         }
         guard message.request.writes else {
             return answer(message, life, .failure(random.pick(Self.unavailable + Self.refusals + Self.failures)))
@@ -105,14 +105,19 @@ extension World {
         _ = carryOut(message)
     }
 
-    private func carryOut(_ message: Message, stamp: Int64? = nil) -> Result<ServerAnswer, any Error> {
+    private func carryOut(
+        _ message: Message,
+        stamp: Int64? = nil,
+        hidesRow: Bool = false
+    ) -> Result<ServerAnswer, any Error> {
         do throws(RemoteError) {
             let answer = try server.answer(message.request, from: message.device, stamp: stamp ?? server.clock)
             if message.request.writes { note("    The server does it: \(answer.story)") }
             return .success(answer)
         } catch {
             note("    The server refuses: \(error.status ?? 0), \(error.serverRecord?.story ?? "without a row")")
-            return .failure(error)
+            // The row of a conflict may not be had just then.
+            return .failure(hidesRow ? RemoteError(error.code, error.message, status: error.status) : error)
         }
     }
 

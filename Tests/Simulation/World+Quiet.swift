@@ -27,7 +27,7 @@ extension World {
 
     /// Lets every device push, settle and pull until nothing is left to do.
     private func settle(_ random: inout SeededGenerator) {
-        for round in 0..<16 {
+        for round in 0..<9 {
             var isQuiet = true
             for device in devices {
                 // Who always insists never ends when somebody else does, too.
@@ -66,7 +66,7 @@ extension Device {
             try await settle(error, choice)
         }
         let report =
-            hasPurged ? try await context.pullAll(Query(WorldSettings.table))
+            hasPurged ? try await context.pull(Query(WorldSettings.table), options: .init(reconciles: true))
             : try await context.pull(Query(WorldSettings.table), queryID: "all")
         let isEmpty = try await context.operations().isEmpty
         return wasIdle && report.received == 0 && report.deleted == 0 && isEmpty

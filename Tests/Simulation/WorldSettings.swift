@@ -18,10 +18,8 @@ package struct WorldSettings: Sendable {
     let idsDifferByCase: Bool
     /// Whether a deleted row is changed first and brought back then, as in protocol 2.
     let restoresInTwoSteps: Bool
-    /// Whether what cannot be changed because it is deleted is shown.
+    /// Whether a tombstone that was just made is shown.
     let showsTombstones: Bool
-    /// Whether conflicts show the server's row.
-    let showsConflictingRows: Bool
     /// Whether columns without a value are left out of rows.
     let leavesOutNulls: Bool
     /// Whether versions count per row; otherwise over all.
@@ -45,7 +43,6 @@ package struct WorldSettings: Sendable {
         idsDifferByCase = random.chance(2, of: 3)
         restoresInTwoSteps = !replacesWholeRows && random.chance(1, of: 2)
         showsTombstones = random.chance(3, of: 4)
-        showsConflictingRows = random.chance(9, of: 10)
         leavesOutNulls = random.chance(1, of: 2)
         countsVersionsPerRow = random.chance(1, of: 3)
         pullsByStamp = random.chance(1, of: 2)

@@ -22,7 +22,10 @@ struct CorrectStoreTests {
         let negated = weakest.results.filter(\.checkedWithoutCapability)
         #expect(
             negated.map(\.rule.id)
-                == ["query.undeclared-key-not-queryable", "upsert.undeclared-key", "upsert.undeclared-key-merges"],
+                == [
+                    "query.undeclared-key-not-queryable", "upsert.undeclared-key", "upsert.undeclared-key-merges",
+                    "state.order",
+                ],
             "dropping can be observed"
         )
     }
@@ -36,7 +39,7 @@ struct CorrectStoreTests {
     @Test("EncryptedStore")
     func encrypted() async throws {
         let report = try await expectPassed(EncryptedStoreHarness())
-        #expect(report.capabilities == ["durable", "encrypted", "unknownColumns"])
+        #expect(report.capabilities == ["durable", "encrypted", "syncStates", "unknownColumns"])
     }
 
     @discardableResult
@@ -68,6 +71,6 @@ struct MemoryHarness: StoreHarness {
     var name: String { keepsUnknownColumns ? "MemoryStore" : "the weakest MemoryStore" }
 
     func makeStore(_ schema: StoreSchema, at place: StoreLocation) async throws -> MemoryStore {
-        MemoryStore(schema, keepsUnknownColumns: keepsUnknownColumns)
+        MemoryStore(schema, keepsUnknownColumns: keepsUnknownColumns, answersSyncStates: keepsUnknownColumns)
     }
 }

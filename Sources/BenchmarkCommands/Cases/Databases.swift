@@ -58,23 +58,27 @@ actor Databases {
         return value
     }
 
-    /// A store that holds all rows, closed.
+    /// A store that holds all rows, and operations for some, closed.
     func filledStore() async throws -> URL {
         if let filledStore { return filledStore }
         let file = folder.newFile()
         let store = try await openStore(file)
         let records = workload.records
         try await store.write { try $0.upsert(records, into: Workload.table.name) }
+        let operations = Array(workload.operations.prefix(workload.waitingCount))
+        try await store.write { try $0.upsert(operations, into: SystemTables.operations.name) }
         await store.close()
         filledStore = file
         return file
     }
 
-    /// A database of the twin that holds all rows, closed.
+    /// A database of the twin that holds all rows, and operations for some, closed.
     func filledTwin(_ encryption: Encryption) throws -> URL {
         if let filled = filledTwins[encryption] { return filled }
         let file = folder.newFile()
-        try Twin(file, encryption).upsert(workload.arrays, page: workload.items.count)
+        let twin = try Twin(file, encryption)
+        try twin.upsert(workload.arrays, page: workload.items.count)
+        try twin.writeWithOperations(workload.arrays, count: workload.waitingCount)
         filledTwins[encryption] = file
         return file
     }

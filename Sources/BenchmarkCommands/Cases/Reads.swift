@@ -104,6 +104,32 @@ extension BenchmarkCase {
         ]
     }
 
+    /// The rows that wait to be sent, one in a hundred, and all rows with their states.
+    static func states(_ databases: Databases) -> [BenchmarkCase] {
+        let query = Query(Workload.table.name)
+        let (waiting, all) = (databases.workload.waitingCount, databases.workload.items.count)
+        return [
+            reading("state-query", 0.3, waiting, databases) { store in
+                let found = try await store.read {
+                    try $0.records(query.filtered(by: Column.syncState == .pending)).count
+                }
+                try expect(found == waiting, "query by state")
+            } twin: { twin in
+                try expect(try twin.waiting() == waiting, "query by state")
+            },
+            reading("state-scan", 0.3, all, databases) { store in
+                let found = try await store.read { reader in
+                    var found = 0
+                    try reader.forEach(query.includingSyncStates()) { if $0.syncState == .pending { found += 1 } }
+                    return found
+                }
+                try expect(found == waiting, "scan with states")
+            } twin: { twin in
+                try expect(try twin.scanStates() == all, "scan with states")
+            },
+        ]
+    }
+
     /// Opens the filled database anew for every run, so that no page is in its cache.
     private static func reading(
         _ name: String,

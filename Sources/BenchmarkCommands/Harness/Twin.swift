@@ -55,6 +55,10 @@ final class Twin {
 
     func scan() throws -> Int { try counting { unsafe twin_scan(pointer, &$0) } }
 
+    func waiting() throws -> Int { try counting { unsafe twin_waiting(pointer, &$0) } }
+
+    func scanStates() throws -> Int { try counting { unsafe twin_scan_states(pointer, &$0) } }
+
     func delete() throws -> Int { try counting { unsafe twin_delete(pointer, &$0) } }
 
     private func counting(_ body: (inout Int64) -> Int32) throws -> Int {

@@ -29,6 +29,8 @@ struct Workload: Sendable {
     static let seed: UInt64 = 0x5EA1
 
     let items: [Item]
+    /// How many rows of a filled database wait to be sent: the first ones.
+    var waitingCount: Int { max(1, items.count / 100) }
     let records: [Record]
     let operations: [Record]
     let arrays: TwinArrays

@@ -56,5 +56,11 @@ int twin_query(twin *twin, int64_t *found);
 /// Reads all items in the order of their ids, every column; counts them.
 int twin_scan(twin *twin, int64_t *found);
 
+/// Reads the items that have an operation, in the order of their ids, every column; counts them.
+int twin_waiting(twin *twin, int64_t *found);
+
+/// Reads all items in the order of their ids, every column and the state of the operation; counts them.
+int twin_scan_states(twin *twin, int64_t *found);
+
 /// Deletes the items that are not complete; counts them.
 int twin_delete(twin *twin, int64_t *deleted);

@@ -41,8 +41,12 @@ extension DatasyncRemote {
     }
 
     /// The request for a page, with the parameters of the pull.
-    func pageRequest(_ query: Query, of table: TableDefinition) throws(RemoteError) -> WireRequest {
-        var request = try wire.page(query, of: table)
+    func pageRequest(
+        _ query: Query,
+        of table: TableDefinition,
+        includesDeleted: Bool = true
+    ) throws(RemoteError) -> WireRequest {
+        var request = try wire.page(query, of: table, includesDeleted: includesDeleted)
         for (name, value) in PageParameters.current.sorted(by: { $0.key < $1.key }) {
             request.query.add(PercentEncoding.value(name), value)
         }

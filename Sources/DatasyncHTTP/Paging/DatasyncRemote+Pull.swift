@@ -29,7 +29,7 @@ extension DatasyncRemote {
                         paging.request(query, pageSize: pageSize),
                         of: table
                     )
-                    return try page(answer.page, paging)
+                    return try page(answer.page, of: table, paging)
                 }
             }
         } catch let error as TransportError {
@@ -52,21 +52,23 @@ extension DatasyncRemote {
         guard !paging.isFinished else { return PullPage(records: []) }
         let page = try await readWithoutSpoiledRows(paging.request(query, pageSize: pageSize), of: table).page
         try paging.receive(page)
+        let told = IDCaseCollisions.separate(page.records, of: table)
         return PullPage(
-            records: page.records,
-            setAside: page.setAside,
+            records: told.records,
+            setAside: page.setAside + told.setAside,
             next: paging.isFinished ? nil : try PagingState.everything(paging).position,
             totalCount: page.totalCount.map { min($0, query.limit ?? $0) }
         )
     }
 
-    private func page(_ page: ServerPage, _ paging: ChangePaging) throws -> PullPage {
+    private func page(_ page: ServerPage, of table: TableDefinition, _ paging: ChangePaging) throws -> PullPage {
         var paging = paging
         let isInOrder = paging.asksInOrder
         try paging.receive(page)
+        let told = IDCaseCollisions.separate(page.records, of: table)
         return PullPage(
-            records: page.records,
-            setAside: page.setAside,
+            records: told.records,
+            setAside: page.setAside + told.setAside,
             next: paging.isFinished ? nil : try PagingState.changes(paging).position,
             cursor: paging.cursor?.text,
             totalCount: isInOrder ? page.totalCount : nil,
@@ -99,7 +101,7 @@ extension DatasyncRemote {
             answer = try await readWithoutSpoiledRows(request, of: table)
         }
         paging.settled? -= settlingTime.wholeMilliseconds
-        return try page(answer.page, paging)
+        return try page(answer.page, of: table, paging)
     }
 
     /// The newest stamp of a table; nil when it has none.

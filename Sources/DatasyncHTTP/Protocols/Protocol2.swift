@@ -73,7 +73,11 @@ struct Protocol2: WireProtocol {
         try lookupInList(id, in: table)
     }
 
-    func page(_ query: Query, of table: TableDefinition) throws(RemoteError) -> WireRequest {
+    func page(
+        _ query: Query,
+        of table: TableDefinition,
+        includesDeleted: Bool
+    ) throws(RemoteError) -> WireRequest {
         let printer = ODataPrinter(.azureMobileApps)
         var request = WireRequest(method: .get, table: table.name)
         request.query.add("$filter", try printer.filter(query))
@@ -83,7 +87,7 @@ struct Protocol2: WireProtocol {
         request.query.add("$select", try printer.selection(query))
         request.query.add("$inlinecount", query.includesTotalCount ? "allpages" : nil)
         // In this spelling only: the server compares the name exactly.
-        request.query.add("__includeDeleted", "true")
+        if includesDeleted { request.query.add("__includeDeleted", "true") }
         return request
     }
 }

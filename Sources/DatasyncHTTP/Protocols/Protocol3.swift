@@ -33,6 +33,8 @@ struct Protocol3: WireProtocol {
         version: String?
     ) throws(RemoteError) -> WireRequest {
         var row = table.sent(record)
+        // A PATCH leaves alone what it does not name, and the record is the whole row.
+        for column in table.columns where !column.isLocal && row[column.name] == nil { row[column.name] = .null }
         row["deleted"] = false
         return WireRequest(
             method: .patch,
@@ -74,7 +76,11 @@ struct Protocol3: WireProtocol {
         return request
     }
 
-    func page(_ query: Query, of table: TableDefinition) throws(RemoteError) -> WireRequest {
+    func page(
+        _ query: Query,
+        of table: TableDefinition,
+        includesDeleted: Bool
+    ) throws(RemoteError) -> WireRequest {
         let printer = ODataPrinter(.datasync)
         var request = WireRequest(method: .get, table: table.name)
         let filter = try printer.filter(query)
@@ -87,7 +93,7 @@ struct Protocol3: WireProtocol {
         request.query.add("$select", try printer.selection(query))
         // Always: without the count, the page that a limit filled would not tell whether it is the last one.
         request.query.add("$count", "true")
-        request.query.add("__includedeleted", "true")
+        if includesDeleted { request.query.add("__includedeleted", "true") }
         return request
     }
 }

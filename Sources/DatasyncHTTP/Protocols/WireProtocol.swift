@@ -40,10 +40,18 @@ protocol WireProtocol: Sendable {
     ) throws(RemoteError) -> WireRequest
     /// The request that reads one row, tombstones included. One without an id is answered by a list.
     func lookup(_ id: String, in table: TableDefinition) throws(RemoteError) -> WireRequest
-    func page(_ query: Query, of table: TableDefinition) throws(RemoteError) -> WireRequest
+    func page(
+        _ query: Query,
+        of table: TableDefinition,
+        includesDeleted: Bool
+    ) throws(RemoteError) -> WireRequest
 }
 
 extension WireProtocol {
+    func page(_ query: Query, of table: TableDefinition) throws(RemoteError) -> WireRequest {
+        try page(query, of: table, includesDeleted: true)
+    }
+
     func insert(_ record: Record, into table: TableDefinition) throws(RemoteError) -> WireRequest {
         // Nulls are left out: an absent column gets its default, and a null would be refused where none is allowed.
         let body = try Self.json(

@@ -9,6 +9,7 @@ struct ODataPrinter: Sendable {
 
     /// The value of `$filter`; nil for all rows.
     func filter(_ query: Query) throws(RemoteError) -> String? {
+        guard !query.includesSyncStates else { throw Self.localOnly("the sync state of a row") }
         guard let predicate = query.predicate else { return nil }
         let normalized = try Self.normalized(predicate)
         // Under protocol 2 the database's logic rules; servers of protocol 3 have two values.
@@ -157,6 +158,7 @@ struct ODataPrinter: Sendable {
 
     /// A column's name. It stands in the query unquoted, so it must not be able to say anything else.
     private func name(_ column: String) throws(RemoteError) -> String {
+        guard column != SyncStateTerm.name else { throw Self.localOnly("the sync state of a row") }
         let isName = column.utf8.allSatisfy {
             (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0) || $0 == 95
         }

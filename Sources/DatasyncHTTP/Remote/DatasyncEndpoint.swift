@@ -8,8 +8,10 @@ struct DatasyncEndpoint: Sendable {
     /// Host and port as they stand in the address.
     let authority: String
     private let tablesPath: String
+    private let apiPath: String
     private let tableNames: [String: String]
     private let installationID: String?
+    private let headerFields: HTTPFields
     private let maximumRequestLine: Int
 
     init(_ url: URL, options: DatasyncOptions) throws(RemoteError) {
@@ -38,15 +40,16 @@ struct DatasyncEndpoint: Sendable {
         }
         self.scheme = scheme
         authority = host.lowercased() + (parts.port.map { ":\($0)" } ?? "")
-        tablesPath =
-            try Self.path(parts.percentEncodedPath) { $0 }
-            + Self.path(options.tableEndpoint, encodedBy: PercentEncoding.value)
+        let basePath = try Self.path(parts.percentEncodedPath) { $0 }
+        tablesPath = try basePath + Self.path(options.tableEndpoint, encodedBy: PercentEncoding.value)
+        apiPath = try basePath + Self.path(options.apiEndpoint, encodedBy: PercentEncoding.value)
         var names: [String: String] = [:]
         for (name, remoteName) in options.tableNames {
             names[name] = try Self.path(remoteName, encodedBy: PercentEncoding.value)
         }
         tableNames = names
         installationID = options.installationID
+        headerFields = try options.checkedHeaderFields()
         maximumRequestLine = options.maximumRequestLine
         guard installationID.map(HTTPField.isValidValue) ?? true else {
             throw .invalidRequest("The installation id has characters that a header field cannot carry.")
@@ -82,18 +85,44 @@ struct DatasyncEndpoint: Sendable {
                     + " \(maximumRequestLine) are the most. Filter by less, or in several queries with fewer values each."
             )
         }
+        var http = httpRequest(request.method, path, version: version)
+        if request.method == .post || request.body != nil { http.headerFields[.contentType] = "application/json" }
+        if let version = request.ifMatch, !version.isEmpty {
+            http.headerFields[.ifMatch] = try EntityTag.quoted(version, table: request.table)
+        }
+        return http
+    }
 
+    /// The HTTP request for a call of a custom API, without authentication.
+    func httpRequest(_ call: APICall, version: String) throws(RemoteError) -> HTTPRequest {
+        let segments = call.name.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard segments.allSatisfy({ !["", ".", ".."].contains($0) }) else {
+            throw .invalidRequest("The name of a custom API is empty, or has an empty segment or one of dots only.")
+        }
+        guard let method = HTTPRequest.Method(call.method.rawValue), call.method != .get || call.body == nil else {
+            throw .invalidRequest("API '\(call.name)' is asked by GET, which sends no body; use parameters, or POST.")
+        }
+        var path = apiPath + segments.map { "/" + PercentEncoding.value($0) }.joined()
+        var query = QueryText()
+        for (name, value) in call.parameters.sorted(by: { $0.key < $1.key }) {
+            query.add(PercentEncoding.value(name), value)
+        }
+        if !query.isEmpty { path += "?" + query.text }
+        var http = httpRequest(method, path, version: version)
+        http.body = call.body
+        if call.body != nil { http.headerFields[.contentType] = "application/json" }
+        return http
+    }
+
+    private func httpRequest(_ method: HTTPRequest.Method, _ path: String, version: String) -> HTTPRequest {
         var fields = HTTPFields()
         fields[.zumoVersion] = version
         fields[.accept] = "application/json"
         fields[.userAgent] = "SealedSync"
         fields[.zumoInstallationID] = installationID
-        if request.method == .post || request.body != nil { fields[.contentType] = "application/json" }
-        if let version = request.ifMatch, !version.isEmpty {
-            fields[.ifMatch] = try EntityTag.quoted(version, table: request.table)
-        }
+        for field in headerFields { fields[field.name] = field.value }
         return HTTPRequest(
-            method: request.method,
+            method: method,
             scheme: scheme,
             authority: authority,
             path: path,

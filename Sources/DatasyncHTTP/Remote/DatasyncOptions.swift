@@ -1,7 +1,14 @@
+internal import HTTPTransport
+internal import RemoteContract
+
 /// Settings of a ``DatasyncRemote`` that have a sensible default.
 public struct DatasyncOptions: Sendable {
     /// The path between the base address and the table's name; segments are separated by slashes, and it may be empty.
     public var tableEndpoint = "tables"
+
+    /// The path between the base address and the name of a custom API; segments are separated by slashes, and it may be
+    /// empty.
+    public var apiEndpoint = "api"
 
     /// The server's names of tables that are called differently there; a table that is not listed keeps its name.
     ///
@@ -32,6 +39,54 @@ public struct DatasyncOptions: Sendable {
     /// Identifies this installation of the app to the server, as `X-ZUMO-INSTALLATION-ID`; nil sends nothing.
     public var installationID: String?
 
+    /// The header field of the token; nil for `Authorization` in protocol 3 and `X-ZUMO-AUTH` in protocol 2.
+    ///
+    /// In `Authorization` the word `Bearer` stands in front of the token, any other field has the token alone.
+    public var tokenField: String?
+
+    /// Further header fields of every request, by name: for gateways that want a key of their own, say.
+    ///
+    /// They replace `User-Agent`. Names that mean something to the protocol or to the transport are refused.
+    public var headerFields: [String: String] = [:]
+
     /// Creates the defaults.
     public init() {}
+}
+
+extension DatasyncOptions {
+    func tokenFieldName(_ dialect: DatasyncDialect, isUsed: Bool) throws(RemoteError) -> HTTPField.Name {
+        let text = tokenField ?? (dialect == .datasync ? "Authorization" : "X-ZUMO-AUTH")
+        guard let name = HTTPField.Name(text), !HTTPField.Name.ofProtocol.contains(name) else {
+            throw .invalidRequest("The option tokenField is no name of a header field that can carry a token.")
+        }
+        guard !isUsed || !headerFields.keys.contains(where: { HTTPField.Name($0) == name }) else {
+            throw .invalidRequest("The header field \(name) carries the token; leave it out of headerFields.")
+        }
+        return name
+    }
+
+    /// The further fields in a form that can be sent.
+    func checkedHeaderFields() throws(RemoteError) -> HTTPFields {
+        var fields = HTTPFields()
+        for (text, value) in headerFields.sorted(by: { $0.key < $1.key }) {
+            guard let name = HTTPField.Name(text), HTTPField.isValidValue(value) else {
+                throw .invalidRequest(
+                    "A name or value in headerFields has characters that a header field cannot carry."
+                )
+            }
+            guard !HTTPField.Name.ofProtocol.contains(name), fields[name] == nil else {
+                throw .invalidRequest("The header field \(name) is the protocol's, or given twice; leave it out.")
+            }
+            fields[name] = value
+        }
+        return fields
+    }
+}
+
+extension HTTPField.Name {
+    /// What the protocol or the transport says itself.
+    fileprivate static let ofProtocol: Set<HTTPField.Name> = [
+        .accept, .acceptEncoding, .connection, .contentEncoding, .contentLength, .contentType, .expect, .host, .ifMatch,
+        .ifModifiedSince, .ifNoneMatch, .ifUnmodifiedSince, .transferEncoding, .zumoVersion, .zumoInstallationID,
+    ]
 }

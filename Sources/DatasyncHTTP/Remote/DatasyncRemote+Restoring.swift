@@ -4,8 +4,9 @@ internal import SyncContract
 
 /// Bringing back a row that was deleted on the server. Every server has its own way.
 extension DatasyncRemote {
-    /// Protocol 3: one PUT; the predecessor answers it with 410. Protocol 2: a POST to the row, then the change; the
-    /// predecessor answers the POST with 405. It takes a PATCH that says `"deleted": false`, in both protocols.
+    /// Protocol 3: one PUT; the predecessor answers it with 410. Protocol 2: a POST to the row, then the change, unless
+    /// the row came back with the content already; the predecessor answers the POST with 405. It takes a PATCH that says
+    /// `"deleted": false`, in both protocols.
     func restore(_ record: Record, in table: TableDefinition, version: String?) async throws -> Record {
         let id = try record.serverID(in: table)
         var change = try wire.update(record, in: table, version: version, restoring: true)
@@ -19,6 +20,8 @@ extension DatasyncRemote {
                 )
             }
             let restored = try await written(record, in: table, by: response)
+            // A tombstone that was written anew with the content: nobody has seen another one.
+            guard table.isChanged(by: record, restored) else { return restored }
             if version != nil { change.ifMatch = restored.version }
             return try await write(change, of: record, in: table)
         }
@@ -65,6 +68,20 @@ extension DatasyncRemote {
             of: record,
             in: table
         )
+    }
+}
+
+extension TableDefinition {
+    /// Whether a change to a row's content would change what the server has.
+    fileprivate func isChanged(by row: Record, _ server: Record) -> Bool {
+        let sent = columns.filter { !$0.isLocal }
+        // A row without any value is a row of nulls.
+        let isEmpty = sent.allSatisfy { row[$0.name] == nil }
+        return sent.contains { column in
+            guard let mine = row[column.name] ?? (isEmpty ? .null : nil) else { return false }
+            let theirs = server[column.name] ?? .null
+            return mine != theirs && mine.compare(with: theirs) != 0
+        }
     }
 }
 

@@ -28,12 +28,14 @@ extension DatasyncRemote {
     func create(_ record: Record, in table: TableDefinition, by request: WireRequest) async throws -> Record {
         let id = try record.serverID(in: table)
         let response = try await exchange(request)
-        if response.mapping == .success, RowReader(table: table).isStoredUnderAnotherID(than: id, in: response) {
+        if response.mapping == .success, let row = RowReader(table: table).rowUnderAnotherID(than: id, in: response) {
             throw RemoteError(
-                .refused,
+                .storedUnderAnotherID,
                 "\(endpoint.authority) stored the row of table '\(table.name)' under an id of its own, and would store"
-                    + " it once more each time it is sent; let the server keep the ids of new rows.",
-                status: response.status
+                    + " it once more each time it is sent; declare the table with assignsIDs, or let the server keep the"
+                    + " ids of new rows.",
+                status: response.status,
+                serverRecord: row
             )
         }
         return try await written(record, in: table, by: response)
@@ -122,6 +124,7 @@ extension DatasyncRemote {
         switch response.mapping {
         case .failure(.unauthorized), .failure(.throttled), .failure(.serverFailure):
             throw response.failure(table: table.name)
+        case .failure(.notTheService) where response.status >= 500: throw response.failure(table: table.name)
         default:
             throw RemoteError(
                 .notFound,

@@ -12,18 +12,25 @@ internal import Synchronization
 ///
 /// When the connection breaks, a request that only reads, or that is known not to have been sent, is sent once more at
 /// once. Nothing else is sent twice: whether a change is to be repeated is for the engine to decide.
-public final class DatasyncRemote: SyncRemote {
+public final class DatasyncRemote: OnlineRemote {
     let endpoint: DatasyncEndpoint
     let wire: any WireProtocol
     let settlingTime: Duration
     let knowledge = Mutex(ServerKnowledge())
-    private let requestTimeout: Duration
-    private let authentication: (any RequestAuthentication)?
+    let requestTimeout: Duration
+    let authentication: (any RequestAuthentication)?
+    let tokens: TokenCache?
+    let tokenField: HTTPField.Name
+    let exchanges = RunningExchanges()
+    let now: @Sendable () -> ContinuousClock.Instant
     private let transport: any ClientTransport
-    private let now: @Sendable () -> ContinuousClock.Instant
     private let counter = Atomic<Int>(0)
 
-    /// Describes a service; nothing is sent yet.
+    /// Gives the token of whoever is signed in; nil when nobody is.
+    public typealias TokenProvider = @Sendable () async throws -> AccessToken?
+
+    /// Describes a service that is asked anonymously, or with credentials that are asked for before every request;
+    /// nothing is sent yet.
     ///
     /// - Parameters:
     ///   - baseURL: Scheme, host and path of the service, above the table endpoint. `https`, or `http` to this machine
@@ -33,7 +40,7 @@ public final class DatasyncRemote: SyncRemote {
     ///   - authentication: What proves to the server who is asking; nil asks anonymously.
     ///   - transport: What carries requests.
     /// - Throws: ``RemoteContract/RemoteError`` with code `invalidAddress` for an address that is refused, and
-    ///   `invalidRequest` for an installation id that no header can carry.
+    ///   `invalidRequest` for an installation id or a header field that no request can carry.
     public convenience init(
         baseURL: URL,
         dialect: DatasyncDialect,
@@ -44,13 +51,43 @@ public final class DatasyncRemote: SyncRemote {
         try self.init(baseURL, dialect, options, authentication, transport) { .now }
     }
 
-    /// As the other one, with a clock to measure requests by.
+    /// Describes a service that is asked with a token; nothing is sent yet.
+    ///
+    /// The token is asked for when the first request needs it, once for all requests that wait, and kept until a minute
+    /// before it ends. When the server answers 401 it is asked for anew, once, and the request is sent once more; what the
+    /// server says then counts. Without a token nothing is sent: nil from the provider is an error with code
+    /// `unauthorized` that says that nobody is signed in, and what it throws is the cause of one, unless it is a
+    /// `RemoteError`, which is passed on.
+    ///
+    /// The token goes to this service only, in the field that ``DatasyncOptions/tokenField`` names. It is never part of a
+    /// message.
+    ///
+    /// - Parameters:
+    ///   - baseURL: As in the other initializer.
+    ///   - dialect: The protocol that the service speaks.
+    ///   - options: Settings with defaults.
+    ///   - transport: What carries requests.
+    ///   - token: Gives the token of whoever is signed in.
+    /// - Throws: As the other initializer.
+    public convenience init(
+        baseURL: URL,
+        dialect: DatasyncDialect,
+        options: DatasyncOptions = DatasyncOptions(),
+        transport: any ClientTransport = DefaultTransport(),
+        token: @escaping TokenProvider
+    ) throws(RemoteError) {
+        let tokens = TokenCache(now: { Date() }, token)
+        try self.init(baseURL, dialect, options, nil, transport, tokens: tokens) { .now }
+    }
+
+    /// As the other ones, with a clock to measure requests by.
     init(
         _ baseURL: URL,
         _ dialect: DatasyncDialect,
         _ options: DatasyncOptions = DatasyncOptions(),
         _ authentication: (any RequestAuthentication)? = nil,
         _ transport: any ClientTransport,
+        tokens: TokenCache? = nil,
         now: @escaping @Sendable () -> ContinuousClock.Instant
     ) throws(RemoteError) {
         self.now = now
@@ -58,90 +95,35 @@ public final class DatasyncRemote: SyncRemote {
         wire = dialect.wireProtocol(maximumFilterNodes: options.maximumFilterNodes)
         settlingTime = max(.zero, options.settlingTime)
         requestTimeout = options.requestTimeout
+        tokenField = try options.tokenFieldName(dialect, isUsed: tokens != nil)
         self.authentication = authentication
+        self.tokens = tokens
         self.transport = transport
     }
 
     /// Whether an update replaces the whole row: true for protocol 3, false for protocol 2.
     public var replacesWholeRows: Bool { wire.replacesWholeRows }
 
+    /// Whether bringing a row back takes several requests: true for protocol 2.
+    public var restoresInSteps: Bool { !wire.replacesWholeRows }
+
     /// How many HTTP requests were sent so far, whoever asked for them.
     public var requestCount: Int { counter.load(ordering: .relaxed) }
 
-    /// Sends one request and returns the answer, whatever its status.
-    func exchange(_ request: WireRequest) async throws -> ServerResponse {
-        do {
-            return try await exchangeOrBreak(request)
-        } catch let error as TransportError {
-            throw RemoteError(error)
-        }
+    /// Forgets the token, and ends what is under way with an error of code `unauthorized`.
+    ///
+    /// A push or pull that has begun sends nothing further, whoever is signed in by then; the next one asks the provider
+    /// anew. Call this after the provider has ceased to give the token. Whether a change that was under way was carried
+    /// out is not known, as after any request without an answer.
+    public func signOut() {
+        tokens?.signOut()
+        exchanges.signOut()
     }
 
-    /// As ``exchange(_:)``, but leaves an exchange that came to nothing to the caller, as a `TransportError`.
-    func exchangeOrBreak(_ request: WireRequest) async throws -> ServerResponse {
-        var http = try endpoint.httpRequest(request, version: wire.version)
-        if let field = try await authenticationField() { http.headerFields.append(field) }
-        http.body = request.body.map { Array($0.utf8) }
-        http.timeout = requestTimeout
-        let start = now()
-        do {
-            let response = try await send(http)
-            return ServerResponse(
-                status: response.status.code,
-                fields: response.headerFields,
-                body: response.body,
-                server: endpoint.authority,
-                duration: now() - start
-            )
-        } catch let error as TransportError {
-            throw error
-        } catch let error as RemoteError {
-            throw error
-        } catch let error as CancellationError {
-            throw error
-        } catch {
-            throw RemoteError(
-                .unreachable,
-                "The request to \(endpoint.authority) failed in the transport.",
-                cause: error
-            )
-        }
-    }
-
-    /// Sends a request, and once more when that can do nothing twice.
-    private func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let start = ContinuousClock.now
-        do {
-            return try await sendOnce(request)
-        } catch let error as TransportError where error.allowsRepetition(of: request.method) {
-            var again = request
-            let left = requestTimeout - (.now - start)
-            guard left > .zero else { throw error }
-            again.timeout = left
-            return try await sendOnce(again)
-        }
-    }
-
-    private func sendOnce(_ request: HTTPRequest) async throws -> HTTPResponse {
+    func sendOnce(_ request: HTTPRequest) async throws -> HTTPResponse {
         try Task.checkCancellation()
         counter.add(1, ordering: .relaxed)
         RequestCounter.countRequest()
         return try await transport.send(request)
-    }
-
-    private func authenticationField() async throws -> HTTPField? {
-        do {
-            return try await authentication?.headerField()
-        } catch let error as RemoteError {
-            throw error
-        } catch let error as CancellationError {
-            throw error
-        } catch {
-            throw RemoteError(
-                .unauthorized,
-                "No credentials for \(endpoint.authority) could be had; sign in again.",
-                cause: error
-            )
-        }
     }
 }

@@ -7,7 +7,9 @@ extension RemoteError {
         let code: Code =
             switch error.code {
             case .invalidRequest: .invalidRequest
-            case .tooLarge, .invalidResponse: .invalidResponse
+            case .tooLarge: .invalidResponse
+            // Services speak HTTP.
+            case .invalidResponse: .notTheService
             default: .unreachable
             }
         self.init(code, error.message, cause: error.cause)

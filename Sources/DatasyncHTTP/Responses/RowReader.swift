@@ -46,24 +46,27 @@ struct RowReader: Sendable {
         }
     }
 
-    /// Whether the answer to an insert is a row that the server stored under an id of its own.
-    func isStoredUnderAnotherID(than id: String, in response: ServerResponse) -> Bool {
+    /// The row in the answer to an insert that the server stored under an id of its own; nil when it is none.
+    func rowUnderAnotherID(than id: String, in response: ServerResponse) -> Record? {
         do throws(RemoteError) {
             let row = try record(try response.json(), in: response)
-            return !isSame(row.id, id) && (row.version != nil || row.updatedAt != nil)
+            return !isSame(row.id, id) && (row.version != nil || row.updatedAt != nil) ? row : nil
         } catch {
             // What is no row is told by whoever reads it.
-            return false
+            return nil
         }
     }
 
-    /// The row with an id in a list; nil when the list has none.
+    /// The row with an id in a list; nil when the list has none. Of several that the table takes for one, it is the one
+    /// in this very spelling.
     func row(_ id: String, inListOf response: ServerResponse) throws(RemoteError) -> Record? {
+        var found: Record?
         for node in try list(in: response).nodes {
             let row = try record(node, in: response)
-            if isSame(row.id, id) { return row }
+            if row.id == .string(id) { return row }
+            if found == nil, isSame(row.id, id) { found = row }
         }
-        return nil
+        return found
     }
 
     /// The page that an answer holds: a page object, `{results,count}` or a bare array.

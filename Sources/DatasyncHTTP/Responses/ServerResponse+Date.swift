@@ -1,12 +1,27 @@
+internal import Foundation
 internal import HTTPTransport
 internal import SyncContract
 
 extension ServerResponse {
     /// The server's clock when it answered, in milliseconds since 1970; nil when it did not say, or not in the form of
     /// RFC 9110 (section 5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
-    var date: Int64? {
-        let words = (fields[.date] ?? "").split(separator: " ").map(String.init)
-        guard words.count == 6, words[5] == "GMT", let month = Self.months.firstIndex(of: words[2]) else { return nil }
+    var date: Int64? { fields[.date].flatMap(Self.instant) }
+
+    /// How long the server asks to wait; nil when it does not say. It says a number of seconds or an instant, which is
+    /// reckoned from its own clock when it shows one (RFC 9110, section 10.2.3).
+    var retryAfter: Duration? {
+        guard let text = fields[.retryAfter] else { return nil }
+        if !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
+            return Int64(text).map { .seconds($0) }
+        }
+        guard let instant = Self.instant(text) else { return nil }
+        let now = date ?? Int64((Date().timeIntervalSince1970 * 1_000).rounded())
+        return .milliseconds(max(0, instant - now))
+    }
+
+    private static func instant(_ text: String) -> Int64? {
+        let words = text.split(separator: " ").map(String.init)
+        guard words.count == 6, words[5] == "GMT", let month = months.firstIndex(of: words[2]) else { return nil }
         func padded(_ text: String) -> String { text.count == 1 ? "0" + text : text }
         let instant = "\(words[3])-\(padded(String(month + 1)))-\(padded(words[1]))T\(words[4])Z"
         return Timestamp(instant)?.milliseconds

@@ -13,15 +13,37 @@ struct ServerResponse: Sendable {
     /// How long the request took, from before it was sent until its answer was there.
     var duration = Duration.zero
 
-    /// What the answer means. A page of HTML that says 404 or 410 comes from something in front of the service, or from
-    /// a service that was stopped: it says nothing about the row, and must not pass for a deletion.
+    /// What the answer means. A page for browsers that says yes, or that there is no such row, comes from something in front
+    /// of the service, or from a service that was stopped: it says nothing about the row, and must not pass for a deletion.
     var mapping: ResponseMapping {
         let mapping = ResponseMapping(status: status)
-        let isAboutTheRow = mapping == .gone || mapping == .failure(.notFound)
-        return isAboutTheRow && looksLikeHTML ? .failure(.invalidResponse) : mapping
+        switch mapping {
+        case .success, .gone, .failure(.notFound): return isForeign ? .failure(.notTheService) : mapping
+        case .conflict, .failure: return mapping
+        }
+    }
+
+    /// Whether the body is of a kind that services never send.
+    private var isForeign: Bool {
+        // What says that there is no body says nothing about its kind.
+        guard status != 204 else { return false }
+        if looksLikeHTML { return true }
+        guard !body.isEmpty, let type = fields[.contentType]?.lowercased(), !type.contains("json") else { return false }
+        return !isJSON
+    }
+
+    private var isJSON: Bool {
+        do throws(JSONError) {
+            _ = try JSONNode(parsing: body)
+            return true
+        } catch {
+            return false
+        }
     }
 
     /// The body as JSON.
+    ///
+    /// - Throws: ``RemoteContract/RemoteError`` with code `invalidResponse`, or `notTheService` for a page for browsers.
     func json() throws(RemoteError) -> JSONNode {
         do throws(JSONError) {
             return try JSONNode(parsing: body)
@@ -53,7 +75,12 @@ struct ServerResponse: Sendable {
 
     /// An error that says what is wrong with this answer.
     func invalid(_ problem: String, cause: (any Error)? = nil) -> RemoteError {
-        RemoteError(.invalidResponse, Self.sentence("The answer of \(server) \(problem)"), status: status, cause: cause)
+        RemoteError(
+            isForeign ? .notTheService : .invalidResponse,
+            Self.sentence("The answer of \(server) \(problem)"),
+            status: status,
+            cause: cause
+        )
     }
 
     /// The error of an answer that is neither a success nor a conflict.
@@ -65,7 +92,12 @@ struct ServerResponse: Sendable {
             case .gone: .refused
             case .failure(let code): code
             }
-        return RemoteError(code, Self.sentence(explanation(of: code, table: table) + serverText), status: status)
+        return RemoteError(
+            code,
+            Self.sentence(explanation(of: code, table: table) + serverText),
+            status: status,
+            retryAfter: retryAfter
+        )
     }
 
     /// A text with the mark at its end that a sentence has, unless it has one.
@@ -80,11 +112,17 @@ struct ServerResponse: Sendable {
         case .throttled: "\(server) asks to come back later"
         case .refused: "\(server) refuses the request to table '\(table)'"
         case .serverFailure: "\(server) failed on the request to table '\(table)'; its log says more"
-        case .invalidResponse where (300...399).contains(status):
+        case .notTheService where (300...399).contains(status):
             "\(server) redirects\(redirectionTarget), which is not followed, because it would take data and"
                 + " credentials elsewhere; use the final address"
-        case .invalidResponse where looksLikeHTML:
+        case .notTheService where status >= 500:
+            "Something in front of \(server) did not reach the service; try again later"
+        case .notTheService where looksLikeHTML && status < 300:
+            "The answer of \(server) is HTML: is this the address of a Datasync service, or is a login page in between?"
+        case .notTheService where looksLikeHTML:
             "\(server) has a web page where table '\(table)' should be; check the address and the table's name"
+        case .notTheService where ResponseMapping(status: status) != .failure(.notTheService):
+            "The answer of \(server) is not JSON; is this the address of a Datasync service?"
         default: "\(server) answered with a status that the protocol does not have"
         }
     }

@@ -15,7 +15,7 @@ enum IdentifierMapping {
         try values(.serverID, ids, table, &transaction)
     }
 
-    /// The local ids of some rows, by the server's id in the form the table compares ids by.
+    /// The local ids of some rows, by the server's id in its spelling, which is the only one: it has chosen it.
     static func localIDs(
         ofServerIDs ids: some Sequence<String>,
         in table: TableDefinition,
@@ -34,7 +34,7 @@ enum IdentifierMapping {
         let before = try serverIDs(of: pairs.map(\.local), in: table, &transaction)
         for pair in pairs {
             guard let old = before[OperationCoding.itemKey(pair.local, table)],
-                !table.isSameID(.string(old), .string(pair.server))
+                old != pair.server
             else { continue }
             try transaction.delete([rowID(.localID, old, table)], from: SystemTables.configuration.name)
         }
@@ -65,7 +65,7 @@ enum IdentifierMapping {
         _ table: TableDefinition,
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> [String: String] {
-        let keys = Set(ids.map { OperationCoding.itemKey($0, table) })
+        let keys = Set(ids.map { key(keyType, $0, table) })
         guard !keys.isEmpty else { return [:] }
         var values: [String: String] = [:]
         let query = ConfigurationTable.query(keyType, table.name)
@@ -77,13 +77,17 @@ enum IdentifierMapping {
         return values
     }
 
+    private static func key(_ keyType: ConfigurationTable.KeyType, _ id: String, _ table: TableDefinition) -> String {
+        keyType == .localID ? id : OperationCoding.itemKey(id, table)
+    }
+
     /// An id that says what the row is about: writing it again needs no look-up.
     private static func rowID(
         _ keyType: ConfigurationTable.KeyType,
         _ id: String,
         _ table: TableDefinition
     ) -> RecordID {
-        .string("\(keyType.rawValue) \(table.name) \(OperationCoding.itemKey(id, table))")
+        .string("\(keyType.rawValue) \(table.name) \(key(keyType, id, table))")
     }
 
     private static func row(
@@ -96,7 +100,7 @@ enum IdentifierMapping {
             id: rowID(keyType, id, table),
             [
                 "table": .string(table.name), "keyType": .int64(keyType.rawValue),
-                "key": .string(OperationCoding.itemKey(id, table)), "value": .string(value),
+                "key": .string(key(keyType, id, table)), "value": .string(value),
             ]
         )
     }

@@ -106,8 +106,7 @@ struct IdentifierTranslation: Sendable {
         translated.reserveCapacity(records.count)
         for var record in records {
             guard let serverID = record.id.stringValue else { continue }
-            let key = OperationCoding.itemKey(serverID, table)
-            var id = known[key]
+            var id = known[serverID]
             if let insert = try recognition.take(record, knownAs: id, &transaction) {
                 id = insert
             } else if id == nil, let made = try newID(for: record, &transaction) {
@@ -115,7 +114,7 @@ struct IdentifierTranslation: Sendable {
                 id = made
             }
             guard let id else { continue }
-            known[key] = id
+            known[serverID] = id
             record.id = .string(id)
             translated.append(record)
         }
@@ -148,15 +147,14 @@ struct IdentifierTranslation: Sendable {
             var new: [(local: String, server: String)] = []
             for index in records.indices {
                 guard let serverID = records[index][column]?.stringValue else { continue }
-                let key = OperationCoding.itemKey(serverID, other)
                 let id: String
-                if let before = known[key] {
+                if let before = known[serverID] {
                     id = before
                 } else {
                     let here = try transaction.record(.string(serverID), in: other.name)?.id.stringValue
                     id = here ?? ItemID.make()
                     new.append((id, serverID))
-                    known[key] = id
+                    known[serverID] = id
                 }
                 records[index][column] = .string(id)
             }

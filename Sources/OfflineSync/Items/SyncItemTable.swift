@@ -5,7 +5,9 @@ public import SyncContract
 ///
 /// Properties are stored under their coding keys. `Date`, `Data`, `Decimal`, `UUID` and `URL` have types of their own;
 /// every other nested value is stored as JSON. A property that is nil clears its column. Properties named `version` and
-/// `updatedAt` receive what the server set; see ``SyncTable/update(_:)`` for what `version` does in an update.
+/// `updatedAt` receive what the server set; see ``SyncTable/update(_:)`` for what `version` does in an update. A property
+/// of type `SyncState`, whatever its name, receives where the row stands between this device and the server, with every
+/// read and every live query: `var syncState = SyncState.synced`. What is put there is ignored: neither stored nor sent.
 public struct SyncItemTable<Item: Codable & Identifiable & Sendable>: Sendable where Item.ID == String {
     /// The same table with untyped records.
     public let table: SyncTable
@@ -22,7 +24,9 @@ public struct SyncItemTable<Item: Codable & Identifiable & Sendable>: Sendable w
     @discardableResult
     public func insert(_ item: Item) async throws -> Item {
         let record = try encode(item)
-        return try decode(try await table.insert(record.fields, id: item.id.isEmpty ? nil : item.id))
+        var stored = try await table.insert(record.fields, id: item.id.isEmpty ? nil : item.id)
+        stored.syncState = .pending
+        return try decode(stored)
     }
 
     /// Writes all properties of an item. See ``SyncTable/update(_:)``.
@@ -34,20 +38,30 @@ public struct SyncItemTable<Item: Codable & Identifiable & Sendable>: Sendable w
     public func delete(_ id: String) async throws { try await table.delete(id) }
 
     /// The item with an id; nil when there is none, which is no error.
-    public func read(_ id: String) async throws -> Item? { try await table.read(id).map(decode) }
+    public func read(_ id: String) async throws -> Item? {
+        try await readingStates {
+            guard SyncStateItems.contains(Item.self) else { return try await table.read(id).map(decode) }
+            let name = table.name
+            return try await table.context.store
+                .read { try $0.record(.string(id), in: name, forItem: Item.self) }
+                .map(decode)
+        }
+    }
 
     /// The items of a query, in order. A selection in the query is ignored: items are whole.
     public func read(_ query: Query) async throws -> [Item] {
-        try Self.items(try await table.read(Self.whole(query)).records, table.definition)
+        try await readingStates {
+            try Self.items(try await table.read(query.forItems(of: Item.self)).records, table.definition)
+        }
     }
 
     /// The items of a query, in order: now, and after each commit of the app or of a sync that changes them.
     ///
     /// What is promised, and how it ends, is said at `StoreObservation`. A selection in the query is ignored.
     public func observe(_ query: Query) -> StoreObservation<[Item]> {
-        let (query, definition) = (Self.whole(query), table.definition)
-        return StoreObservation(of: table.context.store, tables: [query.table]) {
-            try $0.records(query)
+        let definition = table.definition
+        return StoreObservation(of: table.context.store, tables: query.forItems(of: Item.self).readTables) {
+            try $0.records(query.forItems(of: Item.self))
         } transform: {
             try Self.items($0, definition)
         }
@@ -55,18 +69,21 @@ public struct SyncItemTable<Item: Codable & Identifiable & Sendable>: Sendable w
 
     /// The item with an id, nil while there is none: now, and after each commit that changes it.
     public func observe(_ id: String) -> StoreObservation<Item?> {
-        let definition = table.definition
-        return StoreObservation(of: table.context.store, tables: [definition.name]) {
-            try $0.record(.string(id), in: definition.name)
+        let (definition, query) = (table.definition, query)
+        return StoreObservation(of: table.context.store, tables: query.forItems(of: Item.self).readTables) {
+            try $0.record(.string(id), in: definition.name, forItem: Item.self)
         } transform: {
             try $0.map { try Self.item($0, definition) }
         }
     }
 
-    private static func whole(_ query: Query) -> Query {
-        var query = query
-        query.selection = nil
-        return query
+    /// Reads, and once more when it has turned out that the items ask for states.
+    private func readingStates<Value>(_ body: () async throws -> Value) async throws -> Value {
+        do {
+            return try await body()
+        } catch is MissingSyncState {
+            return try await body()
+        }
     }
 
     func encode(_ item: Item) throws -> Record {

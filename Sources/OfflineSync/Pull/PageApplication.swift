@@ -1,3 +1,4 @@
+internal import RemoteContract
 internal import SyncContract
 internal import SyncMachines
 
@@ -11,6 +12,8 @@ struct PageApplication: Sendable {
         var skipped: Set<RecordID> = []
         /// How many rows were passed over because the page is older than an answer, and are to be fetched by id.
         var overtaken = 0
+        /// Rows that the server keeps apart from local ones that the table takes for the same.
+        var setAside: [SetAsideRow] = []
     }
 
     let table: TableDefinition
@@ -51,6 +54,10 @@ struct PageApplication: Sendable {
                 continue
             }
             let local = try transaction.record(record.id, in: table.name)
+            if let collision = collision(of: record, with: local) {
+                counts.setAside.append(collision)
+                continue
+            }
             try remember(record, isHere: local != nil, remembered, &transaction)
             if record.isDeleted {
                 if local != nil { deletions.append(record.id) }
@@ -64,6 +71,14 @@ struct PageApplication: Sendable {
         counts.deleted = try transaction.delete(deletions, from: table.name)
         try merge.remember(&transaction)
         return counts
+    }
+
+    /// The row set aside, when the server seems to keep two rows whose ids differ in case only.
+    private func collision(of record: Record, with local: Record?) -> SetAsideRow? {
+        guard let local, let id = record.id.stringValue, let localID = local.id.stringValue,
+            IDCaseCollisions.isSuspected(record, besides: local, in: table)
+        else { return nil }
+        return SetAsideRow(id: id, reason: IDCaseCollisions.reason("'\(localID)'", table))
     }
 
     /// Marks a row that an answer has overtaken, unless the row is here just like this already.

@@ -108,7 +108,9 @@ extension PullRunner {
     /// Whether an item could not be had for a reason of its own. The answer to some breaks off every time, as if the
     /// connection had failed: then the table answers all the same.
     private func isAboutTheItem(_ error: RemoteError) async -> Bool {
-        guard error.code == .unreachable else { return ![.throttled, .unauthorized, .notFound].contains(error.code) }
+        guard error.code == .unreachable else {
+            return ![.throttled, .unauthorized, .notFound, .notTheService].contains(error.code)
+        }
         do {
             try await remote.confirm(table)
             return true

@@ -205,6 +205,12 @@ extension SyncContext {
                 "A pull takes a query with a predicate only: no order, offset, selection or total count."
             )
         }
+        guard !query.asksForSyncStates else {
+            throw SyncError(
+                .invalidParameter,
+                "The sync state of a row is known on this device only; the server cannot be asked by it."
+            )
+        }
         var columns: [String] = []
         try query.validated(for: table).predicate?.collectColumns(into: &columns)
         if let local = table.columns.first(where: { $0.isLocal && columns.contains($0.name) }) {

@@ -172,7 +172,7 @@ extension ItemRequest {
     /// The row that is written.
     fileprivate var row: Row? {
         switch self {
-        case .insert(let row), .update(let row, _, _): row
+        case .insert(let row), .update(let row, _, _), .fillTombstone(let row, _): row
         case .delete, .tombstone, .lookUp: nil
         }
     }

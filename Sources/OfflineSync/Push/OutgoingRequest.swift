@@ -37,6 +37,8 @@ struct OutgoingRequest: Sendable {
             self.request = .update(try translated(row, &transaction), version: version, restoring: restoring)
         case .tombstone(let row, let version):
             self.request = .tombstone(try row.map { try translated($0, &transaction) }, version: version)
+        case .fillTombstone(let row, let version):
+            self.request = .fillTombstone(try translated(row, &transaction), version: version)
         case .delete, .lookUp: break
         }
         guard id == nil else { return }
@@ -50,14 +52,15 @@ extension ItemMachine<Record> {
     mutating func prepare(
         _ row: Record?,
         after lookUp: LookUp,
+        restoresInSteps: Bool,
         in table: TableDefinition,
         hasServerID: Bool
     ) -> RequestUnderWay<Record>? {
         guard table.assignsIDs, lookUp == .notDone, let waiting = change, waiting.kind == .insert,
             hasServerID || waiting.wasSent || !waiting.sent.isEmpty
-        else { return prepare(row, after: lookUp) }
+        else { return prepare(row, after: lookUp, restoresInSteps: restoresInSteps) }
         change?.hasUnknownOutcome = true
         defer { change?.hasUnknownOutcome = waiting.hasUnknownOutcome }
-        return prepare(row, after: lookUp)
+        return prepare(row, after: lookUp, restoresInSteps: restoresInSteps)
     }
 }

@@ -12,6 +12,8 @@ struct PushRunner {
     private let sender: RequestSender
     private let decisions: PushDecisions
     private let storesUndeclaredColumns: Bool
+    private let restoresInSteps: Bool
+    private let marks = UploadMarks()
 
     /// How often one operation is sent again in one push: a server that shows other rows again and again must not keep it
     /// for ever.
@@ -25,6 +27,7 @@ struct PushRunner {
         self.answers = answers
         self.decisions = decisions
         storesUndeclaredColumns = store.capabilities.contains(.unknownColumns)
+        restoresInSteps = remote.restoresInSteps
         sender = RequestSender(remote: remote, storesUndeclaredColumns: storesUndeclaredColumns)
     }
 
@@ -34,7 +37,10 @@ struct PushRunner {
         var report = PushReport()
         do {
             try await requests.counting { try await sendAll(&report) }
-        } catch var error as SyncError {
+            await marks.removeAll(in: store)
+        } catch {
+            await marks.removeAll(in: store)
+            guard var error = error as? SyncError else { throw error }
             report.requests = requests.count
             error.push = report
             throw error
@@ -105,7 +111,7 @@ struct PushRunner {
         lookUp: LookUp = .notDone
     ) async throws -> InFlightOperation? {
         try Task.checkCancellation()
-        return try await store.write { transaction in
+        return try await store.write { [marks] transaction in
             guard
                 var operation = try OperationQueue.next(after: number, through: last, &transaction, schema),
                 let table = schema.table(operation.table)
@@ -123,9 +129,16 @@ struct PushRunner {
             }
             var machine = ItemMachine(change: operation.change)
             let hasServerID = try translation.serverID(of: operation.itemID, &transaction) != nil
-            let underWay = machine.prepare(row, after: lookUp, in: table, hasServerID: hasServerID)
+            let underWay = machine.prepare(
+                row,
+                after: lookUp,
+                restoresInSteps: restoresInSteps,
+                in: table,
+                hasServerID: hasServerID
+            )
             if let change = machine.change { operation.change = change }
             if operation != before { try OperationQueue.save(operation, table, &transaction) }
+            try marks.add(to: operation.id, &transaction)
             let outgoing = try underWay.map { underWay in
                 try OutgoingRequest(underWay.request, for: before, translation, &transaction)
             }
@@ -215,13 +228,17 @@ struct PushRunner {
         let recorder = AnswerRecorder(inFlight: inFlight, storesUndeclaredColumns: storesUndeclaredColumns)
         // What the server did must be recorded even when the task is being cancelled.
         let (answers, itemID, table) = (answers, inFlight.operation.itemID, inFlight.table)
-        return try await uncancelled {
+        let (marks, number) = (marks, inFlight.operation.id)
+        let result = try await uncancelled {
             try await store.write { transaction in
                 let result = try recorder.record(answer, &transaction, schema)
+                try marks.remove(from: number, &transaction)
                 answers.answerRecorded(for: itemID, in: table)
                 return result
             }
         }
+        marks.answered(number)
+        return result
     }
 }
 

@@ -119,6 +119,8 @@ struct RequestSender: Sendable {
         case .tombstone(let row, let version):
             let row = row ?? Record(id: .string(itemID))
             return PushAnswer(.taken(try await remote.writeTombstone(row, in: table, version: version)))
+        case .fillTombstone(let row, let version):
+            return PushAnswer(.taken(try await remote.writeTombstone(row, in: table, version: version)))
         case .lookUp:
             if let row = try await remote.record(itemID, in: table) { return PushAnswer(.shown(row)) }
             // That there is none is believed of a table that is there.
@@ -138,15 +140,13 @@ extension PushAnswer {
         switch error.code {
         case .conflict: self.init(error.serverRecord.map { .shown($0) } ?? .hidden, error)
         case .notFound where request.isOfKnownRow: self.init(.absent, error)
-        case .unauthorized, .unreachable, .throttled:
+        // Those of a gateway and the like: the service was not reached, as far as that can be known.
+        case .unauthorized, .unreachable, .throttled, .notTheService:
             self.init(
                 .aborted(provesNothingWasDone: error.provesNothingWasDone),
                 error,
                 abort: SyncError(aborting: error)
             )
-        // A gateway's answers: the server was not reached.
-        case .serverFailure where error.status == 502 || error.status == 504:
-            self.init(.aborted(provesNothingWasDone: false), error, abort: SyncError(aborting: error))
         case .serverFailure, .invalidResponse: self.init(.failed, error)
         default: self.init(.refused(provesNothingWasDone: error.provesNothingWasDone), error)
         }
@@ -162,7 +162,7 @@ extension ItemRequest {
     /// Whether the row, when there is none, was there before.
     fileprivate var isOfKnownRow: Bool {
         switch self {
-        case .update, .delete: true
+        case .update, .delete, .fillTombstone: true
         case .insert, .tombstone, .lookUp: false
         }
     }
@@ -174,6 +174,7 @@ extension RemoteError {
         switch code {
         case .notFound, .invalidResponse: true
         case .conflict: status == 410 && serverRecord == nil
+        case .notTheService: status.map { $0 < 500 } ?? false
         case .refused: status == 405 || status == 410
         default: false
         }
@@ -182,7 +183,8 @@ extension RemoteError {
     /// Whether the request did nothing and never will. Who forbids a request, or finds it too large, may stand in front
     /// of the server and have let an earlier copy of it pass.
     var provesNothingWasDone: Bool {
-        switch status {
+        guard code != .notTheService else { return false }
+        return switch status {
         case nil: code == .invalidRequest
         case 403, 408, 413, 429: false
         case .some(let status): (400...499).contains(status)

@@ -14,8 +14,8 @@ enum ConfigurationTable {
         case highestRemovedNumber = 1_001
         /// The declared columns that rows of the server have shown, separated by spaces.
         case shownColumns = 1_002
-        /// The versions that only this device's own writes have left behind in the row named by the key, separated by tabs;
-        /// empty when the row was deleted.
+        /// Whether the row named by the key was deleted, and the versions that only this device's own writes have left
+        /// behind in it, separated by tabs.
         case itemMemory = 1_003
         /// An insert that was never sent and the deletion of whose item has cancelled it, until the next push starts.
         case cancelledInsert = 1_004

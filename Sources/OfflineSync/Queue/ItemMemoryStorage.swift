@@ -3,6 +3,9 @@ internal import SyncMachines
 
 /// What is remembered of a row beyond the changes that wait for it, in the rows of `MS_TableConfig`.
 enum ItemMemoryStorage {
+    private static let deleted = "deleted"
+    private static let live = "live"
+
     static func memory(
         of itemID: String,
         in table: TableDefinition,
@@ -12,9 +15,10 @@ enum ItemMemoryStorage {
         var memory = ItemMemory<String>()
         guard let value = try ConfigurationTable.row(.itemMemory, table.name, key, &transaction)?["value"]?.stringValue
         else { return memory }
-        // A tab is part of no version; a deleted row has none.
-        memory.isDeleted = value.isEmpty
-        memory.ownVersions = value.split(separator: "\t").map(String.init)
+        // A tab is part of no version.
+        let parts = value.split(separator: "\t").map(String.init)
+        memory.isDeleted = parts.first == deleted
+        memory.ownVersions = Array(parts.dropFirst())
         return memory
     }
 
@@ -29,8 +33,8 @@ enum ItemMemoryStorage {
             try transaction.delete(ConfigurationTable.query(.itemMemory, table.name, key))
             return
         }
-        let versions = memory.ownVersions.joined(separator: "\t")
-        try ConfigurationTable.set(.itemMemory, table.name, key, ["value": .string(versions)], &transaction)
+        let value = ([memory.isDeleted ? deleted : live] + memory.ownVersions).joined(separator: "\t")
+        try ConfigurationTable.set(.itemMemory, table.name, key, ["value": .string(value)], &transaction)
     }
 
     /// The items among some of which something is remembered, in the form the table compares ids by.

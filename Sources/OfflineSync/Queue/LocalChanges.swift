@@ -1,3 +1,4 @@
+internal import RemoteContract
 internal import SyncContract
 internal import SyncMachines
 
@@ -8,10 +9,12 @@ struct LocalChanges: Sendable {
     /// Whether items are written here; otherwise the app has written them.
     let writesItems: Bool
     let storesUndeclaredColumns: Bool
+    /// Which ids of new items the server takes.
+    let idRule: RowIDRule
 
     func insert(_ item: Record, _ transaction: inout StoreTransaction) throws -> Record {
         let id = try itemID(item.id)
-        try ItemID.validate(id)
+        try ItemID.validate(id, by: idRule)
         let waiting = try OperationQueue.operation(for: id, in: table, &transaction, schema)
         var machine = ItemMachine<Record>(change: waiting?.change)
         try refusing { () throws(EditRefusal) in try machine.insert() }
@@ -62,7 +65,7 @@ struct LocalChanges: Sendable {
         let given = try itemID(id)
         let waiting = try OperationQueue.operation(for: given, in: table, &transaction, schema)
         let stored = try transaction.record(id, in: table.name)
-        if stored == nil, waiting == nil { try ItemID.validate(given) }
+        if stored == nil, waiting == nil { try ItemID.validate(given, by: idRule) }
         if writesItems { try transaction.delete([id], from: table.name) }
         guard waiting != nil || writesItems || version != nil || stored != nil else {
             throw SyncError(

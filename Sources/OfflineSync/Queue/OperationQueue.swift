@@ -75,14 +75,17 @@ enum OperationQueue {
             .map { try OperationCoding.operation($0, schema) }
     }
 
-    /// The state of every item of a table that has an operation.
+    /// The state of every item of a table that has an operation, by the id that the operation has.
     static func states(
         of table: String,
-        _ transaction: inout some StoreReading & ~Copyable,
-        _ schema: StoreSchema
+        _ transaction: inout some StoreReading & ~Copyable
     ) throws -> [String: SyncState] {
-        let operations = try all(of: table, &transaction, schema)
-        return Dictionary(operations.map { ($0.itemID, SyncState($0.state)) }) { _, last in last }
+        let query = query(table).selecting(["itemId"] + SyncState.operationColumns)
+        var states: [String: SyncState] = [:]
+        try transaction.forEach(query) { operation in
+            if let id = operation["itemId"]?.stringValue { states[id] = SyncState(ofOperation: operation) }
+        }
+        return states
     }
 
     /// How many operations there are, of one table or of all, in one state or in any.

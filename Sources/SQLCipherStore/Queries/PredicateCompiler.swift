@@ -44,6 +44,7 @@ struct PredicateCompiler {
     }
 
     private mutating func ownCondition(_ predicate: QueryPredicate, isNegated: Bool) -> SQLCondition {
+        if let states = predicate.syncStates { return isInOne(of: states) }
         switch predicate {
         case .constant(let value): return .constant(value)
         case .all(let parts):
@@ -79,7 +80,8 @@ struct PredicateCompiler {
                 }
         }
         arguments.insert(parameter(.int64(condition.number)), at: 0)
-        return SQLCondition("(\(SQLFunctions.holds)(\(arguments.joined(separator: ", "))))")
+        let sql = "(\(SQLFunctions.holds)(\(arguments.joined(separator: ", "))))"
+        return columns.contains(where: \.isSyncState) ? SQLCondition(sql, stackNeed: 60) : SQLCondition(sql)
     }
 }
 
@@ -149,8 +151,12 @@ enum QueryOperand {
         let name: String
         let kind: ColumnType
         var isFolded = false
+        /// What stands for the state of the row, which is no column of its table.
+        var syncStateSQL: String?
 
-        var sql: String { isFolded ? SearchIndex.folded(name) : name.sqlIdentifier }
+        var isSyncState: Bool { syncStateSQL != nil }
+
+        var sql: String { syncStateSQL ?? (isFolded ? SearchIndex.folded(name) : name.sqlIdentifier) }
     }
 }
 
@@ -159,8 +165,10 @@ extension PredicateCompiler {
     func operand(_ expression: QueryExpression) -> QueryOperand {
         switch expression {
         case .value(let value): return .value(value)
+        // What compares the state with anything but values is the evaluator's.
+        case .column(SyncStateTerm.name): return .computed
         case .column(let name): return column(name).map(QueryOperand.column) ?? .value(.null)
-        case .function(.folded, .column(let name)):
+        case .function(.folded, .column(let name)) where name != SyncStateTerm.name:
             guard let column = column(name), column.kind == .string else { return .value(.null) }
             return .column(QueryOperand.Column(name: name, kind: .string, isFolded: true))
         case .function, .operation, .substring:
@@ -172,7 +180,10 @@ extension PredicateCompiler {
 
     /// A declared column; nil for others, which the check of the query has refused.
     func column(_ name: String) -> QueryOperand.Column? {
-        layout.kind(of: name).map { QueryOperand.Column(name: name, kind: $0) }
+        if name == SyncStateTerm.name {
+            return QueryOperand.Column(name: name, kind: .string, syncStateSQL: SyncStateSQL.state(layout))
+        }
+        return layout.kind(of: name).map { QueryOperand.Column(name: name, kind: $0) }
     }
 }
 

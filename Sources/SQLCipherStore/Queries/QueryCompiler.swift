@@ -23,7 +23,7 @@ extension Database {
 enum QueryCompiler {
     /// The rows of a query, in its order.
     static func select(_ query: Query, _ layout: TableLayout, columns: String) throws(StoreError) -> CompiledQuery {
-        let query = try query.validated(for: layout.definition)
+        let query = try query.validated(for: layout.definition, answersSyncStates: true)
         return compile(layout) { predicates in
             "SELECT \(columns) FROM \(layout.sqlName)" + predicates.whereClause(query.predicate)
                 + orderClause(query, layout) + limitClause(query, &predicates)
@@ -32,7 +32,7 @@ enum QueryCompiler {
 
     /// The number of rows that satisfy a query's predicate.
     static func count(_ query: Query, _ layout: TableLayout) throws(StoreError) -> CompiledQuery {
-        let query = try query.validated(for: layout.definition)
+        let query = try query.validated(for: layout.definition, answersSyncStates: true)
         return compile(layout) { predicates in
             "SELECT COUNT(*) FROM \(layout.sqlName)" + predicates.whereClause(query.predicate)
         }
@@ -41,7 +41,7 @@ enum QueryCompiler {
     /// Deletes the rows of a query.
     static func delete(_ query: Query, _ layout: TableLayout) throws(StoreError) -> CompiledQuery {
         guard query.limit != nil || query.offset != 0 else {
-            let query = try query.validated(for: layout.definition)
+            let query = try query.validated(for: layout.definition, answersSyncStates: true)
             return compile(layout) { predicates in
                 "DELETE FROM \(layout.sqlName)" + predicates.whereClause(query.predicate)
             }
@@ -75,7 +75,12 @@ enum QueryCompiler {
         var terms: [String] = []
         var seen: Set<String> = []
         for entry in query.order + [QueryOrder(column: "id")] {
-            let sql = entry.isFolded ? SearchIndex.folded(entry.column) : entry.column.sqlIdentifier
+            let sql: String
+            if entry.column == SyncStateTerm.name {
+                sql = SyncStateSQL.state(layout)
+            } else {
+                sql = entry.isFolded ? SearchIndex.folded(entry.column) : entry.column.sqlIdentifier
+            }
             guard seen.insert(sql).inserted else { continue }
             let isDecimal = layout.definition.type(of: entry.column) == .decimal && entry.column != "id"
             terms.append(

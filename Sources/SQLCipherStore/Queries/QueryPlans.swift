@@ -43,7 +43,7 @@ final class QueryPlans {
     }
 
     private func compile(_ query: Query) throws(StoreError) -> (CompiledQuery, RowReader) {
-        let reader = RowReader(layout, selection: query.selection)
+        let reader = RowReader(layout, selection: query.selection, readsSyncStates: query.includesSyncStates)
         return (try QueryCompiler.select(query, layout, columns: reader.sqlColumns), reader)
     }
 }
@@ -82,6 +82,8 @@ struct ShapedQuery {
     private mutating func shape(of predicate: QueryPredicate) -> QueryPredicate? {
         remainingParts -= 1
         guard remainingParts >= 0 else { return nil }
+        // Nothing is bound for states.
+        if predicate.syncStates != nil { return predicate }
         switch predicate {
         case .constant: return predicate
         case .all(let parts): return shapes(of: parts).map(QueryPredicate.all)
@@ -91,7 +93,9 @@ struct ShapedQuery {
             return shape(of: value, in: column).map { .comparison(.column(column), comparison, .value($0)) }
         case .comparison(.value(let value), let comparison, .column(let column)):
             return shape(of: value, in: column).map { .comparison(.value($0), comparison, .column(column)) }
-        case .comparison(.column, _, .column): return predicate
+        // A comparison of the state with a column is the evaluator's, whose number is bound.
+        case .comparison(.column(let left), _, .column(let right)):
+            return [left, right].contains(SyncStateTerm.name) ? nil : predicate
         case .comparison, .match, .isAnyOf, .words: return nil
         }
     }

@@ -13,9 +13,10 @@ struct RowReader: Sendable {
     private let declaredCount: Int
     private let readsExtra: Bool
     private let readsUndeclared: Bool
+    private let readsSyncStates: Bool
 
     /// Reads the named columns, or all.
-    init(_ layout: TableLayout, selection: [String]? = nil) {
+    init(_ layout: TableLayout, selection: [String]? = nil, readsSyncStates: Bool = false) {
         let columns: [ColumnDefinition]
         if let selection {
             columns = Set(selection.compactMap { layout.slots[$0] }).filter { $0 < layout.declaredCount }.sorted()
@@ -34,6 +35,8 @@ struct RowReader: Sendable {
         types = columns.map(\.type)
         var sqlNames = ["\"id\""] + names.map(\.sqlIdentifier)
         if readsExtra { sqlNames.append(TableLayout.extraColumn.sqlIdentifier) }
+        self.readsSyncStates = readsSyncStates
+        if readsSyncStates { sqlNames.append(SyncStateSQL.state(layout)) }
         sqlColumns = sqlNames.joined(separator: ", ")
     }
 
@@ -53,6 +56,9 @@ struct RowReader: Sendable {
             }
         }
         var record = Record(id: id, names: names, values: values)
+        if readsSyncStates {
+            record.syncState = SyncState(rawValue: row.text(readsExtra ? extraIndex + 1 : extraIndex))
+        }
         if readsUndeclared, let extra {
             // Over the value in a column that is no longer declared: the key was written later.
             for (name, value) in try extra.undeclaredValues() { record[name] = value }

@@ -96,6 +96,11 @@ struct FunctionCall {
         if let word = unsafe PackedValues.value(at: Int(sqlite3_value_int64(value(1))), of: rawBytes(0)) { set(word) }
     }
 
+    /// The state of a row by its operation.
+    func syncState() {
+        set(.text(SyncState(storedState: int64(0), push: int64(1)).rawValue))
+    }
+
     /// Extra values merged over others.
     func merge() {
         guard let old = text(0), let patch = text(1) else { return fail() }
@@ -129,6 +134,10 @@ struct FunctionCall {
         case SQLITE_BLOB: unsafe .blob(Array(rawBytes(index)))
         default: .null
         }
+    }
+
+    private func int64(_ index: Int) -> Int64? {
+        type(index) == SQLITE_INTEGER ? unsafe sqlite3_value_int64(value(index)) : nil
     }
 
     private func number(_ index: Int) -> FieldValue? {

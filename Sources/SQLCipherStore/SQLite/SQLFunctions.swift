@@ -26,6 +26,8 @@ enum SQLFunctions {
     static let words = "sealed_words\(TextFolding.version)"
     /// What is at an index of a packed list; null behind its end.
     static let word = "sealed_word"
+    /// The text of the state that an operation's columns `state` and `push` stand for.
+    static let syncState = "sealed_sync_state"
     /// Compares decimal texts as numbers.
     static let decimalCollation = "sealed_decimal"
 
@@ -40,6 +42,7 @@ enum SQLFunctions {
         unsafe try register(fold, 1, foldFunction, on: database)
         unsafe try register(words, 1, wordsFunction, on: database)
         unsafe try register(word, 2, wordFunction, on: database)
+        unsafe try register(syncState, 2, syncStateFunction, on: database)
         unsafe try registerCollation(decimalCollation, compareDecimals, on: database)
         unsafe try registerCollation("NOCASE", compareIgnoringCase, on: database)
     }
@@ -121,6 +124,10 @@ private func wordsFunction(_ context: OpaquePointer?, _ count: Int32, _ values: 
 
 private func wordFunction(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
     unsafe FunctionCall(context, values, count: count).word()
+}
+
+private func syncStateFunction(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
+    unsafe FunctionCall(context, values, count: count).syncState()
 }
 
 private func compareDecimals(

@@ -7,11 +7,11 @@ struct TodoItem: Encodable, Sendable {
     var complete: Bool
     var syncState: String
 
-    init(_ record: Record, _ state: SyncState) {
+    init(_ record: Record) {
         id = record.id.stringValue ?? ""
         text = record["text"]?.stringValue ?? ""
         complete = record["complete"]?.boolValue ?? false
-        syncState = state.rawValue
+        syncState = (record.syncState ?? .synced).rawValue
     }
 }
 

@@ -58,15 +58,7 @@ struct TodoSession: Sendable {
 
     /// The items of a query, with their states.
     func items(_ query: Query) async throws -> [TodoItem] {
-        let states = try await table.syncStates()
-        let comparison = table.definition.idComparison
-        let folded = Dictionary(
-            states.map { (RecordID.string($0.key).folded(for: comparison), $0.value) }
-        ) { _, last in last }
-        return try await table.read(query).records
-            .map { record in
-                TodoItem(record, folded[record.id.folded(for: comparison)] ?? .synced)
-            }
+        try await table.read(query.includingSyncStates()).records.map { TodoItem($0) }
     }
 
     /// The item with an id, or a failure that says how to find one.

@@ -67,6 +67,7 @@ func shown(_ query: Query) -> String {
     if query.offset != 0 { parts.append("skip \(query.offset)") }
     if let limit = query.limit { parts.append("limit \(limit)") }
     if let selection = query.selection { parts.append("select [\(selection.joined(separator: ", "))]") }
+    if query.includesSyncStates { parts.append("with states") }
     return brief(parts.joined(separator: " "))
 }
 

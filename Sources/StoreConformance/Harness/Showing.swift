@@ -44,8 +44,9 @@ func shown(_ ids: [RecordID]) -> String {
 func shown(_ record: Record?, not other: Record? = nil) -> String {
     guard let record else { return "no row" }
     let names = Set(record.names).union(other.map { Set($0.names) } ?? [])
-    let values = names.sorted().filter { other == nil || record[$0] != other?[$0] }
+    var values = names.sorted().filter { other == nil || record[$0] != other?[$0] }
         .map { "\($0): \(shown(record[$0], not: other?[$0]))" }
+    if record.syncState != other?.syncState { values.append(record.syncState.map { "\($0)" } ?? "no state") }
     return "row \(shown(record.id)) {\(values.joined(separator: ", "))}"
 }
 

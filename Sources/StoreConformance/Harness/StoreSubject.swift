@@ -56,6 +56,7 @@ extension StoreCapabilities {
     var names: Set<String> {
         let all: [(StoreCapabilities, String)] = [
             (.durable, "durable"), (.unknownColumns, "unknownColumns"), (.encrypted, "encrypted"),
+            (.syncStates, "syncStates"),
         ]
         return Set(all.filter { contains($0.0) }.map(\.1))
     }

@@ -162,5 +162,9 @@ extension Trial where Subject == StoreSubject {
 }
 
 extension Record {
-    fileprivate var withoutNulls: Record { Record(id: id, fields.filter { !$0.value.isNull }) }
+    fileprivate var withoutNulls: Record {
+        var record = Record(id: id, fields.filter { !$0.value.isNull })
+        record.syncState = syncState
+        return record
+    }
 }

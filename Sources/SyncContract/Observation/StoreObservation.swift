@@ -1,3 +1,8 @@
+/// What an item throws that asks for its state in a row that was read without; the second time it is there.
+package struct MissingSyncState: Error {
+    package init() {}
+}
+
 /// A live query: what a read gives now, and again whenever committed transactions change it.
 ///
 /// Made by the `observe` methods of ``SyncContextDataSource``. Each iterator is an observer of its own, and any number
@@ -25,15 +30,16 @@ public struct StoreObservation<Element: Sendable>: AsyncSequence, Sendable {
 
     fileprivate typealias Reader = () async throws -> Element?
 
-    private let tables: Set<String>
+    /// Asked at each change: an item that asks for its state for the first time adds the table of operations.
+    private let tables: @Sendable () -> Set<String>
     private let subscribe: @Sendable () -> AsyncStream<StoreChange>
     /// Makes what one iterator reads with; it gives nil for a result equal to the one before.
     private let makeReader: @Sendable () -> Reader
 
-    /// Observes a read, and turns every new result into an element.
+    /// Observes a read, and turns every new result into an element. One that fails for want of states is read again.
     package init<Store: SyncContextDataSource, Value: Sendable & Equatable>(
         of store: Store,
-        tables: Set<String>,
+        tables: @autoclosure @escaping @Sendable () -> Set<String>,
         _ body: @escaping @Sendable (inout StoreReader) throws -> Value,
         transform: @escaping @Sendable (Value) throws -> Element
     ) {
@@ -41,11 +47,18 @@ public struct StoreObservation<Element: Sendable>: AsyncSequence, Sendable {
         subscribe = { store.changes() }
         makeReader = {
             var last: Value?
-            return {
+            func next() async throws -> Element? {
                 let value = try await store.read(body)
                 guard value != last else { return nil }
                 last = .some(value)
                 return try transform(value)
+            }
+            return {
+                do {
+                    return try await next()
+                } catch is MissingSyncState {
+                    return try await next()
+                }
             }
         }
     }
@@ -57,11 +70,15 @@ public struct StoreObservation<Element: Sendable>: AsyncSequence, Sendable {
 
     /// One observer of a store.
     public struct Iterator: AsyncIteratorProtocol {
-        private let tables: Set<String>
+        private let tables: @Sendable () -> Set<String>
         private var subscription: (changes: AsyncStream<StoreChange>.Iterator, read: Reader)?
         private var isFirst = true
 
-        fileprivate init(tables: Set<String>, changes: AsyncStream<StoreChange>.Iterator, read: @escaping Reader) {
+        fileprivate init(
+            tables: @escaping @Sendable () -> Set<String>,
+            changes: AsyncStream<StoreChange>.Iterator,
+            read: @escaping Reader
+        ) {
             self.tables = tables
             subscription = (changes, read)
         }
@@ -90,7 +107,7 @@ public struct StoreObservation<Element: Sendable>: AsyncSequence, Sendable {
                 if let element = try await Self.result(of: read) { return element }
             }
             while let change = await subscription?.changes.next(isolation: actor) {
-                guard !tables.isDisjoint(with: change.tables) else { continue }
+                guard !tables().isDisjoint(with: change.tables) else { continue }
                 if let element = try await Self.result(of: read) { return element }
             }
             return nil

@@ -2,7 +2,7 @@
 extension SyncContextDataSource {
     /// The rows of a query and, when it asks for it, the total count: now, and after each commit that changes them.
     public func observe(_ query: Query) -> StoreObservation<QueryResult> {
-        observe(tables: [query.table]) { try $0.read(query) }
+        observe(tables: query.readTables) { try $0.read(query) }
     }
 
     /// The record with an id, nil while there is none: now, and after each commit that changes it.
@@ -12,7 +12,7 @@ extension SyncContextDataSource {
 
     /// The number of rows that satisfy a query's predicate: now, and after each commit that changes it.
     public func observeCount(_ query: Query) -> StoreObservation<Int> {
-        observe(tables: [query.table]) { try $0.count(query) }
+        observe(tables: query.readTables) { try $0.count(query) }
     }
 
     /// What a closure reads in one transaction: now, and after each commit that changes it.

@@ -4,14 +4,23 @@ extension Query {
     ///
     /// So does every store, before it reads a row. An order by folded text is for columns of text only.
     ///
+    /// A query about ``SyncState`` is refused as well; see ``validate(for:answersSyncStates:)``.
+    ///
     /// - Parameter table: The declaration of the table that is asked; the query's own table name is not looked at.
     /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidQuery``; the message names what is wrong.
     public func validate(for table: TableDefinition) throws(StoreError) { _ = try validated(for: table) }
 
+    /// The same for who may answer queries about ``SyncState``: those are taken for the app's tables then.
+    ///
+    /// - Throws: As ``validate(for:)``.
+    public func validate(for table: TableDefinition, answersSyncStates: Bool) throws(StoreError) {
+        _ = try validated(for: table, answersSyncStates: answersSyncStates)
+    }
+
     /// The query with its predicate normalized.
     ///
     /// - Throws: As ``validate(for:)``.
-    package func validated(for table: TableDefinition) throws(StoreError) -> Query {
+    package func validated(for table: TableDefinition, answersSyncStates: Bool = false) throws(StoreError) -> Query {
         guard offset >= 0, limit ?? 0 >= 0 else {
             throw .invalidQuery("A query of '\(table.name)' has a negative limit or offset; use 0 or more.")
         }
@@ -19,6 +28,15 @@ extension Query {
         validated.predicate = try predicate?.normalized()
         var columns = order.map(\.column) + (selection ?? [])
         validated.predicate?.collectColumns(into: &columns)
+        if asksForSyncStates {
+            guard answersSyncStates else { throw Self.unansweredSyncStates(of: table) }
+            guard !SystemTables.all.contains(where: { $0.name == table.name }) else {
+                throw .invalidQuery("Rows of '\(table.name)' have no sync state: the table is this device's own.")
+            }
+            // Not in a selection, nor among the columns of a search for words.
+            let selected = Set(selection ?? []).union(validated.predicate?.searchedColumns ?? [])
+            columns.removeAll { $0 == SyncStateTerm.name && !selected.contains($0) }
+        }
         for column in columns where column != "id" && table.type(of: column) == nil {
             throw .invalidQuery("Table '\(table.name)' has no declared column '\(column)'; declare it to query it.")
         }
@@ -26,6 +44,13 @@ extension Query {
             throw .invalidQuery("Column '\(entry.column)' of '\(table.name)' is not text and cannot be ordered folded.")
         }
         return validated
+    }
+
+    private static func unansweredSyncStates(of table: TableDefinition) -> StoreError {
+        .invalidQuery(
+            "The sync state of rows of '\(table.name)' is not known here. Ask for it in a read or a transaction of the"
+                + " local store."
+        )
     }
 }
 
@@ -118,6 +143,18 @@ extension QueryPredicate {
         case .comparison(let left, _, let right), .match(let left, _, let right):
             left.collectColumns(into: &columns)
             right.collectColumns(into: &columns)
+        }
+    }
+}
+
+extension QueryPredicate {
+    /// The columns that are searched for words. The tree must be normalized.
+    fileprivate var searchedColumns: Set<String> {
+        switch self {
+        case .words(_, _, let names): Set(names)
+        case .all(let parts), .any(let parts): parts.reduce(into: []) { $0.formUnion($1.searchedColumns) }
+        case .not(let part): part.searchedColumns
+        case .constant, .isAnyOf, .comparison, .match: []
         }
     }
 }

@@ -36,6 +36,9 @@ public struct Query: Sendable, Hashable {
     /// Whether the number of rows that satisfy the predicate is wanted, whatever limit and offset say.
     public var includesTotalCount = false
 
+    /// Whether each row comes with its ``SyncState`` in ``Record/syncState``, whatever the selection.
+    public var includesSyncStates = false
+
     /// Creates a query for all rows of a table.
     public init(_ table: String) { self.table = table }
 
@@ -89,6 +92,15 @@ public struct Query: Sendable, Hashable {
     public func countingAll() -> Query {
         var query = self
         query.includesTotalCount = true
+        return query
+    }
+
+    /// This query, asking for the ``SyncState`` of each row as well: see ``Record/syncState``.
+    ///
+    /// Rows and states are of one instant. In a live query a state that changes is a change of its row.
+    public func includingSyncStates() -> Query {
+        var query = self
+        query.includesSyncStates = true
         return query
     }
 }

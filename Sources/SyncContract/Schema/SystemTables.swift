@@ -21,9 +21,12 @@ public enum SystemTables {
             .init("attempted", .bool),
             // The server's row that a pull brought while the change was waiting.
             .init("serverItem", .bytes),
+            // The number of the push that has a request for it under way: see RunningPushes.
+            .init("push", .int64),
         ],
         [],
-        [["table", "itemKey"]]
+        // With the columns behind the key the states of rows are read from the index alone.
+        [["table", "itemKey", "state", "push"]]
     )
 
     /// What the server refused, until it is resolved.

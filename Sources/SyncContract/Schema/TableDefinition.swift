@@ -30,8 +30,10 @@ public struct TableDefinition: Sendable, Hashable {
     ///   - name: A letter or underscore, then letters, digits and underscores; at most 127 in all; not `sqlite_…` or
     ///     `MS_…`, which belong to SQLite and to the system tables.
     ///   - columns: The app's columns. `id` and the four system properties are not declared here.
-    ///   - idComparison: How string ids are told apart: ``IDComparison/exact`` for protocol 3,
-    ///     ``IDComparison/asciiCaseInsensitive`` for protocol 2.
+    ///   - idComparison: How string ids are told apart, as the server's database does it. ``IDComparison/exact``, the
+    ///     default, for protocol 3. For protocol 2 say ``IDComparison/asciiCaseInsensitive``: SQL Server, on which such
+    ///     services run, takes `k1` and `K1` for one row. A server of protocol 2 that keeps both, as the Node server on
+    ///     SQLite does, wants ``IDComparison/exact``: otherwise such rows are set aside by pulls and named in the report.
     ///   - systemProperties: The server's columns to keep. Without `version` no conflict is detected; without
     ///     `updatedAt` apps cannot show when a row changed (pulls work all the same).
     ///   - indexes: Column lists to find rows by.

@@ -42,7 +42,9 @@ public struct QueryBatches: AsyncSequence, Sendable {
             var first = batches.query
             first.includesTotalCount = false
             // The place of the last row is known by these.
-            first.selection = first.selection.map { $0 + first.order.map(\.column) }
+            let ordering = first.order.map(\.column)
+            first.selection = first.selection.map { $0 + ordering.filter { $0 != SyncStateTerm.name } }
+            first.includesSyncStates = first.includesSyncStates || ordering.contains(SyncStateTerm.name)
             next = first
         }
 
@@ -54,7 +56,7 @@ public struct QueryBatches: AsyncSequence, Sendable {
             let remaining = query.limit
             query.limit = Swift.min(batches.size, remaining ?? batches.size)
             let batch = query
-            let records = try await batches.store.read { try $0.records(batch) }
+            var records = try await batches.store.read { try $0.records(batch) }
             guard let last = records.last else { return nil }
             if records.count == batches.size {
                 query.limit = remaining.map { $0 - records.count }
@@ -62,6 +64,9 @@ public struct QueryBatches: AsyncSequence, Sendable {
                 let place = QueryPredicate.follows(last, in: query.order)
                 query.predicate = batches.query.predicate.map { $0 && place } ?? place
                 next = query.limit == 0 ? nil : query
+            }
+            if batch.includesSyncStates, !batches.query.includesSyncStates {
+                for index in records.indices { records[index].syncState = nil }
             }
             guard let selection = batches.query.selection else { return records }
             return records.map { $0.selecting(selection) }

@@ -27,6 +27,19 @@ public protocol StoreReadBackend: AnyObject {
     ///
     /// Refuses a query as ``forEach(_:_:)`` does.
     func count(_ query: Query) throws -> Int
+
+    /// Whether every query about ``SyncState`` is answered here, as stores with ``StoreCapabilities/syncStates`` do.
+    ///
+    /// The state of a row is that of the operation whose `table` is the row's table and whose `itemKey` is the row's id in
+    /// the form of ``RecordID/folded(for:)``, as ``SyncState/init(ofOperation:)`` says; a row without one is
+    /// ``SyncState/synced``. A backend that says no, as all do that say nothing, is never asked: ``StoreReader`` and
+    /// ``StoreTransaction`` read the operations and ask for ids instead.
+    var answersSyncStates: Bool { get }
+}
+
+extension StoreReadBackend {
+    /// Leaves states to the transaction.
+    public var answersSyncStates: Bool { false }
 }
 
 /// What the author of a store writes for writing.

@@ -17,4 +17,8 @@ public struct StoreCapabilities: OptionSet, Sendable, Hashable {
     /// Nothing the store writes to disk can be read without its key, and bytes that were changed there are an error,
     /// never other data.
     public static let encrypted = StoreCapabilities(rawValue: 1 << 2)
+
+    /// Queries about ``SyncState`` are answered by the store itself, by an index of the operations, orders included:
+    /// ``StoreReadBackend/answersSyncStates``. For a store without it the transaction answers them.
+    public static let syncStates = StoreCapabilities(rawValue: 1 << 3)
 }

@@ -74,11 +74,13 @@ public struct StoreReader: ~Copyable, StoreReading {
 
     /// Hands every row of a query to a closure, in order.
     public mutating func forEach(_ query: Query, _ body: (Record) throws -> Void) throws {
-        try backend.forEach(query, body)
+        try backend.forEachAnswered(query, body)
     }
 
     /// The number of rows that satisfy the query's predicate, whatever its limit and offset.
-    public mutating func count(_ query: Query) throws -> Int { try backend.count(query) }
+    public mutating func count(_ query: Query) throws -> Int {
+        try backend.count(backend.answered(query))
+    }
 }
 
 /// A write transaction, lent to the closure of ``SyncContextDataSource/write(_:)``.
@@ -101,15 +103,19 @@ public struct StoreTransaction: ~Copyable, StoreReading {
 
     /// Hands every row of a query to a closure, in order.
     public mutating func forEach(_ query: Query, _ body: (Record) throws -> Void) throws {
-        try backend.forEach(query, body)
+        try backend.forEachAnswered(query, body)
     }
 
     /// The number of rows that satisfy the query's predicate, whatever its limit and offset.
-    public mutating func count(_ query: Query) throws -> Int { try backend.count(query) }
+    public mutating func count(_ query: Query) throws -> Int {
+        try backend.count(backend.answered(query))
+    }
 
     /// Inserts records, or merges them into the rows with their ids: absent keys keep their columns, nulls clear.
+    ///
+    /// The states that records were read with are not written.
     public mutating func upsert(_ records: [Record], into table: String) throws {
-        try backend.upsert(records, into: table)
+        try backend.upsert(records.withoutSyncStates(), into: table)
     }
 
     /// Deletes the records with the given ids and returns how many there were. Absent ids are no error.
@@ -120,5 +126,19 @@ public struct StoreTransaction: ~Copyable, StoreReading {
 
     /// Deletes the rows that the query would give, its order, offset and limit included, and returns how many.
     @discardableResult
-    public mutating func delete(_ query: Query) throws -> Int { try backend.delete(query) }
+    public mutating func delete(_ query: Query) throws -> Int {
+        try backend.delete(backend.answered(query))
+    }
+}
+
+extension [Record] {
+    /// Mostly there is none to remove.
+    fileprivate func withoutSyncStates() -> [Record] {
+        guard contains(where: { $0.syncState != nil }) else { return self }
+        return map { record in
+            var record = record
+            record.syncState = nil
+            return record
+        }
+    }
 }

@@ -9,6 +9,11 @@ public struct Record: Sendable {
     /// The id. It is also readable as the column `id`.
     public var id: RecordID
 
+    /// Where the row stood when it was read, if the query asked for it with ``Query/includingSyncStates()``; else nil.
+    ///
+    /// It is no value of the row: what is set here is neither stored nor sent. It counts when records are compared.
+    public var syncState: SyncState?
+
     /// The names that have, or had, a value. Never `id`, and none twice.
     package private(set) var slotNames: [String]
 
@@ -27,7 +32,7 @@ public struct Record: Sendable {
         guard !values.isEmpty else { return }
         slotNames.reserveCapacity(values.count)
         slotValues.reserveCapacity(values.count)
-        for (name, value) in values where name != "id" {
+        for (name, value) in values where name != "id" && name != SyncStateTerm.name {
             slotNames.append(name)
             slotValues.append(value)
         }
@@ -43,16 +48,18 @@ public struct Record: Sendable {
 
     /// The value under a column name, nil when the key is absent. Assigning nil removes the key.
     ///
-    /// `id` reads as the id's value; assigning it has no effect: assign ``id`` instead.
+    /// `id` reads as the id's value, and the name of ``Column/syncState`` as that of ``syncState``; assigning them has no
+    /// effect: assign ``id`` and ``syncState`` instead.
     public subscript(name: String) -> FieldValue? {
         get {
             if let slot = slot(of: name) { return slotValues[slot] }
-            return name == "id" ? id.fieldValue : nil
+            if name == "id" { return id.fieldValue }
+            return name == SyncStateTerm.name ? syncState.map { .string($0.rawValue) } : nil
         }
         set {
             if let slot = slot(of: name) {
                 slotValues[slot] = newValue
-            } else if let newValue, name != "id" {
+            } else if let newValue, name != "id", name != SyncStateTerm.name {
                 append(newValue, as: name)
             }
         }
@@ -76,6 +83,7 @@ public struct Record: Sendable {
     /// This record with only the named values. The id always stays.
     public func selecting(_ names: some Sequence<String>) -> Record {
         var result = Record(id: id)
+        result.syncState = syncState
         for name in names where name != "id" { result[name] = self[name] }
         return result
     }
@@ -107,9 +115,9 @@ public struct Record: Sendable {
 }
 
 extension Record: Hashable {
-    /// Compares ids, names and values, in whatever order a record got them.
+    /// Compares ids, states, names and values, in whatever order a record got them.
     public static func == (left: Record, right: Record) -> Bool {
-        guard left.id == right.id else { return false }
+        guard left.id == right.id, left.syncState == right.syncState else { return false }
         if left.slotNames == right.slotNames { return left.slotValues == right.slotValues }
         guard left.valueCount == right.valueCount else { return false }
         return zip(left.slotNames, left.slotValues).allSatisfy { name, value in value == nil || right[name] == value }
@@ -118,6 +126,7 @@ extension Record: Hashable {
     /// Hashes what `==` compares.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(id)
+        hasher.combine(syncState)
         // A sum does not depend on the order.
         var sum = 0
         for (name, value) in zip(slotNames, slotValues) {

@@ -7,6 +7,8 @@ package struct Faults: Sendable {
 
     /// Whether values under undeclared keys are kept.
     package var keepsUnknownColumns = true
+    /// Whether queries about states are asked of the store, and not of the transaction around it.
+    package var answersSyncStates = false
     /// The schema the store works with.
     package var schema: @Sendable (StoreSchema) -> StoreSchema = { $0 }
     package var definition: @Sendable (String, Inner) throws -> TableDefinition = { try $1.definition(of: $0) }

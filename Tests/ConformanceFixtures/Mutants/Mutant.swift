@@ -22,7 +22,7 @@ package struct Mutant: Sendable, CustomStringConvertible {
 
     package static let all =
         values + reading + queries + computing + ordering + upserts + deletions + transactions + changes
-        + others
+        + states + others
 
     package func harness() -> MutantHarness { MutantHarness(name: fault, faults: faults) }
 }

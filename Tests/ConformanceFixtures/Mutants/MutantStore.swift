@@ -34,6 +34,7 @@ package final class MutantStore: SyncContextDataSource {
     package var capabilities: StoreCapabilities {
         let hasGrown = faults.store.growsCapabilities && state.withLock { $0.hasWritten }
         var capabilities: StoreCapabilities = faults.keepsUnknownColumns ? [.unknownColumns] : []
+        if faults.answersSyncStates { capabilities.insert(.syncStates) }
         if hasGrown { capabilities.insert(.durable) }
         return capabilities
     }
@@ -47,7 +48,7 @@ package final class MutantStore: SyncContextDataSource {
         let backend = MutantBackend(
             MemoryTransaction(
                 state.withLock { faults.store.readsStale ? $0.previous : $0.tables },
-                keepsUnknownColumns: true
+                [.unknownColumns, .syncStates]
             ),
             faults
         )
@@ -91,7 +92,9 @@ package final class MutantStore: SyncContextDataSource {
     private func commit<Value: Sendable>(_ body: (inout StoreTransaction) throws -> Value) async throws -> Value {
         let before = state.withLock { $0.tables }
         if faults.store.losesUpdates { await Task.yield() }
-        let inner = MemoryTransaction(before, keepsUnknownColumns: faults.keepsUnknownColumns)
+        let innerCapabilities: StoreCapabilities =
+            faults.keepsUnknownColumns ? [.unknownColumns, .syncStates] : [.syncStates]
+        let inner = MemoryTransaction(before, innerCapabilities)
         let backend = MutantBackend(inner, faults)
         if faults.store.readsUncommitted { backend.wrote = { tables in self.state.withLock { $0.tables = tables } } }
         if faults.store.firesInClosure { backend.wrote = { _ in self.tell(inner.touched) } }
@@ -241,9 +244,11 @@ private final class MutantBackend: StoreWriteBackend {
     }
 
     private func look() -> MemoryTransaction {
-        if let current { inner = MemoryTransaction(current(), keepsUnknownColumns: true) }
+        if let current { inner = MemoryTransaction(current(), [.unknownColumns, .syncStates]) }
         return inner
     }
+
+    var answersSyncStates: Bool { faults.answersSyncStates }
 
     func definition(of table: String) throws -> TableDefinition { try faults.definition(table, inner) }
 

@@ -54,21 +54,23 @@ extension Device {
 
     mutating func discard() -> Consequence? {
         guard let waiting = machine.change, !waiting.isUndo else { return nil }
-        return giveUp(for: waiting.shown ?? waiting.base) { $0.discard() }
+        return giveUp(for: waiting.shown) { $0.discard() }
     }
 
     mutating func takeServer() -> Consequence? {
-        guard let waiting = machine.change, waiting.state == .conflicted, let seen = conflict else { return nil }
+        guard let waiting = machine.change, let seen = seenOnServer else { return nil }
         var newest = waiting.shown
         if newest == nil, case .row(let shown) = seen { newest = shown }
-        return giveUp(for: newest ?? waiting.base) { $0.takeServer(seen) }
+        return giveUp(for: newest) { $0.takeServer(seen) }
     }
 
-    /// A change is dropped for a row of the server.
+    /// A change is dropped for a row of the server; while something may arrive, for the one that it is based on.
     private mutating func giveUp(
-        for restored: ModelRow?,
+        for newest: ModelRow?,
         _ decision: (inout ItemMachine<ModelRow>) -> RowEffect<ModelRow>
     ) -> Consequence {
+        let base = machine.change?.base
+        let restored = machine.change?.sent.isEmpty == true ? newest ?? base : base
         apply(decision(&machine))
         let back = restored?.history ?? []
         let givenUp = pending.subtracting(back)
@@ -84,16 +86,51 @@ extension Device {
     }
 
     mutating func keepMine() -> Consequence? {
-        guard machine.change?.state == .conflicted, let seen = conflict else { return nil }
+        decide { $0.machine.keepMine($1) }
+    }
+
+    /// Another content goes over what the server has: what a merge gives.
+    mutating func keepMerged(_ content: ModelRow.Content) -> Consequence? {
+        decide { device, seen in
+            if device.machine.change?.kind == .delete { device.row = device.machine.change?.deletedRow }
+            if device.row == nil { device.row = ModelRow(content: content, version: nil) }
+            device.row?.content = content
+            device.written = content
+            device.machine.keepContent()
+            return device.machine.keepMine(seen)
+        }
+    }
+
+    mutating func deleteInstead() -> Consequence? {
+        guard machine.change?.kind != .delete else { return nil }
+        return decide { device, seen in
+            device.written = ModelRow.deletion
+            return device.machine.deleteInstead(device.row, seen)
+        }
+    }
+
+    /// Something of this device goes over what the server has shown.
+    private mutating func decide(
+        _ decision: (inout Device, SeenOnServer<ModelRow>) -> RowEffect<ModelRow>
+    ) -> Consequence? {
+        guard let seen = seenOnServer else { return nil }
         if case .row(let shown) = seen {
             overruled.formUnion(shown.history.intersection(.all(of: side.other)).subtracting(known))
             known.formUnion(shown.history)
         }
         countEdit()
-        let effect = machine.keepMine(seen)
-        apply(effect)
+        apply(decision(&self, seen))
         guard machine.change != nil else { return Consequence(satisfied: pending) }
         return Consequence(satisfied: overruled)
+    }
+
+    /// What whoever decides has seen.
+    private var seenOnServer: SeenOnServer<ModelRow>? {
+        switch machine.change?.state {
+        case .conflicted: conflict
+        case .parked: .refused
+        case .pending, nil: nil
+        }
     }
 
     mutating func undoDelete() -> Consequence? {
@@ -111,7 +148,7 @@ extension Device {
     /// A refused change is to be sent again.
     mutating func retry() -> Consequence? {
         guard machine.change?.state == .parked else { return nil }
-        machine.change?.state = .pending
+        apply(machine.keepMine(.refused))
         return Consequence()
     }
 

@@ -46,7 +46,16 @@ extension Device {
         if let shown = answer.shownRow { pending.subtract(shown.history) }
         let base = machine.change?.base
         let consequence = receive(answer.machineAnswer, to: sent, message, answer.shownRow)
-        if let shown = answer.shownRow { noteRebase(from: base, onto: shown, waiting) }
+        if let shown = answer.shownRow {
+            noteRebase(from: base, onto: shown, waiting)
+            // What says the same as an own write counts as one.
+            if !shown.isDeleted, message.values >> shown.value & 1 == 1,
+                !Edits(tip: shown.tip).isSubset(of: .all(of: side)),
+                machine.change == nil || machine.change?.baseVersion == shown.version
+            {
+                overruled.formUnion(shown.history.intersection(.all(of: side.other)))
+            }
+        }
         return consequence
     }
 
@@ -142,47 +151,5 @@ extension Device {
             base.value == shown.value, shown.history.isDisjoint(with: waiting)
         else { return }
         known.formUnion(shown.history)
-    }
-
-    /// Does what an event says; nil when it cannot happen.
-    mutating func handle(_ event: DeviceEvent) -> Consequence? {
-        switch event.kind {
-        case .update: update(event.content, seen: nil)
-        case .delete: delete()
-        case .insert: insert(event.content)
-        case .discard: discard()
-        case .keepMine: keepMine()
-        case .takeServer: takeServer()
-        case .undoDelete: undoDelete()
-        case .retry: retry()
-        case .openEditor: open()
-        case .saveEditor: save(event.content)
-        case .prepare: prepare()
-        case .sendAgain: sendAgain()
-        case .answered: answered(event.answer)
-        case .record: record()
-        case .noAnswer: end(with: .aborted(provesNothingWasDone: false))
-        case .notDone: end(with: .aborted(provesNothingWasDone: true))
-        case .failed: end(with: .failed)
-        case .refused: end(with: .refused(provesNothingWasDone: true))
-        case .refusedByGateway: end(with: .refused(provesNothingWasDone: false))
-        case .die: die()
-        case .requestPage: request(event.row, isLookUp: false)
-        case .lookUpRow: request(event.row, isLookUp: true)
-        case .applyPage: applyPage()
-        }
-    }
-
-    private mutating func open() -> Consequence? {
-        guard editor == nil, var shown = row, shown.version != nil else { return nil }
-        shown.history = known
-        editor = shown
-        return Consequence()
-    }
-
-    private mutating func save(_ content: ModelRow.Content) -> Consequence? {
-        guard let opened = editor else { return nil }
-        editor = nil
-        return update(content, seen: opened)
     }
 }

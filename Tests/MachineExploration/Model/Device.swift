@@ -92,7 +92,8 @@ struct Device: Hashable {
 /// What happens on a device, packed into a number, so that what a machine makes of it is computed once.
 struct DeviceEvent: Hashable {
     enum Kind: UInt8 {
-        case update, delete, insert, discard, keepMine, takeServer, undoDelete, retry
+        case update, delete, insert, discard, undoDelete
+        case keepMine, keepMerged, deleteInstead, takeServer, retry
         case openEditor, saveEditor
         case prepare, sendAgain, answered, record
         case noAnswer, notDone, failed, refused, refusedByGateway, die

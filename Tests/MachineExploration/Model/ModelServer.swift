@@ -3,7 +3,7 @@ struct ModelServer {
     /// The row or tombstone; without a version when there is none.
     var row: ModelRow
 
-    /// Whether an answer about a deleted row shows the tombstone; it is empty otherwise.
+    /// Whether the answer to the deletion of a deleted row shows the tombstone; there is nothing in it otherwise.
     let showsTombstones: Bool
 
     var exists: Bool { row.version != nil }
@@ -22,8 +22,7 @@ struct ModelServer {
             return Answer(.taken, row)
         case .update:
             guard exists else { return Answer(.absent) }
-            guard !row.isDeleted else { return gone }
-            guard matches(message) else { return Answer(.shown, row) }
+            guard !row.isDeleted, matches(message) else { return Answer(.shown, row) }
             write(message, isDeleted: false)
             return Answer(.taken, row)
         case .restore, .tombstone:
@@ -33,7 +32,7 @@ struct ModelServer {
             return Answer(.taken, row)
         case .delete:
             guard exists else { return Answer(.absent) }
-            guard !row.isDeleted else { return gone }
+            guard !row.isDeleted else { return showsTombstones ? Answer(.shown, row) : Answer(.absent) }
             guard matches(message) else { return Answer(.shown, row) }
             write(message, isDeleted: true)
             return Answer(.takenUnseen)
@@ -45,8 +44,6 @@ struct ModelServer {
         row.version = nextVersion
         row.history.insert(.touch)
     }
-
-    private var gone: Answer { showsTombstones ? Answer(.shown, row) : Answer(.hidden) }
 
     private var nextVersion: UInt8 { (row.version ?? 0) + 1 }
 

@@ -1,6 +1,5 @@
 /// What one exploration covers.
 struct Bounds: Sendable {
-    var name: String
     /// Whether the server and both devices have the row at the beginning.
     var rowExists = true
     /// Changes made by people, on both devices together.
@@ -9,15 +8,17 @@ struct Bounds: Sendable {
     var faults = 0
     /// Discards and deletions that are taken back.
     var discards = 0
-    /// Decisions for the own change.
+    /// Decisions for something of the own device: its change, another content, or a deletion.
     var keeps = 1
     /// Changes by third parties of columns that the app does not declare.
     var touches = 0
     /// Whether items are held in editors on the first device.
     var hasEditor = false
+    /// Whether the second device does nothing: then there is room for longer stories of one.
+    var isAlone = false
     /// The contents that edits write, counted from the one of the beginning.
     var contents: UInt8 = 2
-    /// Whether answers about deleted rows show the tombstone.
+    /// Whether the answer to the deletion of a deleted row shows the tombstone.
     var showsTombstones = true
     /// The most states to visit.
     var limit = Int.max
@@ -30,5 +31,22 @@ struct Bounds: Sendable {
         budget[.keeps] = keeps
         budget[.touches] = touches
         return budget
+    }
+
+    /// The devices that do something.
+    var sides: [Side] { isAlone ? [.a] : Side.allCases }
+
+    var description: String {
+        var parts = [rowExists ? "the row exists" : "no row yet"]
+        for (count, name) in [
+            (edits, "edit"), (faults, "fault"), (discards, "discard"), (keeps, "decision"), (touches, "touch"),
+        ] where count > 0 {
+            parts.append("\(count) \(name)\(count == 1 ? "" : name == "touch" ? "es" : "s")")
+        }
+        if hasEditor { parts.append("an editor") }
+        if isAlone { parts.append("one device") }
+        if contents > 2 { parts.append("\(contents) contents") }
+        if !showsTombstones { parts.append("410 is empty") }
+        return parts.joined(separator: ", ")
     }
 }

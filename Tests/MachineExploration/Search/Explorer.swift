@@ -26,10 +26,19 @@ struct Explorer {
     /// No way to quiet goes on from here: it is reached, or cut off by the bounds.
     private static var isQuiet: UInt32 { UInt32.max - 1 }
 
-    mutating func explore() -> Ending {
+    /// Explores until something is wrong, or everything within the bounds was seen, or states that take more than so many
+    /// steps come next.
+    mutating func explore(steps deepest: Int = .max) -> Ending {
         var index = 0
         var steps: [Step] = []
+        var depth = 0
+        var firstOfNextDepth = 1
         while index < states.count, states.count < bounds.limit {
+            if index == firstOfNextDepth {
+                depth += 1
+                firstOfNextDepth = states.count
+                if depth >= deepest { return .holds(isComplete: false) }
+            }
             let world = states.worlds[index]
             steps.removeAll(keepingCapacity: true)
             forEachStep(in: world) { steps.append($0) }

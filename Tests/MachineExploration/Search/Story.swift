@@ -46,8 +46,10 @@ extension Explorer {
         case .delete: return "deletes the row"
         case .insert: return "inserts the row with \(content)"
         case .discard: return "discards its change"
-        case .keepMine: return "keeps its own in the conflict"
-        case .takeServer: return "takes the server's in the conflict"
+        case .keepMine: return "keeps its own"
+        case .keepMerged: return "decides for \(content)"
+        case .deleteInstead: return "decides to delete the row instead"
+        case .takeServer: return "takes the server's"
         case .undoDelete: return "takes the deletion back"
         case .retry: return "wants the refused change sent again"
         case .openEditor: return "opens the row in an editor"
@@ -55,15 +57,15 @@ extension Explorer {
         case .prepare:
             let message = devices.facts[Int(after[side])].message
             return "stores and sends \(describe(message))"
-        case .sendAgain, .answered, .noAnswer, .notDone, .failed, .refused, .refusedByGateway, .die:
-            return "(inside a request)"
+        case .sendAgain, .answered, .noAnswer, .notDone, .failed, .refused, .refusedByGateway, .die: break
         case .record:
-            guard case .answered(_, let message, let answer) = devices.devices[Int(before[side])].slot else { return "" }
+            guard case .answered(_, let message, let answer) = devices.devices[Int(before[side])].slot else { break }
             return "records the answer to \(describe(message)), \(describe(answer)): \(describe(device: side, after))"
         case .requestPage: return "reads a page of a pull: \(Self.name(event.row))"
         case .lookUpRow: return "reads the row by its id: \(Self.name(event.row))"
         case .applyPage: return "applies what it has read: \(describe(device: side, after))"
         }
+        return "goes on"
     }
 
     private func describe(_ message: Message) -> String {
@@ -110,8 +112,7 @@ extension Explorer {
     }
 
     private func describe(change before: World, _ after: World) -> String {
-        before.server == after.server ? "the server keeps \(Self.name(after.server))"
-            : "the server has \(Self.name(after.server))"
+        "the server \(before.server == after.server ? "keeps" : "has") \(Self.name(after.server))"
     }
 
     private func describe(device side: Side, _ world: World) -> String {
@@ -119,7 +120,8 @@ extension Explorer {
         let row = device.row.map { "\(Self.name($0.content))\($0.version.map { " v\($0)" } ?? "")" } ?? "no row"
         guard let change = device.machine.change else { return "it has \(row), nothing waits" }
         let undo = change.isUndo ? "undoing " : ""
-        return "it has \(row), \(undo)\(change.kind) waits (\(change.state), base \(change.baseVersion.map { "v\($0)" } ?? "none"), \(change.sent.count) sent)"
+        let base = change.baseVersion.map { "v\($0)" } ?? "none"
+        return "it has \(row), \(undo)\(change.kind) waits (\(change.state), base \(base), \(change.sent.count) sent)"
     }
 
     private static func name(_ content: UInt8) -> String { ["a", "b", "c", "a deletion"][Int(content & 3)] }

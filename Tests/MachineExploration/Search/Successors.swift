@@ -6,7 +6,7 @@ extension Explorer {
     func forEachStep(in world: World, _ body: (Step) -> Void) {
         if world.late.0 != 0 { body(.lateArrives(0)) }
         if world.late.1 != 0 { body(.lateArrives(1)) }
-        for side in Side.allCases {
+        for side in bounds.sides {
             let facts = devices.facts[Int(world[side])]
             network(side, facts, world, body)
             engine(side, facts, world, body)
@@ -59,10 +59,7 @@ extension Explorer {
     }
 
     private func person(_ side: Side, _ facts: DeviceTable.Facts, _ world: World, _ body: (Step) -> Void) {
-        if facts.change == .conflicted {
-            body(.local(side, DeviceEvent(.takeServer)))
-            if world.budget[.keeps] > 0 { body(.local(side, DeviceEvent(.keepMine))) }
-        }
+        decisions(side, facts, world, body)
         if world.budget[.discards] > 0, facts.change != nil {
             body(.local(side, DeviceEvent(.discard)))
             if facts.isDeletion { body(.local(side, DeviceEvent(.undoDelete))) }
@@ -71,7 +68,6 @@ extension Explorer {
             body(.local(side, DeviceEvent(.openEditor)))
         }
         guard world.budget[.edits] > 0 else { return }
-        if facts.change == .parked { body(.local(side, DeviceEvent(.retry))) }
         for content in 0..<bounds.contents {
             if let row = facts.row {
                 if facts.isHeldInEditor { body(.local(side, DeviceEvent(.saveEditor, content: content))) }
@@ -83,10 +79,20 @@ extension Explorer {
         if facts.row != nil { body(.local(side, DeviceEvent(.delete))) }
     }
 
+    private func decisions(_ side: Side, _ facts: DeviceTable.Facts, _ world: World, _ body: (Step) -> Void) {
+        guard facts.change == .conflicted || facts.change == .parked else { return }
+        body(.local(side, DeviceEvent(.takeServer)))
+        if facts.change == .parked { body(.local(side, DeviceEvent(.retry))) }
+        guard world.budget[.keeps] > 0 else { return }
+        if facts.change == .conflicted { body(.local(side, DeviceEvent(.keepMine))) }
+        if !facts.isDeletion { body(.local(side, DeviceEvent(.deleteInstead))) }
+        for content in 0..<bounds.contents { body(.local(side, DeviceEvent(.keepMerged, content: content))) }
+    }
+
     /// What is done next where everything works and nobody edits: the way to quiet. Nil when nothing is left to do.
     func quietStep(in world: World) -> Step? {
         if world.late.1 != 0 { return .lateArrives(1) }
-        for side in Side.allCases {
+        for side in bounds.sides {
             let facts = devices.facts[Int(world[side])]
             switch facts.slot {
             case .ready, .again: return .arrives(side)

@@ -36,9 +36,9 @@ extension Explorer {
 
     private static func cost(of event: DeviceEvent) -> Budget.Kind? {
         switch event.kind {
-        case .update, .delete, .insert, .saveEditor, .retry: .edits
+        case .update, .delete, .insert, .saveEditor: .edits
         case .discard, .undoDelete: .discards
-        case .keepMine: .keeps
+        case .keepMine, .keepMerged, .deleteInstead: .keeps
         default: nil
         }
     }
@@ -122,13 +122,13 @@ extension Explorer {
 
     /// What is wrong where nothing is left to do.
     func checkQuiet(_ world: World) -> Violation {
-        for side in Side.allCases {
+        for side in bounds.sides {
             let facts = devices.facts[Int(world[side])]
             guard facts.change == nil else { return .stuck }
             let row = facts.row.map { ModelRow(bits: $0) }
             let isLive = world.server.version != nil && !world.server.isDeleted
-            guard row?.content == (isLive ? world.server.content : nil), row == nil || row?.version == world.server.version
-            else { return .different }
+            let hasContent = row?.content == (isLive ? world.server.content : nil)
+            guard hasContent, row == nil || row?.version == world.server.version else { return .different }
         }
         return .none
     }

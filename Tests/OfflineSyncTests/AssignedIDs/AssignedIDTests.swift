@@ -1,6 +1,8 @@
 import DatasyncEmulator
 import DatasyncHTTP
+import EmulatorTransport
 import OfflineSync
+import ReferenceStore
 import RemoteContract
 import SyncContract
 import Testing
@@ -167,5 +169,97 @@ struct AssignedIDTests {
             try await phone.pullAll()
             #expect(try await phone.texts("Lists") == ["again"])
         }
+    }
+
+    @Test("is asked by its own ids in the conditions of pulls", arguments: DatasyncDialect.allCases)
+    func conditions(_ dialect: DatasyncDialect) async throws {
+        try await AssignedIDWorld.with(dialect) { world in
+            for list in ["a", "b"] {
+                try await world.phone.lists.insert(["text": .string(list)], id: list)
+                try await world.phone.tasks.insert(["text": .string("in \(list)"), "list": .string(list)])
+            }
+            _ = try await world.phone.context.push()
+            try await world.laptop.lists.pull()
+            let lists = try await world.laptop.store.read(Query("Lists")).records
+            let list = try #require(lists.first { $0["text"] == "a" }?.id.stringValue)
+            try await world.laptop.tasks.pull(where: Column("list") == .string(list))
+            #expect(try await world.laptop.told() == ["a: in a"])
+            try await world.laptop.tasks.pull(
+                where: Column("list").isAny(of: [.string(list)]),
+                options: .init(reconciles: true)
+            )
+            #expect(try await world.laptop.told() == ["a: in a"])
+        }
+    }
+
+    @Test("removes what left with a reconciling pull, and only that", arguments: DatasyncDialect.allCases)
+    func reconciling(_ dialect: DatasyncDialect) async throws {
+        try await AssignedIDWorld.with(dialect) { world in
+            for name in ["stays", "goes"] { try await world.phone.lists.insert(["text": .string(name)], id: name) }
+            _ = try await world.phone.context.push()
+            let stays = try await world.phone.lists.serverID(of: "stays")
+            let rows = world.emulator.rows(in: "Lists").filter { $0["id"]?.string == stays }
+            world.emulator.reset()
+            try world.emulator.seed(rows, in: "Lists")
+            try await world.phone.lists.insert(["text": "unsent"], id: "unsent")
+            try await world.phone.context.pull(
+                world.phone.lists,
+                options: .init(order: .pullOnly, reconciles: true)
+            )
+            #expect(try await world.phone.texts("Lists") == ["stays", "unsent"])
+        }
+    }
+
+    @Test("keeps local ids over a purge where rows may refer to them", arguments: DatasyncDialect.allCases)
+    func purge(_ dialect: DatasyncDialect) async throws {
+        try await AssignedIDWorld.with(dialect) { world in
+            let phone = world.phone
+            try await phone.lists.insert(["text": "shopping"], id: "l")
+            try await phone.tasks.insert(["text": "milk", "list": "l"], id: "t")
+            try await phone.tasks.insert(["text": "soap", "list": "l"], id: "s")
+            _ = try await phone.context.push()
+            try await phone.pullAll()
+            try await phone.context.purge(phone.tasks.query.filtered(by: Column("text") == "soap"))
+            try await phone.pullAll()
+            #expect(try await phone.told() == ["shopping: milk"], "what was purged stays away")
+            try await phone.context.purge(phone.lists)
+            try await phone.pullAll()
+            #expect(try await phone.told() == ["shopping: milk"])
+            #expect(try await phone.lists.read("l") != nil)
+            try await phone.context.forcePurge("Lists")
+            try await phone.pullAll()
+            #expect(try await phone.told() == ["shopping: milk"])
+        }
+    }
+
+    @Test("takes over a table that was declared otherwise before", arguments: DatasyncDialect.allCases)
+    func declaredLater(_ dialect: DatasyncDialect) async throws {
+        let emulator = Emulator(
+            EmulatorConfiguration(
+                dialect: dialect == .datasync ? .datasync : .azureMobileApps,
+                tables: ["TodoItem"]
+            )
+        )
+        try emulator.seed([["id": "s1", "text": "old"]], in: "TodoItem")
+        let store = try makeStore()
+        let remote = try DatasyncRemote(
+            baseURL: EmulatorTransport.url,
+            dialect: dialect,
+            transport: EmulatorTransport(emulator)
+        )
+        try await SyncContext(store: store, remote: remote).table("TodoItem").pull()
+        let later = MemoryStore(
+            try StoreSchema([TableDefinition("TodoItem", columns: todoTable.columns, assignsIDs: true)])
+        )
+        for table in ["TodoItem", "MS_TableConfig"] {
+            let rows = try await store.read(Query(table)).records
+            try await later.write { try $0.upsert(rows, into: table) }
+        }
+        let context = SyncContext(store: later, remote: remote)
+        let table = try context.table("TodoItem")
+        try await table.update(Record(id: "s1", ["text": "new"]))
+        try await table.pull(options: .init(reconciles: true))
+        #expect(try await texts(context) == ["s1": "new"])
+        #expect(emulator.rows(in: "TodoItem").map { $0["text"]?.string } == ["new"])
     }
 }

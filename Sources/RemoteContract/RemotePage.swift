@@ -1,4 +1,3 @@
-public import RemoteContract
 public import SyncContract
 
 /// One page of a query's rows.

@@ -1,24 +1,3 @@
-/// Where an item stands between this device and the server.
-public enum SyncState: String, Sendable, Hashable {
-    /// No local change waits.
-    case synced
-    /// A local change waits for the next push.
-    case pending
-    /// The server has another version; the change waits for a resolution.
-    case conflicted
-    /// The server refused the change, or has failed on it too often; the change waits to be edited or resolved.
-    case failed
-
-    init(_ state: TableOperation.State) {
-        self =
-            switch state {
-            case .pending: .pending
-            case .conflicted: .conflicted
-            case .failed: .failed
-            }
-    }
-}
-
 /// How many local changes wait, and why.
 public struct SyncStatus: Sendable, Hashable {
     /// Changes that the next push sends for the first time or again after an edit.

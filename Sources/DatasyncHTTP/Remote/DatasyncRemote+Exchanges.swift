@@ -1,0 +1,142 @@
+internal import HTTPTransport
+internal import RemoteContract
+
+extension DatasyncRemote {
+    /// Sends one request and returns the answer, whatever its status.
+    func exchange(_ request: WireRequest) async throws -> ServerResponse {
+        do {
+            return try await exchangeOrBreak(request)
+        } catch let error as TransportError {
+            throw RemoteError(error)
+        }
+    }
+
+    /// As ``exchange(_:)``, but leaves an exchange that came to nothing to the caller, as a `TransportError`.
+    func exchangeOrBreak(_ request: WireRequest) async throws -> ServerResponse {
+        var http = try endpoint.httpRequest(request, version: wire.version)
+        http.body = request.body.map { Array($0.utf8) }
+        return try await exchangeOrBreak(http)
+    }
+
+    /// Sends a request that has an address, and once more with another token when the server refuses the one it had.
+    func exchangeOrBreak(_ request: HTTPRequest) async throws -> ServerResponse {
+        var request = request
+        request.timeout = requestTimeout
+        do {
+            let period = try exchanges.period()
+            guard let tokens else {
+                if let field = try await authenticationField() { request.headerFields.append(field) }
+                return try await answer(to: request, in: period)
+            }
+            let grant = try await self.grant(of: tokens)
+            let response = try await answer(to: try authenticated(request, by: grant), in: period)
+            guard response.status == 401 else { return response }
+            let newer = try await self.grant(of: tokens, after: grant.number)
+            return try await answer(to: try authenticated(request, by: newer), in: period)
+        } catch let error as RemoteError {
+            throw error
+        } catch let error as TransportError {
+            throw error
+        } catch let error as CancellationError {
+            throw error
+        } catch is SignedOut {
+            throw RemoteError(
+                .unauthorized,
+                "Signed out of \(endpoint.authority) while something was under way; what the server has of it is not"
+                    + " known. Sign in and sync again."
+            )
+        } catch {
+            throw RemoteError(
+                .unreachable,
+                "The request to \(endpoint.authority) failed in the transport.",
+                cause: error
+            )
+        }
+    }
+
+    private func answer(to request: HTTPRequest, in period: Int) async throws -> ServerResponse {
+        let start = now()
+        let response = try await exchanges.run(in: period) { try await self.send(request) }
+        return ServerResponse(
+            status: response.status.code,
+            fields: response.headerFields,
+            body: response.body,
+            server: endpoint.authority,
+            duration: now() - start
+        )
+    }
+
+    /// Sends a request, and once more when that can do nothing twice.
+    private func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let start = ContinuousClock.now
+        do {
+            return try await sendOnce(request)
+        } catch let error as TransportError where error.allowsRepetition(of: request.method) {
+            var again = request
+            let left = requestTimeout - (.now - start)
+            guard left > .zero else { throw error }
+            again.timeout = left
+            return try await sendOnce(again)
+        }
+    }
+}
+
+// MARK: Credentials
+
+extension DatasyncRemote {
+    private func grant(of tokens: TokenCache, after rejected: Int? = nil) async throws -> TokenCache.Grant {
+        let grant: TokenCache.Grant?
+        do {
+            grant = try await tokens.grant(after: rejected)
+        } catch let error where error is RemoteError || error is SignedOut {
+            throw error
+        } catch let error as CancellationError where Task.isCancelled {
+            throw error
+        } catch {
+            throw noCredentials(error)
+        }
+        guard let grant else {
+            throw RemoteError(
+                .unauthorized,
+                "Nobody is signed in to \(endpoint.authority), so nothing was done there; sign in and sync again."
+            )
+        }
+        return grant
+    }
+
+    private func authenticated(_ request: HTTPRequest, by grant: TokenCache.Grant) throws -> HTTPRequest {
+        let text = grant.token.text
+        // Checked here because HTTPField turns bytes that cannot be sent into spaces, which is another token.
+        guard !text.isEmpty, HTTPField.isValidValue(text) else {
+            throw RemoteError(
+                .unauthorized,
+                "The token for \(endpoint.authority) is empty or has characters that a header field cannot carry, so"
+                    + " nothing was sent; sign in again."
+            )
+        }
+        var request = request
+        let scheme = tokenField == .authorization ? "Bearer " : ""
+        request.headerFields.append(HTTPField(name: tokenField, value: scheme + text))
+        return request
+    }
+
+    private func authenticationField() async throws -> HTTPField? {
+        do {
+            return try await authentication?.headerField()
+        } catch let error as RemoteError {
+            throw error
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            throw noCredentials(error)
+        }
+    }
+
+    private func noCredentials(_ cause: any Error) -> RemoteError {
+        RemoteError(
+            .unauthorized,
+            "No credentials for \(endpoint.authority) could be had; sign in again.",
+            cause: cause
+        )
+    }
+}

@@ -1,0 +1,71 @@
+public import RemoteContract
+internal import SyncContract
+
+/// The rows of a query on the server, page by page. Made by ``RemoteTable/pages(_:size:)``.
+///
+/// A page may be empty although more follow. Without an order and an offset, each page goes on behind the last id of the
+/// one before, so that rows which come and go meanwhile shift nothing.
+public struct RemotePages: AsyncSequence, Sendable {
+    let table: RemoteTable
+    let query: Query
+    let size: Int?
+
+    /// Starts with the first page.
+    public func makeAsyncIterator() -> Iterator { Iterator(table: table, query: query, size: size) }
+
+    /// Goes from page to page.
+    public struct Iterator: AsyncIteratorProtocol {
+        let table: RemoteTable
+        let query: Query
+        let size: Int?
+        private var lastID: RecordID?
+        private var seen = 0
+        private var previous: [String] = []
+        private var isFinished = false
+
+        init(table: RemoteTable, query: Query, size: Int?) {
+            self.table = table
+            self.size = size
+            self.query = query
+        }
+
+        /// The next page; nil after the last one.
+        ///
+        /// - Throws: `RemoteError`, with code `invalidResponse` for a server that gives one page over and over;
+        ///   `CancellationError`.
+        public mutating func next() async throws -> RemotePage? {
+            guard !isFinished, query.limit.map({ seen < $0 }) ?? true else { return nil }
+            let page = try await table.remote.page(nextQuery, of: table.definition, includesDeleted: false)
+            let ids = page.records.map { "\($0.id)" } + page.setAside.map(\.id)
+            guard ids.isEmpty || ids != previous else {
+                isFinished = true
+                throw RemoteError(
+                    .invalidResponse,
+                    "The server gives one page of table '\(table.name)' over and over; it seems to ignore conditions or"
+                        + " $skip."
+                )
+            }
+            previous = ids
+            seen += ids.count
+            lastID = page.records.last?.id
+            isFinished = page.isKnownToBeLast || ids.isEmpty
+            return ids.isEmpty && seen > 0 ? nil : page
+        }
+
+        /// Whether pages go on behind an id. Rows that do not fit have none to go on from.
+        private var followsIDs: Bool { query.order.isEmpty && query.offset == 0 }
+
+        private var nextQuery: Query {
+            var next = query
+            next.limit = [query.limit.map { $0 - seen }, size].compactMap(\.self).min()
+            let isOrderedByID = query.order.contains { $0.column == "id" }
+            // Servers take five columns at most.
+            if !isOrderedByID, query.order.count < 5 { next = next.ordered(by: "id") }
+            if followsIDs, seen > 0, let lastID {
+                return next.filtered(by: Column("id") > lastID.fieldValue)
+            }
+            next.offset = query.offset + seen
+            return next
+        }
+    }
+}

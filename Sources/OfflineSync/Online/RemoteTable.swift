@@ -1,0 +1,185 @@
+internal import RemoteContract
+public import SyncContract
+
+/// A table on the server, with untyped rows. Every call is a request and fails without a network; nothing is kept here,
+/// and nothing waits for a push or pull.
+///
+/// Errors of the server and of the way there are `RemoteError`s: there is no queue that would make them another thing.
+/// ``SyncError`` says only that a call is not acceptable.
+public struct RemoteTable: Sendable {
+    /// The declaration: of the local store, or of this table alone.
+    public let definition: TableDefinition
+
+    let remote: any OnlineRemote
+
+    /// The name.
+    public var name: String { definition.name }
+
+    /// A query for all rows of this table.
+    public var query: Query { Query(name) }
+
+    // MARK: Reading
+
+    /// The rows of a query, in order, however many pages the server makes of them. Without an order, they come by id.
+    ///
+    /// Rows that others insert or delete meanwhile may shift the pages of a query with an order of its own.
+    ///
+    /// - Throws: `RemoteError`, with code `invalidResponse` for a row that does not fit the table; ``pages(_:size:)`` goes
+    ///   on behind such a row.
+    public func read(_ query: Query) async throws -> [Record] {
+        var records: [Record] = []
+        for try await page in try pages(query) {
+            if let row = page.setAside.first {
+                throw RemoteError(
+                    .invalidResponse,
+                    "A row of table '\(name)' cannot be read: \(row.reason); correct it on the server, or read by pages."
+                )
+            }
+            records += page.records
+        }
+        return records
+    }
+
+    /// The rows of a query page by page, as the server gives them: for tables that are better not held in memory.
+    ///
+    /// - Parameters:
+    ///   - query: What to read.
+    ///   - size: How many rows to ask for at a time, 1 or more; nil leaves it to the server.
+    /// - Returns: The pages. Each iteration starts anew, and asks for a page when it is wanted.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidParameter`` for a query of another table.
+    public func pages(_ query: Query, size: Int? = nil) throws(SyncError) -> RemotePages {
+        try check(query)
+        return RemotePages(table: self, query: query, size: size.map { max(1, $0) })
+    }
+
+    /// The first row of a query; nil when there is none.
+    public func first(_ query: Query) async throws -> Record? { try await read(query.limited(to: 1)).first }
+
+    /// How many rows satisfy a query, whatever its limit and offset.
+    ///
+    /// - Throws: `RemoteError`, with code `invalidResponse` when the server does not count.
+    public func count(_ query: Query) async throws -> Int {
+        try check(query)
+        var counting = Query(name)
+        counting.predicate = query.predicate
+        counting.limit = 0
+        counting.includesTotalCount = true
+        guard let count = try await remote.page(counting, of: definition, includesDeleted: false).totalCount else {
+            throw RemoteError(.invalidResponse, "The server does not say how many rows table '\(name)' has.")
+        }
+        return count
+    }
+
+    /// The server's row with an id; nil when there is none, or it is deleted.
+    public func read(_ id: String) async throws -> Record? {
+        let row = try await remote.record(id, in: definition)
+        if row == nil { try await remote.confirm(definition) }
+        return row.flatMap { $0.isDeleted ? nil : $0 }
+    }
+
+    // MARK: Changing
+
+    /// Inserts a row and returns it as the server keeps it, with its id. System properties in it are not sent.
+    ///
+    /// - Parameters:
+    ///   - fields: The values by column.
+    ///   - id: The id; nil for a new UUID. See ``ItemID`` for what ids may contain.
+    /// - Returns: The row, with the server's id where the server chooses ids.
+    /// - Throws: `RemoteError`, with code `conflict` and the server's row when the id exists; ``SyncError`` with code
+    ///   ``SyncError/Code/invalidItemID``.
+    @discardableResult
+    public func insert(_ fields: [String: FieldValue], id: String? = nil) async throws -> Record {
+        if let id { try ItemID.validate(id) }
+        let row = Record(id: .string(id ?? ItemID.make()), fields)
+        do {
+            return try await remote.insert(row, into: definition.covering(row))
+        } catch let error as RemoteError where error.code == .storedUnderAnotherID {
+            guard let stored = error.serverRecord else { throw error }
+            return stored
+        }
+    }
+
+    /// Replaces a row: declared columns that are not given become null, and in protocol 3 all others as well.
+    ///
+    /// - Parameter row: The row. Its `version`, when it has one, must be the server's; without one, whatever the server
+    ///   has is replaced.
+    /// - Returns: The row as the server keeps it now.
+    /// - Throws: `RemoteError`: `conflict` with the server's row when its version is another one or the row is deleted,
+    ///   `notFound` when there is none.
+    @discardableResult
+    public func update(_ row: Record) async throws -> Record {
+        var whole = row
+        for column in definition.columns where whole[column.name] == nil { whole[column.name] = .null }
+        return try await remote.update(
+            whole,
+            in: definition.covering(row),
+            version: row.version,
+            restoring: false
+        )
+    }
+
+    /// Changes some columns of a row; null clears, and the others stay as the server has them.
+    ///
+    /// A server that replaces whole rows is asked for the row first, and what others change at the same time stays.
+    ///
+    /// - Parameters:
+    ///   - id: The id.
+    ///   - fields: The columns to change.
+    ///   - version: The server version the change is based on; nil for whatever the server has.
+    /// - Returns: The row as the server keeps it now.
+    /// - Throws: As ``update(_:)``; ``SyncError`` with code ``SyncError/Code/invalidParameter`` when no column is given.
+    @discardableResult
+    public func patch(_ id: String, _ fields: [String: FieldValue], version: String? = nil) async throws -> Record {
+        let change = Record(id: .string(id), fields).withoutSystemProperties()
+        guard !change.names.isEmpty else {
+            throw SyncError(.invalidParameter, "A change of table '\(name)' names no column; name those that change.")
+        }
+        return try await remote.patch(id, change.fields, in: definition.covering(change), version: version)
+    }
+
+    /// Deletes a row; with a version, only when it is still the server's. A row that is not there is no error.
+    ///
+    /// - Throws: `RemoteError`: `conflict` with the server's row when its version is another one, `notFound` when the
+    ///   address has no such table.
+    public func delete(_ id: String, version: String? = nil) async throws {
+        let deletion = try await remote.delete(id, from: definition, version: version)
+        if deletion != .confirmed { try await remote.confirm(definition) }
+    }
+
+    /// Brings a deleted row back as it was. One that is not deleted stays as it is.
+    ///
+    /// - Returns: The row as the server keeps it now.
+    /// - Throws: As ``update(_:)``.
+    @discardableResult
+    public func undelete(_ id: String, version: String? = nil) async throws -> Record {
+        guard let row = try await remote.record(id, in: definition) else {
+            try await remote.confirm(definition)
+            throw RemoteError(.notFound, "The server has no such row in table '\(name)'.")
+        }
+        return try await remote.undelete(id, in: definition.covering(row), version: version)
+    }
+
+    private func check(_ query: Query) throws(SyncError) {
+        guard query.table == name else {
+            throw SyncError(.invalidParameter, "The query is for table '\(query.table)', and this is '\(name)'.")
+        }
+    }
+}
+
+extension TableDefinition {
+    /// This table with columns for all values of a row: of a table that is not declared, what is given is sent.
+    fileprivate func covering(_ row: Record) -> TableDefinition {
+        let declared = Set(columns.map(\.name))
+        let others = row.withoutSystemProperties().fields.filter { !declared.contains($0.key) }
+        guard !others.isEmpty else { return self }
+        let added = others.sorted { $0.key < $1.key }.map { ColumnDefinition($0.key, $0.value.columnType) }
+        return TableDefinition(name, idKind: idKind, columns + added, systemProperties, indexes)
+    }
+}
+
+extension FieldValue {
+    /// The type of a column for this value; text for null, which any type has.
+    fileprivate var columnType: ColumnType {
+        ColumnType.allCases.first { $0.accepting(self) == self && !isNull } ?? .string
+    }
+}

@@ -1,0 +1,26 @@
+public import ConformanceRunner
+internal import Foundation
+
+/// Makes a program that judges a remote: `await RemoteConformanceMain.run(MyHarness())` is all it needs to do.
+public enum RemoteConformanceMain {
+    /// Does what the program's arguments say, and ends the program.
+    ///
+    /// The options are explained by `--help`; the exit status is 0 when all rules hold, 1 when one is broken, 64 for
+    /// arguments that make no sense. The program starts itself again, because rules are run where a crash or a hang
+    /// does no harm: nothing that must not happen twice may come before this call.
+    public static func run(_ harness: any RemoteHarness) async -> Never {
+        do {
+            exit(await run(harness, try ConformanceOptions(arguments: CommandLine.arguments.dropFirst())))
+        } catch {
+            FileHandle.standardError.write(Data("\(error)\n".utf8))
+            exit(64)
+        }
+    }
+
+    /// Does what the options say, for programs that read their arguments themselves.
+    ///
+    /// - Returns: The status to exit with at once.
+    public static func run(_ harness: any RemoteHarness, _ options: ConformanceOptions) async -> Int32 {
+        await RemoteRules.suite.main(RemoteSubject(harness), options)
+    }
+}

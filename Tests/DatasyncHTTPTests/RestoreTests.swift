@@ -1,0 +1,127 @@
+import DatasyncEmulator
+import DatasyncHTTP
+import EmulatorTransport
+import RemoteContract
+import SyncContract
+import Synchronization
+import Testing
+
+@Suite("Bringing a deleted row back, step by step")
+struct RestoreTests {
+    private static let table = EmulatedService.table
+    private static let mine = Record(id: "a1", ["text": "mine", "whole": 1])
+
+    /// A remote with a tombstone of other content, and the texts that were live on the server after each request.
+    private func deleted(
+        _ service: EmulatedService,
+        failingAfter changes: Int = .max,
+        _ body: (DatasyncRemote, Record, @Sendable () -> [String]) async throws -> Void
+    ) async throws {
+        let emulator = service.emulator()
+        let plain = try service.remote(emulator)
+        let row = try await plain.insert(Record(id: "a1", ["text": "deleted", "whole": 1]), into: Self.table)
+        try await plain.delete("a1", from: Self.table, version: row.version)
+        let tombstone = try #require(try await plain.record("a1", in: Self.table))
+        let live = Mutex<[String]>([])
+        let count = Mutex(0)
+        let remote = try DatasyncRemote(
+            baseURL: EmulatorTransport.url,
+            dialect: service.dialect,
+            transport: EmulatorTransport(emulator) { request, emulator in
+                let isChange = request.method != "GET"
+                if isChange,
+                    count.withLock({
+                        $0 += 1
+                        return $0 > changes
+                    })
+                {
+                    return EmulatorResponse(503)
+                }
+                let answer = try await emulator.handle(request)
+                for row in emulator.rows(in: "todo") where row["deleted"] != .bool(true) {
+                    live.withLock { $0.append(row["text"]?.string ?? "") }
+                }
+                return answer
+            }
+        )
+        try await body(remote, tombstone) { live.withLock { $0 } }
+    }
+
+    @Test(
+        "what was deleted is never there for others when the tombstone is written first",
+        arguments: [EmulatedService.datasync, .genuineDatasync, .predecessor, .node, .predecessorOfProtocol2]
+    )
+    func hidden(_ service: EmulatedService) async throws {
+        try await deleted(service) { remote, tombstone, live in
+            _ = try await remote.writeTombstone(Self.mine, in: Self.table, version: tombstone.version)
+            let written = try #require(try await remote.record("a1", in: Self.table))
+            #expect(written.isDeleted && written["text"] == "mine")
+            let row = try await remote.update(Self.mine, in: Self.table, version: written.version, restoring: true)
+            #expect(!row.isDeleted && row["text"] == "mine")
+            #expect(Set(live()) == ["mine"])
+        }
+    }
+
+    @Test(
+        "a tombstone that was written first takes one more request in protocol 2, and nothing is half done without it"
+    )
+    func inTwoSteps() async throws {
+        try await deleted(.node) { remote, tombstone, live in
+            let written = try await remote.writeTombstone(Self.mine, in: Self.table, version: tombstone.version)
+            #expect(written?.isDeleted == true && written?["text"] == "mine" && live().isEmpty)
+            let before = remote.requestCount
+            let row = try await remote.update(Self.mine, in: Self.table, version: written?.version, restoring: true)
+            #expect(row["text"] == "mine" && !row.isDeleted)
+            #expect(remote.requestCount - before == 1)
+        }
+    }
+
+    @Test("one that was not is brought back and changed", arguments: EmulatedService.allCases)
+    func inOneStep(_ service: EmulatedService) async throws {
+        try await deleted(service) { remote, tombstone, live in
+            let row = try await remote.update(Self.mine, in: Self.table, version: tombstone.version, restoring: true)
+            #expect(!row.isDeleted && row["text"] == "mine" && live().last == "mine")
+        }
+    }
+
+    @Test("an attempt that broke off in between shows nothing of the row", arguments: [EmulatedService.node])
+    func brokenOff(_ service: EmulatedService) async throws {
+        try await deleted(service, failingAfter: 1) { remote, tombstone, live in
+            _ = try await remote.writeTombstone(Self.mine, in: Self.table, version: tombstone.version)
+            let left = try #require(try await remote.record("a1", in: Self.table))
+            #expect(left.isDeleted && left["text"] == "mine" && left.version != tombstone.version)
+            let error = await #expect(throws: RemoteError.self) {
+                try await remote.update(Self.mine, in: Self.table, version: left.version, restoring: true)
+            }
+            #expect(error?.code == .throttled)
+            #expect(live().isEmpty)
+        }
+    }
+
+    @Test("a tombstone of another version is a conflict, and nothing is changed", arguments: EmulatedService.allCases)
+    func stale(_ service: EmulatedService) async throws {
+        try await deleted(service) { remote, tombstone, live in
+            _ = try await remote.writeTombstone(Self.mine, in: Self.table, version: tombstone.version)
+            let current = try #require(try await remote.record("a1", in: Self.table))
+            let before = live()
+            let error = await #expect(throws: RemoteError.self) {
+                try await remote.update(Self.mine, in: Self.table, version: tombstone.version, restoring: true)
+            }
+            #expect(error?.code == .conflict && error?.serverRecord == current)
+            #expect(live() == before)
+        }
+    }
+
+    @Test("a row of nulls brings back a row of nulls", arguments: EmulatedService.allCases)
+    func nulls(_ service: EmulatedService) async throws {
+        try await deleted(service) { remote, tombstone, _ in
+            let row = try await remote.update(
+                Record(id: "a1", service.dialect == .datasync ? [:] : ["text": .null, "whole": .null]),
+                in: Self.table,
+                version: tombstone.version,
+                restoring: true
+            )
+            #expect(!row.isDeleted && row["text"]?.isNull ?? true && row["whole"]?.isNull ?? true)
+        }
+    }
+}

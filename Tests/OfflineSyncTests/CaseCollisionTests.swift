@@ -1,0 +1,54 @@
+import DatasyncEmulator
+import DatasyncHTTP
+import OfflineSync
+import ReferenceStore
+import RemoteContract
+import SyncContract
+import Testing
+
+@Suite("Rows whose ids differ in case only, on a server that keeps both")
+struct CaseCollisionTests {
+    private func seed(_ ids: [String], _ world: SyncWorld) throws {
+        try world.emulator.seed(ids.map { ["id": .string($0), "text": .string("of \($0)")] }, in: "TodoItem")
+    }
+
+    @Test("a page with both: each is named with the other and the remedy, and no pull merges them")
+    func onePage() async throws {
+        try await SyncWorld.with(.azureMobileApps, age: 60_000) { world in
+            try seed(["k1", "K1", "b"], world)
+            let first = try await world.laptop.pull()
+            #expect(Set(first.setAside.map(\.id)) == ["k1", "K1"])
+            #expect(first.setAside.allSatisfy { $0.reason.contains("idComparison: .exact") })
+            #expect(try await world.laptop.texts() == ["b": "of b"])
+            for _ in 1...3 {
+                try await world.laptop.pull()
+                #expect(try await world.laptop.context.setAsideRows().map(\.itemID).sorted() == ["K1", "k1"])
+                for (id, text) in try await world.laptop.texts() { #expect(text == "of \(id)") }
+            }
+        }
+    }
+
+    @Test("one that comes later is named, and the row that is here stays")
+    func later() async throws {
+        try await SyncWorld.with(.azureMobileApps) { world in
+            try seed(["k1"], world)
+            #expect(try await world.laptop.pull().setAside.isEmpty)
+            try seed(["K1"], world)
+            let report = try await world.laptop.pull()
+            #expect(report.setAside.contains { $0.id == "K1" && $0.reason.contains("'k1'") })
+            #expect(try await world.laptop.texts() == ["k1": "of k1"])
+        }
+    }
+
+    @Test("a row that is only here is not another one: the server's spelling is taken")
+    func ownSpelling() async throws {
+        try await SyncWorld.with(.azureMobileApps) { world in
+            try await world.laptop.store.write { transaction in
+                try transaction.upsert([Record(id: "k1", ["text": "draft"])], into: "TodoItem")
+            }
+            try seed(["K1"], world)
+            #expect(try await world.laptop.pull().setAside.isEmpty)
+            #expect(try await world.laptop.texts() == ["K1": "of K1"])
+        }
+    }
+}

@@ -1,0 +1,246 @@
+import DatasyncEmulator
+import DatasyncHTTP
+import Foundation
+import OfflineSync
+import ReferenceStore
+import RemoteContract
+import SyncContract
+import Testing
+
+@Suite("Online tables")
+struct RemoteTableTests {
+    private func failure(_ call: () async throws -> Void) async throws -> RemoteError {
+        try #require(await #expect(throws: RemoteError.self) { try await call() })
+    }
+
+    @Test("a row's life, each step one call", arguments: OnlineWorld.Service.allCases)
+    func life(_ service: OnlineWorld.Service) async throws {
+        let table = try OnlineWorld(service).context.remoteTable("TodoItem")
+        let created = try await table.insert(["text": "milk", "complete": false], id: "a")
+        #expect(created["text"] == "milk" && created.version != nil)
+        #expect(try await table.read("a") == created)
+
+        var changed = created
+        changed["text"] = "bread"
+        let updated = try await table.update(changed)
+        #expect(updated["text"] == "bread" && updated.version != created.version)
+        let stale = try await failure { try await table.update(changed) }
+        #expect(stale.code == .conflict && stale.serverRecord == updated)
+
+        let patched = try await table.patch("a", ["complete": true])
+        #expect(patched["text"] == "bread" && patched["complete"] == true)
+        let stalePatch = try await failure { try await table.patch("a", ["complete": false], version: created.version) }
+        #expect(stalePatch.code == .conflict && stalePatch.serverRecord == patched)
+        let based = try await table.patch("a", ["text": .null], version: patched.version)
+        #expect(based["text"] == .some(.null) && based["complete"] == true)
+
+        let staleDelete = try await failure { try await table.delete("a", version: created.version) }
+        #expect(staleDelete.code == .conflict)
+        try await table.delete("a", version: based.version)
+        #expect(try await table.read("a") == nil)
+        try await table.delete("a")
+        #expect(try await failure { try await table.patch("a", ["complete": true]) }.code == .conflict)
+
+        let back = try await table.undelete("a")
+        #expect(!back.isDeleted && back["complete"] == true)
+        #expect(try await table.undelete("a")["complete"] == true)
+        #expect(try await table.read("a")?.version == back.version)
+    }
+
+    @Test(
+        "a row that is not there: nil, no error for a delete, an error for a change",
+        arguments: OnlineWorld.Service.allCases
+    )
+    func missing(_ service: OnlineWorld.Service) async throws {
+        let table = try OnlineWorld(service).context.remoteTable("TodoItem")
+        #expect(try await table.read("a") == nil)
+        try await table.delete("a")
+        #expect(try await failure { try await table.patch("a", ["text": "x"]) }.code == .notFound)
+        #expect(try await failure { try await table.undelete("a") }.code == .notFound)
+        #expect(try await failure { try await table.update(Record(id: "a", ["text": "x"])) }.code == .notFound)
+    }
+
+    @Test("an address without the table is no missing row", arguments: OnlineWorld.Service.allCases)
+    func wrongTable(_ service: OnlineWorld.Service) async throws {
+        let table = try OnlineWorld(service).context.remoteTable("Nowhere")
+        let calls: [() async throws -> Void] = [
+            { _ = try await table.read("a") }, { try await table.delete("a") }, { _ = try await table.undelete("a") },
+        ]
+        for call in calls {
+            let error = try await failure(call)
+            #expect([.notFound, .notTheService].contains(error.code), "\(error)")
+        }
+    }
+
+    @Test("replacing a row clears what is not given", arguments: OnlineWorld.Service.allCases)
+    func replacing(_ service: OnlineWorld.Service) async throws {
+        let table = try OnlineWorld(service).context.remoteTable("TodoItem")
+        try await table.insert(["text": "milk", "due": .date(Timestamp("2026-11-22T00:00:00Z")!)], id: "a")
+        let row = try await table.update(Record(id: "a", ["text": "bread"]))
+        #expect(row["text"] == "bread" && row["due"]?.isNull ?? true)
+    }
+
+    @Test("a duplicate id is a conflict with the server's row", arguments: OnlineWorld.Service.allCases)
+    func duplicate(_ service: OnlineWorld.Service) async throws {
+        let table = try OnlineWorld(service).context.remoteTable("TodoItem")
+        let row = try await table.insert(["text": "milk"], id: "a")
+        let error = try await failure { try await table.insert(["text": "bread"], id: "a") }
+        #expect(error.code == .conflict && error.serverRecord == row)
+        let code = try await syncErrorCode { try await table.insert(["text": "x"], id: "a/b") }
+        #expect(code == .invalidItemID)
+        #expect(try await table.insert(["text": "x"]).id != row.id)
+    }
+
+    @Test("where the server chooses ids, the row comes back with its own", arguments: OnlineWorld.Service.allCases)
+    func assignedIDs(_ service: OnlineWorld.Service) async throws {
+        let world = try OnlineWorld(service, assignsIDs: true)
+        let table = try world.context.remoteTable("TodoItem")
+        let row = try await table.insert(["text": "milk"], id: "mine")
+        #expect(row.id != "mine" && row["text"] == "milk")
+        #expect(world.emulator.rows(in: "TodoItem").count == 1)
+        #expect(try await table.read(row.id.stringValue ?? "") == row)
+    }
+
+    @Test("a query's rows come whole, however many pages they are", arguments: OnlineWorld.Service.allCases)
+    func reading(_ service: OnlineWorld.Service) async throws {
+        let world = try OnlineWorld(service, pageSize: 7)
+        try world.seed(40)
+        let table = try world.context.remoteTable("TodoItem")
+        try await table.delete("id-1003")
+        let ids = (0..<40).filter { $0 != 3 }.map { RecordID.string("id-\(1_000 + $0)") }
+        #expect(try await table.read(table.query).map(\.id) == ids)
+        #expect(try await table.read(table.query.ordered(by: "id", .descending)).map(\.id) == ids.reversed())
+        #expect(try await table.read(table.query.limited(to: 10)).map(\.id) == Array(ids.prefix(10)))
+        #expect(try await table.read(table.query.limited(to: 0)).isEmpty)
+        #expect(try await table.read(table.query.skipping(35)).map(\.id) == Array(ids.dropFirst(35)))
+        let even = table.query.filtered(by: Column("complete") == true)
+        #expect(try await table.read(even).count == 20)
+        #expect(try await table.count(even.limited(to: 1)) == 20)
+        #expect(try await table.count(table.query) == 39)
+        #expect(try await table.first(table.query.ordered(by: "id", .descending))?.id == "id-1039")
+        #expect(try await table.first(even.filtered(by: Column("text") == "none")) == nil)
+        // Rows of one text keep an order among themselves, or pages would not join.
+        let byText = try await table.read(table.query.ordered(by: "text"))
+        #expect(Set(byText.map(\.id)) == Set(ids) && byText.count == 39)
+    }
+
+    @Test("pages come when they are wanted", arguments: [OnlineWorld.Service.datasync, .node])
+    func pages(_ service: OnlineWorld.Service) async throws {
+        let world = try OnlineWorld(service)
+        try world.seed(25)
+        let table = try world.context.remoteTable("TodoItem")
+        world.emulator.clearRequests()
+        var sizes: [Int] = []
+        for try await page in try table.pages(table.query, size: 10) {
+            sizes.append(page.records.count)
+            if sizes.count == 2 { break }
+        }
+        #expect(sizes == [10, 10] && world.emulator.requests.count == 2)
+    }
+
+    @Test("rows that come and go meanwhile shift nothing", arguments: [OnlineWorld.Service.datasync, .node])
+    func shifting(_ service: OnlineWorld.Service) async throws {
+        let world = try OnlineWorld(service)
+        try world.seed(20)
+        let table = try world.context.remoteTable("TodoItem")
+        var ids: [String] = []
+        for try await page in try table.pages(table.query, size: 5) {
+            ids += page.records.compactMap(\.id.stringValue)
+            if ids.count == 5 { for id in ids { try await table.delete(id) } }
+        }
+        #expect(ids == (0..<20).map { "id-\(1_000 + $0)" })
+    }
+
+    @Test("a server that gives one page for ever is an error")
+    func endless() async throws {
+        let world = try OnlineWorld(
+            .node,
+            answering: SyncWorld.StandIn { _, _ in
+                .json(200, .array([["id": "a"]]))
+            }
+        )
+        let table = try world.context.remoteTable("TodoItem")
+        #expect(try await failure { _ = try await table.read(table.query) }.code == .invalidResponse)
+    }
+
+    @Test("in protocol 3 a patch keeps what others change at the same time")
+    func patchRace() async throws {
+        let world = try OnlineWorld(
+            .datasync,
+            answering: SyncWorld.StandIn { request, emulator in
+                // Somebody else writes between the read and the write, twice.
+                let writes = emulator.requests.filter { $0.request.method == "PUT" }.count
+                if request.method == "PUT", writes < 4 {
+                    var edit = request
+                    edit.headers["If-Match"] = nil
+                    edit.body = Data(#"{"id":"a","text":"theirs \#(writes)","complete":false}"#.utf8)
+                    _ = try await emulator.handle(edit)
+                }
+                return try await emulator.handle(request)
+            }
+        )
+        let table = try world.context.remoteTable("TodoItem")
+        try await table.insert(["text": "milk", "complete": false], id: "a")
+        let row = try await table.patch("a", ["complete": true])
+        #expect(row["complete"] == true && row["text"] == "theirs 2")
+    }
+
+    @Test("a table that the store does not have takes what is given", arguments: OnlineWorld.Service.allCases)
+    func undeclared(_ service: OnlineWorld.Service) async throws {
+        let table = try OnlineWorld(service).context.remoteTable("Other")
+        let row = try await table.insert(["name": "x", "count": 3, "flag": true], id: "a")
+        #expect(row["name"] == "x" && row["count"] == 3)
+        #expect(try await table.patch("a", ["count": 4])["count"] == 4)
+        #expect(try await table.read(table.query.filtered(by: Column("count") > 3)).count == 1)
+    }
+
+    @Test("what is not acceptable is refused before anything is sent")
+    func unacceptable() async throws {
+        let world = try OnlineWorld(.datasync)
+        let table = try world.context.remoteTable("TodoItem")
+        let calls: [() async throws -> Void] = [
+            { _ = try await table.read(Query("Other")) }, { _ = try await table.count(Query("Other")) },
+            { try await table.patch("a", [:]) }, { try await table.patch("a", ["version": "x"]) },
+        ]
+        for call in calls { #expect(try await syncErrorCode(call) == .invalidParameter) }
+        #expect(world.emulator.requests.isEmpty)
+        let offline = SyncContext(store: try makeStore(), remote: UnavailableRemote.unreachable)
+        #expect(try await syncErrorCode { _ = try offline.remoteTable("TodoItem") } == .unsupported)
+        #expect(try await syncErrorCode { try await offline.invokeAPI("x") } == .unsupported)
+    }
+
+    private struct Todo: Codable, Identifiable, Sendable, Equatable {
+        var id = ""
+        var text: String
+        var complete = false
+        var due: Date?
+        var version: String?
+    }
+
+    @Test("items of a type", arguments: OnlineWorld.Service.allCases)
+    func items(_ service: OnlineWorld.Service) async throws {
+        let world = try OnlineWorld(service)
+        let todos = try world.context.remoteTable("TodoItem", of: Todo.self)
+        let due = Date(timeIntervalSince1970: 1_700_000_000.5)
+        var item = try await todos.insert(Todo(text: "milk", due: due))
+        #expect(!item.id.isEmpty && item.version != nil && item.due == due)
+        #expect(try await todos.read(item.id) == item)
+        var stale = item
+        item.complete = true
+        item = try await todos.update(item)
+        #expect(item.complete)
+        stale.text = "stale"
+        let error = try await failure { try await todos.update(stale) }
+        #expect(error.code == .conflict)
+        item = try await todos.patch(item.id, ["text": "bread"])
+        #expect(item.text == "bread" && item.complete)
+        #expect(try await todos.read(todos.query.filtered(by: Column("complete") == true)) == [item])
+        #expect(try await todos.first(todos.query) == item)
+        #expect(try await todos.count(todos.query) == 1)
+        for try await page in try todos.pages(todos.query) { #expect(page.items == [item]) }
+        try await todos.delete(item.id, version: item.version)
+        #expect(try await todos.read(item.id) == nil)
+        #expect(try await todos.undelete(item.id).text == "bread")
+        #expect(try await world.context.status().pending == 0, "nothing of this waits")
+    }
+}

@@ -1,0 +1,15 @@
+import DatasyncHTTP
+import RemoteConformance
+import Testing
+
+@Suite("Correct remotes pass every rule")
+struct CorrectRemoteTests {
+    @Test("the adapter, in both protocols", arguments: DatasyncDialect.allCases)
+    func adapter(_ dialect: DatasyncDialect) async throws {
+        let report = try await RemoteRules.suite.run(on: RemoteSubject(DatasyncHarness(dialect: dialect)))
+        let text = try report.text(.text)
+        #expect(report.isPassed, "\(text)")
+        let batches = report.notApplicable.map(\.rule.id)
+        #expect(batches == ["batch.is-one-request"], "everything else was tried")
+    }
+}
