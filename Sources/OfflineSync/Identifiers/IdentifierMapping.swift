@@ -38,6 +38,15 @@ enum IdentifierMapping {
             else { continue }
             try transaction.delete([rowID(.localID, old, table)], from: SystemTables.configuration.name)
         }
+        try add(pairs, in: table, &transaction)
+    }
+
+    /// Remembers which ids belong together, of local ids that are new.
+    static func add(
+        _ pairs: [(local: String, server: String)],
+        in table: TableDefinition,
+        _ transaction: inout StoreTransaction
+    ) throws {
         let rows = pairs.flatMap { pair in
             [
                 row(.serverID, pair.local, value: pair.server, table),

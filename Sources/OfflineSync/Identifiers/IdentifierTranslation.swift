@@ -101,6 +101,7 @@ struct IdentifierTranslation: Sendable {
             &transaction
         )
         var recognition = try InsertRecognition(self, &transaction)
+        let hasOperations = try OperationQueue.count(of: table.name, &transaction) > 0
         var new: [(local: String, server: String)] = []
         var translated: [Record] = []
         translated.reserveCapacity(records.count)
@@ -109,7 +110,7 @@ struct IdentifierTranslation: Sendable {
             var id = known[serverID]
             if let insert = try recognition.take(record, knownAs: id, &transaction) {
                 id = insert
-            } else if id == nil, let made = try newID(for: record, &transaction) {
+            } else if id == nil, let made = try newID(for: record, hasOperations: hasOperations, &transaction) {
                 new.append((made, serverID))
                 id = made
             }
@@ -118,19 +119,20 @@ struct IdentifierTranslation: Sendable {
             record.id = .string(id)
             translated.append(record)
         }
-        try IdentifierMapping.set(new, in: table, &transaction)
+        try IdentifierMapping.add(new, in: table, &transaction)
         return translated
     }
 
     /// The local id of a row that comes for the first time; nil when none is needed.
-    private func newID(for record: Record, _ transaction: inout StoreTransaction) throws -> String? {
+    private func newID(for record: Record, hasOperations: Bool, _ transaction: inout StoreTransaction) throws -> String?
+    {
         // Rows from before the table was declared to assign ids keep theirs.
         if let here = try transaction.record(record.id, in: table.name)?.id.stringValue,
             try serverID(of: here, &transaction) == here
         {
             return here
         }
-        if let id = record.id.stringValue,
+        if hasOperations, let id = record.id.stringValue,
             let waiting = try OperationQueue.operation(for: id, in: table, &transaction, schema),
             !waiting.change.insertWaits
         {
@@ -158,7 +160,7 @@ struct IdentifierTranslation: Sendable {
                 }
                 records[index][column] = .string(id)
             }
-            try IdentifierMapping.set(new, in: other, &transaction)
+            try IdentifierMapping.add(new, in: other, &transaction)
         }
         return records
     }
