@@ -22,6 +22,11 @@ public struct TableDefinition: Sendable, Hashable {
     ///
     /// Rows then keep the id they have on this device for ever, and the engine knows the server's id beside it. Nothing of
     /// this is stored with the schema: it may be declared later, for a table that has rows.
+    ///
+    /// A row that refers to one without an id on the server is sent after it; while that one is refused or in conflict, it
+    /// waits. An insert whose answer was lost is found by its content: a row of the server with exactly what was sent, which
+    /// is no other row here, is taken for it, be it that of somebody else who wrote the same. A server that changes content
+    /// as it stores it, or carries the lost request out later, has the row twice.
     public let assignsIDs: Bool
 
     /// Declares a table. Names are checked when the schema is made.

@@ -119,6 +119,25 @@ struct LostIDTests {
         }
     }
 
+    @Test("is not that of a row of others with the same content, which has a place here", arguments: [true, false])
+    func contentOfOthers(_ pullsFirst: Bool) async throws {
+        try await AssignedIDWorld.with { world in
+            try await world.laptop.lists.insert(["text": "milk"])
+            _ = try await world.laptop.context.push()
+            let phone = world.phone
+            try await phone.pullAll()
+            try await phone.lists.insert(["text": "milk"], id: "mine")
+            phone.server.intercept(.requestLost)
+            _ = try await syncErrorCode { _ = try await phone.context.push() }
+            if pullsFirst {
+                try await phone.context.pull(phone.lists, options: .init(order: .pullOnly, reconciles: true))
+            }
+            #expect(try await phone.context.push().notTaken.isEmpty)
+            #expect(world.textsOnServer("Lists") == ["milk", "milk"])
+            #expect(try await phone.texts("Lists") == ["milk", "milk"])
+        }
+    }
+
     @Test(
         "is not lost whichever call of the store fails and kills the process",
         arguments: StoreFault.Moment.allCases,
