@@ -73,12 +73,16 @@ public struct RecordCoding: Sendable {
         return record
     }
 
-    /// The JSON object of a record: `id` first, then the other members by name.
+    /// The JSON object of a record: `id` first, unless it is to be left out, then the other members by name.
     ///
     /// - Throws: ``RecordCodingError`` for an infinite number, which JSON cannot express.
-    package func object(_ record: Record, includingNulls: Bool = true) throws(RecordCodingError) -> String {
+    package func object(
+        _ record: Record,
+        includingNulls: Bool = true,
+        includingID: Bool = true
+    ) throws(RecordCodingError) -> String {
         var writer = JSONWriter()
-        writer.add("id", json: try Self.json(record.id.fieldValue, column: "id"))
+        if includingID { writer.add("id", json: try Self.json(record.id.fieldValue, column: "id")) }
         for (name, value) in record.fields.sorted(by: { $0.key < $1.key }) where includingNulls || !value.isNull {
             writer.add(name, json: try Self.json(value, column: name))
         }

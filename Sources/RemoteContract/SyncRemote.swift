@@ -34,7 +34,8 @@ public protocol SyncRemote: Sendable {
     /// ``writeTombstone(_:in:version:)``. True for protocol 2.
     var restoresInSteps: Bool { get }
 
-    /// Creates a row and returns it as the server keeps it, system properties included.
+    /// Creates a row and returns it as the server keeps it, system properties included. In a table that assigns ids the
+    /// record's id is not sent, and the row has the one that the server has chosen.
     ///
     /// - Throws: ``RemoteError`` with code ``RemoteError/Code/conflict`` when the id exists; its
     ///   ``RemoteError/serverRecord`` is the server's row, tombstones included, or nil when it cannot be had; with code

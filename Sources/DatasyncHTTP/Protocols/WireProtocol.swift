@@ -54,7 +54,12 @@ extension WireProtocol {
 
     func insert(_ record: Record, into table: TableDefinition) throws(RemoteError) -> WireRequest {
         // Nulls are left out: an absent column gets its default, and a null would be refused where none is allowed.
-        let body = try Self.json(table.sent(record), of: table, includingNulls: false)
+        let body = try Self.json(
+            table.sent(record),
+            of: table,
+            includingNulls: false,
+            includingID: !table.assignsIDs
+        )
         return WireRequest(method: .post, table: table.name, body: body)
     }
 
@@ -70,11 +75,12 @@ extension WireProtocol {
     static func json(
         _ record: Record,
         of table: TableDefinition,
-        includingNulls: Bool
+        includingNulls: Bool,
+        includingID: Bool = true
     ) throws(RemoteError) -> String {
         _ = try record.serverID(in: table)
         do throws(RecordCodingError) {
-            return try RecordCoding(table).object(record, includingNulls: includingNulls)
+            return try RecordCoding(table).object(record, includingNulls: includingNulls, includingID: includingID)
         } catch {
             throw RemoteError(
                 .invalidRequest,

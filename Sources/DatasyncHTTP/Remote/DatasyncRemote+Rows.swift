@@ -5,7 +5,23 @@ public import SyncContract
 extension DatasyncRemote {
     /// Creates a row; see ``RemoteContract/SyncRemote/insert(_:into:)``.
     public func insert(_ record: Record, into table: TableDefinition) async throws -> Record {
-        try await create(record, in: table, by: try wire.insert(record, into: table))
+        guard !table.assignsIDs else { return try await insertWithoutID(record, into: table) }
+        return try await create(record, in: table, by: try wire.insert(record, into: table))
+    }
+
+    /// Creates a row under an id that the server chooses.
+    private func insertWithoutID(_ record: Record, into table: TableDefinition) async throws -> Record {
+        let response = try await exchange(try wire.insert(record, into: table))
+        switch response.mapping {
+        case .success:
+            let row = try RowReader(table: table).newRow(in: response)
+            learn(row.updatedAt, of: table, from: response)
+            return row
+        case .conflict, .gone:
+            // Which row is in the way is not known: this one has no id yet.
+            throw conflict(with: nil, in: table, status: response.status)
+        case .failure: throw response.failure(table: table.name)
+        }
     }
 
     /// Sends a request that creates a row.
@@ -16,7 +32,8 @@ extension DatasyncRemote {
             throw RemoteError(
                 .storedUnderAnotherID,
                 "\(endpoint.authority) stored the row of table '\(table.name)' under an id of its own, and would store"
-                    + " it once more each time it is sent; let the server keep the ids of new rows.",
+                    + " it once more each time it is sent; declare the table with assignsIDs, or let the server keep the"
+                    + " ids of new rows.",
                 status: response.status,
                 serverRecord: row
             )

@@ -17,10 +17,16 @@ struct RowReader: Sendable {
     ///
     /// - Throws: ``RemoteContract/RemoteError`` with code `invalidResponse` when it holds none, or another one.
     func row(_ id: String, in response: ServerResponse) throws(RemoteError) -> Record {
-        var row = try record(try response.json(), in: response)
+        let row = try newRow(in: response)
         guard isSame(row.id, id) else {
             throw response.invalid("is another row of table '\(table.name)' than asked for")
         }
+        return row
+    }
+
+    /// The row that an answer to a request for one row holds, whatever its id is.
+    func newRow(in response: ServerResponse) throws(RemoteError) -> Record {
+        var row = try record(try response.json(), in: response)
         if row.version == nil, let version = EntityTag.version(response.fields[.eTag]) {
             row["version"] = .string(version)
         }

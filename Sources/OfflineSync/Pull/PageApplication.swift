@@ -27,7 +27,7 @@ struct PageApplication: Sendable {
         from request: AnswerLog.Request,
         _ transaction: inout StoreTransaction
     ) throws -> Counts {
-        let records = latest(records)
+        let records = latest(try IdentifierTranslation(table, schema).incoming(records, &transaction))
         var counts = Counts()
         var upserts: [Record] = []
         var deletions: [RecordID] = []

@@ -18,7 +18,9 @@ extension PullRunner {
         let schema = store.schema
         let local = query.ordered(by: "id").selecting([])
         for try await batch in store.batches(of: local, size: Self.rowsPerTransaction) {
-            let unseen = batch.map(\.id).filter { !seen.contains($0, in: table) }
+            let ids = batch.map(\.id)
+            let serverIDs = try await store.read { try IdentifierTranslation(table, schema).serverIDs(of: ids, &$0) }
+            let unseen = zip(ids, serverIDs).filter { !seen.contains($0.1, in: table) }.map(\.0)
             guard !unseen.isEmpty else { continue }
             work.report.deleted += try await coordination.gate.withTurn {
                 try await store.write { transaction in

@@ -58,33 +58,44 @@ extension PullRunner {
     /// Asks for one item, and applies what the server has.
     private func refetch(_ id: String, _ work: inout Work) async throws {
         let table = table
+        let schema = store.schema
+        let known = try await store.read { try IdentifierTranslation(table, schema).serverID(of: id, &$0) }
+        guard let serverID = known else {
+            // The server has not given it an id: there is nothing to ask for.
+            return try await store.write { try ConfigurationTable.removeRefetch(of: id, in: table.name, &$0) }
+        }
         let request = coordination.answers.requestStarted()
         let record: Record
         do {
-            if let found = try await remote.record(id, in: table) {
+            if let found = try await remote.record(serverID, in: table) {
                 record = found
             } else {
                 try await work.confirmed.confirm(table, at: remote)
-                record = Record(id: .string(id), ["deleted": true])
+                record = Record(id: .string(serverID), ["deleted": true])
             }
         } catch let error as RemoteError {
             guard await isAboutTheItem(error) else { throw Self.aborted(error) }
-            return try await setAside(id, error, &work)
+            return try await setAside(id, serverID, error, &work)
         }
         let fetched = Fetched(page: PullPage(records: [record]), request: request)
         try await apply(fetched, isNews: true, &work) { transaction in
             // What was answered meanwhile is asked for once more.
             guard !request.isOlderThanAnswer(for: .string(id), in: table) else { return }
             try ConfigurationTable.removeRefetch(of: id, in: table.name, &transaction)
-            try SetAsideStorage.remove([.string(id)], of: table, &transaction)
+            try SetAsideStorage.remove([.string(serverID)], of: table, &transaction)
         }
     }
 
     /// Names an item that cannot be had. One that does not fit is no longer asked for; where the server fails, the mark
     /// stays.
-    private func setAside(_ id: String, _ error: RemoteError, _ work: inout Work) async throws {
+    private func setAside(
+        _ id: String,
+        _ serverID: String,
+        _ error: RemoteError,
+        _ work: inout Work
+    ) async throws {
         let table = table
-        let row = SetAsideRow(id: id, reason: error.message)
+        let row = SetAsideRow(id: serverID, reason: error.message)
         let mayCome = [.serverFailure, .unreachable].contains(error.code)
         work.report.notFetched += 1
         work.report.setAside([row], of: table.name)

@@ -49,6 +49,7 @@ struct PullRunner {
     func runIncrementally(_ query: Query, queryID: String, _ work: inout Work) async throws {
         try await refetch(&work)
         let name = table.name
+        let query = try await asked(query)
         let fingerprint = try Self.fingerprint(of: query, parameters)
         let (start, purgedRows) = try await store.read { transaction in
             let cursor = try PullCursorStorage.cursor(queryID, of: name, query: fingerprint, &transaction)
@@ -87,11 +88,18 @@ struct PullRunner {
         let beginning = coordination.answers.requestStarted()
         try await refetch(&work)
         var machine = PullMachine(.everything, of: table, limit: query.limit)
-        try await fetchPages(query, from: .everything, &machine, &work) { fetched, work in
+        try await fetchPages(asked(query), from: .everything, &machine, &work) { fetched, work in
             try await apply(fetched, isNews: false, &work) { _ in }
         }
         guard work.report.isComplete, query.limit == nil, let seen = machine.seen else { return }
         try await removeUnseen(seen, of: query, since: beginning, &work)
+    }
+
+    /// A query in the server's ids.
+    private func asked(_ query: Query) async throws -> Query {
+        let translation = IdentifierTranslation(table, store.schema)
+        guard translation.isNeeded else { return query }
+        return try await store.read { try translation.outgoing(query, &$0) }
     }
 
     /// Goes through the pages of a pull, and fetches the next one while one is applied.

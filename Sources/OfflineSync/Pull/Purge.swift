@@ -59,13 +59,30 @@ struct Purge: Sendable {
     /// Remembers those of the rows that a cursor may bring again as they are.
     private func keepAway(_ transaction: inout StoreTransaction) throws {
         for (queryID, cursor) in try PullCursorStorage.all(of: table.name, &transaction) {
+            // The cursor is the server's, and so are the ids that it brings.
+            let ids = table.assignsIDs ? try serverIDs(&transaction) : [:]
             var repeated: [Record] = []
             try transaction.forEach(query.selecting(table.systemProperties.columns.map(\.name))) { row in
+                var row = row
+                row.id = ids[row.id] ?? row.id
                 guard PurgedRowStorage.isTold(row), remote.mayRepeat(row, of: table, after: cursor) else { return }
                 repeated.append(row)
             }
             for row in repeated { try PurgedRowStorage.insert(row, queryID, of: table.name, &transaction) }
         }
+    }
+
+    private func serverIDs(_ transaction: inout StoreTransaction) throws -> [RecordID: RecordID] {
+        let ids = try transaction.records(query.selecting([])).map(\.id)
+        let serverIDs = try IdentifierMapping.serverIDs(of: ids.compactMap(\.stringValue), in: table, &transaction)
+        return Dictionary(
+            ids.compactMap { id in
+                guard let text = id.stringValue, let known = serverIDs[OperationCoding.itemKey(text, table)] else {
+                    return nil
+                }
+                return (id, .string(known))
+            }
+        ) { _, last in last }
     }
 
     private func removeRefetches(_ transaction: inout StoreTransaction) throws {

@@ -7,6 +7,9 @@ extension SyncContext {
     /// change on the server, because the progress of pulls is kept; a reconciling pull brings them back, and so does a
     /// pull that starts from the beginning.
     ///
+    /// Where the server chooses ids, rows that come back have their local ids again; after the purge of a whole table to
+    /// which no column refers they have new ones.
+    ///
     /// A purge waits for the pull that is under way.
     ///
     /// - Parameters:
@@ -18,6 +21,7 @@ extension SyncContext {
     public func purge(_ source: any SyncSource, resettingDeltaTokens: Bool? = nil) async throws {
         let query = source.source
         let purge = Purge(query, try table(query.table).definition, remote, resettingDeltaTokens)
+        let schema = store.schema
         try await coordination.pullGate.withTurn {
             try await coordination.gate.withTurn {
                 try await store.write { transaction in
@@ -30,6 +34,8 @@ extension SyncContext {
                         )
                     }
                     try purge.run(&transaction)
+                    guard purge.takesWholeTable else { return }
+                    try IdentifierMapping.removeUnreferenced(of: query.table, schema, &transaction)
                 }
             }
         }
@@ -72,7 +78,8 @@ extension SyncContext {
     /// - Returns: How many changes were given up, those in conflict and those that failed included.
     @discardableResult
     public func forcePurge(_ table: String) async throws -> Int {
-        let isDeclared = store.schema.tables.contains { $0.name == table }
+        let schema = store.schema
+        let isDeclared = schema.tables.contains { $0.name == table }
         return try await coordination.pullGate.withTurn {
             try await coordination.gate.withTurn {
                 try await store.write { transaction in
@@ -80,6 +87,7 @@ extension SyncContext {
                     try Purge.removeTraces(of: table, &transaction)
                     try PullCursorStorage.removeAll(of: table, &transaction)
                     try ConfigurationTable.removeShownColumns(of: table, &transaction)
+                    try IdentifierMapping.removeUnreferenced(of: table, schema, &transaction)
                     if isDeclared { try transaction.delete(Query(table)) }
                     return givenUp
                 }

@@ -22,6 +22,7 @@ struct AnswerRecorder: Sendable {
         _ transaction: inout StoreTransaction,
         _ schema: StoreSchema
     ) throws -> Result {
+        let answer = try localAnswer(answer, &transaction, schema)
         // One that has ended was given up when nothing could arrive any more, or its table was purged.
         guard let current = try OperationQueue.operation(sent.id, &transaction, schema) else {
             return Result(outcome: .ignored)
@@ -56,6 +57,40 @@ struct AnswerRecorder: Sendable {
         try storeError(outcome, answer, current, item, &transaction)
         try item.save(effect, &transaction)
         return Result(outcome: outcome, isTaken: isTaken(answer, outcome, current))
+    }
+
+    /// The answer in local ids. The id that the server has chosen for a row is remembered, whatever became of the change.
+    private func localAnswer(
+        _ answer: PushAnswer,
+        _ transaction: inout StoreTransaction,
+        _ schema: StoreSchema
+    ) throws -> PushAnswer {
+        let translation = IdentifierTranslation(table, schema)
+        guard translation.isNeeded else { return answer }
+        var answer = answer
+        if table.assignsIDs, case .insert? = inFlight.underWay?.request, case .taken(let row?) = answer.answer,
+            let serverID = row.id.stringValue
+        {
+            try IdentifierMapping.set([(sent.itemID, serverID)], in: table, &transaction)
+        }
+        if let candidates = answer.candidates {
+            var recognition = try InsertRecognition([sent], translation, &transaction)
+            for row in candidates {
+                let id = row.id.stringValue ?? ""
+                let known = try IdentifierMapping.localIDs(ofServerIDs: [id], in: table, &transaction).values.first
+                guard try recognition.take(row, knownAs: known, &transaction) != nil else { continue }
+                answer.answer = .shown(row)
+                break
+            }
+        }
+        switch answer.answer {
+        case .taken(let row?):
+            answer.answer = .taken(try translation.incoming(row, as: sent.itemID, &transaction))
+        case .shown(let row):
+            answer.answer = .shown(try translation.incoming(row, as: sent.itemID, &transaction))
+        case .taken(nil), .absent, .hidden, .refused, .failed, .aborted: break
+        }
+        return answer
     }
 
     private func isTaken(_ answer: PushAnswer, _ outcome: ItemOutcome<Record>, _ current: TableOperation) -> Bool {

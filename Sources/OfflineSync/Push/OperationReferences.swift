@@ -1,11 +1,42 @@
+internal import SyncContract
+
 /// An item, in the form in which its table compares ids.
 struct ItemKey: Hashable, Sendable {
     var table: String
     var key: String
 }
 
-/// Which items the row of an operation refers to: the order in which operations are sent keeps to it.
-enum OperationReferences {
-    /// The items that a row of the operation refers to. No column says yet that it holds the ids of other rows.
-    static func references(of operation: TableOperation) -> [ItemKey] { [] }
+/// The item of an operation, and those that its row refers to: several operations under way at a time keep to it.
+struct OperationReferences: Sendable {
+    private let item: ItemKey
+    private let references: [ItemKey]
+
+    init(
+        _ operation: TableOperation,
+        _ table: TableDefinition,
+        _ schema: StoreSchema,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws {
+        item = ItemKey(table: table.name, key: OperationCoding.itemKey(operation.itemID, table))
+        let columns = table.columns.filter { $0.references != nil }
+        guard !columns.isEmpty else {
+            references = []
+            return
+        }
+        let local = try transaction.record(.string(operation.itemID), in: table.name)
+        let rows = [local, operation.deletedItem, operation.baseItem].compactMap(\.self)
+        references = columns.flatMap { column in
+            rows.compactMap { row in
+                guard let name = column.references, let other = schema.table(name),
+                    let id = row[column.name]?.stringValue
+                else { return nil }
+                return ItemKey(table: name, key: OperationCoding.itemKey(id, other))
+            }
+        }
+    }
+
+    /// Whether one of them has to be settled before the other may be sent.
+    func isTied(to other: OperationReferences) -> Bool {
+        item == other.item || references.contains(other.item) || other.references.contains(item)
+    }
 }

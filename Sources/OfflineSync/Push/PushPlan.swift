@@ -26,24 +26,9 @@ struct PushPlan: Sendable {
     private var revision: Int64
     private var cursor: Int64 = 0
     private var order = PushOrder()
-    private var underWay: [Int64: Item] = [:]
+    private var underWay: [Int64: OperationReferences] = [:]
     /// What has had its turn in this push.
     private var ended: Set<Int64> = []
-
-    private struct Item {
-        var key: ItemKey
-        var references: [ItemKey]
-
-        init(_ operation: TableOperation, _ table: TableDefinition) {
-            key = ItemKey(table: table.name, key: OperationCoding.itemKey(operation.itemID, table))
-            references = OperationReferences.references(of: operation)
-        }
-
-        /// Whether one of them has to be settled before the other may be sent.
-        func isTied(to other: Item) -> Bool {
-            key == other.key || references.contains(other.key) || other.references.contains(key)
-        }
-    }
 
     init(_ schema: StoreSchema, tables: Set<String>?, through last: Int64, _ groups: GroupStorage.Groups) {
         declared = Set(schema.tables.map(\.name))
@@ -81,9 +66,8 @@ struct PushPlan: Sendable {
     }
 
     /// Whether an operation may be sent beside those that are under way.
-    func maySend(_ operation: TableOperation, _ table: TableDefinition) -> Bool {
-        let item = Item(operation, table)
-        return !underWay.values.contains { $0.isTied(to: item) }
+    func maySend(_ references: OperationReferences) -> Bool {
+        !underWay.values.contains { $0.isTied(to: references) }
     }
 
     /// Whether an operation has had its turn in this push.
@@ -93,7 +77,7 @@ struct PushPlan: Sendable {
     func isMember(_ number: Int64) -> Bool { order.contains(number) }
 
     /// Takes note that an operation is being sent.
-    mutating func start(_ operation: TableOperation, _ table: TableDefinition) {
+    mutating func start(_ operation: TableOperation, _ references: OperationReferences?) {
         if isMember(operation.id) {
             order.start(operation.id)
             // Otherwise one of no group would have been chosen.
@@ -101,7 +85,7 @@ struct PushPlan: Sendable {
         } else {
             cursor = operation.id
         }
-        underWay[operation.id] = Item(operation, table)
+        underWay[operation.id] = references
     }
 
     /// Takes note that the next operation of a group cannot be sent.

@@ -14,23 +14,27 @@ extension PushRunner {
     ) async -> (pushed: Int, error: (any Error)?) {
         await withTaskGroup(of: Turn.self) { group in
             var plan = plan
+            var waiting = WaitingOperations()
             var (pushed, running) = (0, 0)
             while true {
                 var next: InFlightOperation?
                 if running < parallelOperations, !progress.isEnding {
                     do {
-                        next = try await choose(&plan, schema)
+                        next = try await choose(&plan, &waiting, schema)
                     } catch {
                         progress.end(with: error)
                     }
                 }
                 if let next {
                     let isMember = plan.isMember(next.operation.id)
-                    plan.start(next.operation, next.table)
+                    plan.start(next.operation, next.references)
                     running += 1
                     group.addTask { await send(next, isMember: isMember, progress, schema) }
                 } else {
-                    guard running > 0, let turn = await group.next() else { return (pushed, progress.error) }
+                    guard running > 0, let turn = await group.next() else {
+                        pushed += await sendWaiting(&waiting, progress, schema)
+                        return (pushed, progress.error)
+                    }
                     plan.end(turn.number, isSettled: turn.isSettled)
                     running -= 1
                     pushed += turn.pushed
@@ -73,6 +77,35 @@ extension PushRunner {
         return turn
     }
 
+    /// Sends what waited for the ids of others, one after the other. Those that wait for each other are refused.
+    ///
+    /// - Returns: How many operations the server took.
+    private func sendWaiting(
+        _ waiting: inout WaitingOperations,
+        _ progress: PushProgress,
+        _ schema: StoreSchema
+    ) async -> Int {
+        var pushed = 0
+        do {
+            while let round = waiting.nextRound() {
+                for held in round where !progress.isEnding {
+                    try Task.checkCancellation()
+                    guard let inFlight = try await again(held, .notDone, schema) else { continue }
+                    guard inFlight.awaited.isEmpty else {
+                        waiting.append(inFlight)
+                        continue
+                    }
+                    pushed += await send(inFlight, isMember: false, progress, schema).pushed
+                }
+            }
+            guard !progress.isEnding else { return pushed }
+            for inFlight in waiting.circular { _ = try await process(WaitingOperations.refusal, of: inFlight, schema) }
+        } catch {
+            progress.end(with: error)
+        }
+        return pushed
+    }
+
     // MARK: Choosing
 
     /// What follows in the queue.
@@ -87,11 +120,19 @@ extension PushRunner {
     }
 
     /// Chooses what the next operation sends, and remembers it as sent.
-    private func choose(_ plan: inout PushPlan, _ schema: StoreSchema) async throws -> InFlightOperation? {
+    private func choose(
+        _ plan: inout PushPlan,
+        _ waiting: inout WaitingOperations,
+        _ schema: StoreSchema
+    ) async throws -> InFlightOperation? {
         while true {
             try Task.checkCancellation()
             switch try await choice(plan, schema) {
-            case .operation(let inFlight): return inFlight
+            case .operation(let inFlight) where inFlight.awaited.isEmpty: return inFlight
+            case .operation(let inFlight):
+                waiting.append(inFlight)
+                plan.start(inFlight.operation, inFlight.references)
+                plan.end(inFlight.operation.id, isSettled: false)
             case .nothing: return nil
             case .changed(let groups): plan.take(groups)
             case .gone(let number, let isSettled): plan.skip(number, isSettled: isSettled)
@@ -124,8 +165,12 @@ extension PushRunner {
                     return .gone(number, isSettled: try !GroupStorage.isMember(number, &transaction))
                 }
             }
-            guard let next, let table = schema.table(next.table), plan.maySend(next, table) else { return .nothing }
-            return .operation(try prepare(next, table, .notDone, &transaction))
+            guard let next, let table = schema.table(next.table) else { return .nothing }
+            let references = try OperationReferences(next, table, schema, &transaction)
+            guard plan.maySend(references) else { return .nothing }
+            var inFlight = try prepare(next, table, .notDone, &transaction)
+            inFlight.references = references
+            return .operation(inFlight)
         }
     }
 }

@@ -80,7 +80,7 @@ struct PushRunner {
         return plan
     }
 
-    /// Chooses what an operation sends, and remembers it as sent.
+    /// Chooses what an operation sends, and remembers it as sent. Of one that has to wait for the ids of others nothing is.
     func prepare(
         _ waiting: TableOperation,
         _ table: TableDefinition,
@@ -93,12 +93,24 @@ struct PushRunner {
             row = try transaction.record(.string(operation.itemID), in: table.name)
                 .map { table.withoutLocalColumns($0).withoutSystemProperties() }
         }
+        let translation = IdentifierTranslation(table, store.schema)
+        let awaited = try row.map { try translation.awaitedInserts(of: $0, &transaction) } ?? []
+        guard awaited.isEmpty else { return InFlightOperation(operation: waiting, table: table, awaited: awaited) }
         var machine = ItemMachine(change: operation.change)
-        let underWay = machine.prepare(row, after: lookUp, restoresInSteps: restoresInSteps)
+        let underWay = machine.prepare(
+            row,
+            after: lookUp,
+            restoresInSteps: restoresInSteps,
+            in: table,
+            hasServerID: try translation.serverID(of: operation.itemID, &transaction) != nil
+        )
         if let change = machine.change { operation.change = change }
         if operation != waiting { try OperationQueue.save(operation, table, &transaction) }
         try marks.add(to: operation.id, &transaction)
-        return InFlightOperation(operation: operation, table: table, underWay: underWay)
+        let outgoing = try underWay.map { underWay in
+            try OutgoingRequest(underWay.request, for: waiting, translation, &transaction)
+        }
+        return InFlightOperation(operation: operation, table: table, underWay: underWay, outgoing: outgoing)
     }
 
     /// Records an answer, and sends again what is to be sent again. Returns whether the server has the change.

@@ -8,6 +8,12 @@ struct InFlightOperation: Sendable {
     var table: TableDefinition
     /// Nil when there is no row to send.
     var underWay: RequestUnderWay<Record>?
+    /// The same in the server's ids.
+    var outgoing: OutgoingRequest?
+    /// The numbers of the inserts that have to be answered first, because the row refers to theirs.
+    var awaited: [Int64] = []
+    /// Its item, and those that its row refers to.
+    var references: OperationReferences?
     /// How often this push has sent the operation again.
     var repetitions = 0
     /// How often it was settled in this push.
@@ -21,6 +27,8 @@ struct PushAnswer: Sendable {
     var error: RemoteError?
     /// What ends the push.
     var abort: SyncError?
+    /// Rows one of which an insert may have made; the answer holds when none is.
+    var candidates: [Record]?
 
     init(_ answer: ItemAnswer<Record>, _ error: RemoteError? = nil, abort: SyncError? = nil) {
         self.answer = answer
@@ -42,20 +50,20 @@ struct RequestSender: Sendable {
 
     /// Sends what is to be sent.
     func send(_ inFlight: InFlightOperation) async throws -> PushAnswer {
-        if let problem = RowAddress.problem(of: inFlight.operation.itemID) {
+        guard let outgoing = inFlight.outgoing else {
+            return .refused("The item is no longer in the store; write it again or discard the change.")
+        }
+        if let problem = outgoing.serverID.flatMap(RowAddress.problem) {
             return .refused(
                 "No address can name the id of this row: \(problem). It cannot be changed from here; give the change up."
             )
         }
-        guard let request = inFlight.underWay?.request else {
-            return .refused("The item is no longer in the store; write it again or discard the change.")
-        }
         do {
             do {
-                return try await send(request, inFlight.operation.itemID, inFlight.table)
+                return try await send(outgoing, outgoing.serverID ?? inFlight.operation.itemID, inFlight.table)
             } catch let error as RemoteError {
-                if error.isPerhapsAboutTheAddress { try await confirmed.confirm(inFlight.table, at: remote) }
-                return PushAnswer(error, to: request)
+                if error.isPerhapsAboutTheAddress { try await confirm(inFlight.table) }
+                return PushAnswer(error, to: outgoing.request)
             }
         } catch let error as RemoteError {
             // The table did not answer, so nothing is believed of its rows. What it said is no answer to the request.
@@ -67,12 +75,20 @@ struct RequestSender: Sendable {
         }
     }
 
+    /// Makes sure that the table is there, once for each push.
+    func confirm(_ table: TableDefinition) async throws { try await confirmed.confirm(table, at: remote) }
+
     private func send(
-        _ request: ItemRequest<Record>,
+        _ outgoing: OutgoingRequest,
         _ itemID: String,
         _ table: TableDefinition
     ) async throws -> PushAnswer {
-        switch request {
+        switch outgoing.request {
+        case .insert(let row) where table.assignsIDs: return try await insertWithoutID(row, into: table)
+        case .lookUp where table.assignsIDs: return try await lookUpInsert(outgoing, in: table, ifAbsent: .absent)
+        case .tombstone(_, nil) where table.assignsIDs:
+            // Nothing can keep a late insert away that carries no id.
+            return try await lookUpInsert(outgoing, in: table, ifAbsent: .taken(nil))
         case .insert(let row):
             let answer = try await remote.insert(row, into: table)
             guard answer.id.folded(for: table.idComparison) == row.id.folded(for: table.idComparison) else {
@@ -99,7 +115,7 @@ struct RequestSender: Sendable {
         case .delete(let version):
             let deletion = try await remote.delete(itemID, from: table, version: version)
             guard deletion != .confirmed else { return PushAnswer(.taken(nil)) }
-            try await confirmed.confirm(table, at: remote)
+            try await confirm(table)
             if case .unconfirmed(let status) = deletion, [404, 410].contains(status) { return PushAnswer(.absent) }
             return PushAnswer(.taken(nil))
         case .tombstone(let row, let version):
@@ -110,7 +126,7 @@ struct RequestSender: Sendable {
         case .lookUp:
             if let row = try await remote.record(itemID, in: table) { return PushAnswer(.shown(row)) }
             // That there is none is believed of a table that is there.
-            try await confirmed.confirm(table, at: remote)
+            try await confirm(table)
             return PushAnswer(.absent)
         }
     }

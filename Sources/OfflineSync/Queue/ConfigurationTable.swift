@@ -27,6 +27,10 @@ enum ConfigurationTable {
         case purgedRow = 1_021
         /// The highest number of a group of changes.
         case highestGroup = 1_030
+        /// The server's id of the row whose local id is the key: see ``IdentifierMapping``.
+        case serverID = 1_040
+        /// The local id of the row whose id on the server is the key.
+        case localID = 1_041
     }
 
     private static let name = SystemTables.configuration.name

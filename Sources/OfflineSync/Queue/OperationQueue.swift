@@ -66,6 +66,16 @@ enum OperationQueue {
             }
     }
 
+    /// The operations of a table that may have reached the server.
+    static func attempted(
+        of table: TableDefinition,
+        _ transaction: inout some StoreReading & ~Copyable,
+        _ schema: StoreSchema
+    ) throws -> [TableOperation] {
+        try transaction.records(query(table.name).filtered(by: Column("attempted") == true))
+            .map { try OperationCoding.operation($0, schema) }
+    }
+
     /// The state of every item of a table that has an operation, by the id that the operation has.
     static func states(
         of table: String,

@@ -16,12 +16,25 @@ public struct ColumnDefinition: Sendable, Hashable {
     /// Whether the column belongs to this device: it is never sent, and what a server sends never touches it.
     public let isLocal: Bool
 
-    /// Declares a column. Names are checked when the schema is made, and that only text is searchable.
-    public init(_ name: String, _ type: ColumnType, isSearchable: Bool = false, isLocal: Bool = false) {
+    /// The table whose ids the column holds; nil for a column that refers to nothing.
+    ///
+    /// Where that table ``TableDefinition/assignsIDs``, the column holds local ids here and the server's ids there.
+    public let references: String?
+
+    /// Declares a column. Names are checked when the schema is made, that only text is searchable, and that a column which
+    /// refers to a table is text, and the table declared.
+    public init(
+        _ name: String,
+        _ type: ColumnType,
+        isSearchable: Bool = false,
+        isLocal: Bool = false,
+        references: String? = nil
+    ) {
         self.name = name
         self.type = type
         self.isSearchable = isSearchable
         self.isLocal = isLocal
+        self.references = references
     }
 }
 

@@ -9,8 +9,9 @@ public struct StoreSchema: Sendable, Hashable {
     ///
     /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidSchema`` that names the table and column: for a name
     ///   that breaks the rules of ``TableDefinition``, for names that are equal but for the case of ASCII letters
-    ///   (SQLite does not tell them apart), for a reserved column name, for an index over an undeclared column, and for
-    ///   a searchable column that is not text.
+    ///   (SQLite does not tell them apart), for a reserved column name, for an index over an undeclared column, for a
+    ///   searchable column that is not text, and for a column that refers to a table and is not text, or whose table is
+    ///   not declared.
     public init(_ tables: [TableDefinition]) throws(StoreError) {
         var seen: Set<String> = []
         for table in tables {
@@ -19,6 +20,7 @@ public struct StoreSchema: Sendable, Hashable {
                 throw .invalidSchema("Table '\(table.name)' is declared twice; names must differ in more than case.")
             }
         }
+        for table in tables { try Self.checkReferences(of: table, tables.map(\.name)) }
         self.tables = tables
     }
 
@@ -61,6 +63,23 @@ public struct StoreSchema: Sendable, Hashable {
         }
         for column in table.indexes.joined() where column != "id" && table.type(of: column) == nil {
             throw .invalidSchema("An index of '\(name)' names the column '\(column)', which is not declared.")
+        }
+    }
+
+    private static func checkReferences(of table: TableDefinition, _ tables: [String]) throws(StoreError) {
+        for column in table.columns {
+            guard let other = column.references else { continue }
+            guard tables.contains(other) else {
+                throw .invalidSchema(
+                    "Column '\(column.name)' of '\(table.name)' refers to table '\(other)', which is not declared."
+                )
+            }
+            guard column.type == .string else {
+                throw .invalidSchema(
+                    "Column '\(column.name)' of '\(table.name)' is \(column.type.rawValue); only string columns refer to"
+                        + " a table."
+                )
+            }
         }
     }
 

@@ -18,6 +18,17 @@ public struct TableDefinition: Sendable, Hashable {
     /// Lists of column names that the store should find rows by; the order of names counts.
     public let indexes: [[String]]
 
+    /// Whether the server chooses the ids of new rows.
+    ///
+    /// Rows then keep the id they have on this device for ever, and the engine knows the server's id beside it. Nothing of
+    /// this is stored with the schema: it may be declared later, for a table that has rows.
+    ///
+    /// A row that refers to one without an id on the server is sent after it; while that one is refused or in conflict, it
+    /// waits. An insert whose answer was lost is found by its content: a row of the server with exactly what was sent, which
+    /// is no other row here, is taken for it, be it that of somebody else who wrote the same. A server that changes content
+    /// as it stores it, or carries the lost request out later, has the row twice.
+    public let assignsIDs: Bool
+
     /// Declares a table. Names are checked when the schema is made.
     ///
     /// - Parameters:
@@ -31,14 +42,17 @@ public struct TableDefinition: Sendable, Hashable {
     ///   - systemProperties: The server's columns to keep. Without `version` no conflict is detected; without
     ///     `updatedAt` apps cannot show when a row changed (pulls work all the same).
     ///   - indexes: Column lists to find rows by.
+    ///   - assignsIDs: Whether the server chooses the ids of new rows. Where this does not say so and it does, the first
+    ///     insert fails.
     public init(
         _ name: String,
         columns: [ColumnDefinition],
         idComparison: IDComparison = .exact,
         systemProperties: SystemProperties = [.createdAt, .updatedAt, .version],
-        indexes: [[String]] = []
+        indexes: [[String]] = [],
+        assignsIDs: Bool = false
     ) {
-        self.init(name, idKind: .string(idComparison), columns, systemProperties, indexes)
+        self.init(name, idKind: .string(idComparison), columns, systemProperties, indexes, assignsIDs)
     }
 
     package init(
@@ -46,13 +60,15 @@ public struct TableDefinition: Sendable, Hashable {
         idKind: IDKind,
         _ columns: [ColumnDefinition],
         _ systemProperties: SystemProperties = [],
-        _ indexes: [[String]] = []
+        _ indexes: [[String]] = [],
+        _ assignsIDs: Bool = false
     ) {
         self.name = name
         self.idKind = idKind
         self.columns = columns
         self.systemProperties = systemProperties
         self.indexes = indexes
+        self.assignsIDs = assignsIDs
     }
 
     /// The app's columns followed by the system properties.

@@ -1,0 +1,116 @@
+internal import SyncContract
+
+/// Which id of the server belongs to which local id, for tables whose server chooses ids: in the rows of `MS_TableConfig`,
+/// one for each direction, so that both are found by the index, many at a time.
+///
+/// An entry is written in the transaction that first needs it and stays when its row is removed: the row may come back, and
+/// others may refer to it.
+enum IdentifierMapping {
+    /// The server's ids of some rows, by local id in the form the table compares ids by. Rows that have none are left out.
+    static func serverIDs(
+        of ids: some Sequence<String>,
+        in table: TableDefinition,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> [String: String] {
+        try values(.serverID, ids, table, &transaction)
+    }
+
+    /// The local ids of some rows, by the server's id in its spelling, which is the only one: it has chosen it.
+    static func localIDs(
+        ofServerIDs ids: some Sequence<String>,
+        in table: TableDefinition,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> [String: String] {
+        try values(.localID, ids, table, &transaction)
+    }
+
+    /// Remembers which ids belong together. What a local id stood for before is forgotten in the other direction.
+    static func set(
+        _ pairs: [(local: String, server: String)],
+        in table: TableDefinition,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        guard !pairs.isEmpty else { return }
+        let before = try serverIDs(of: pairs.map(\.local), in: table, &transaction)
+        for pair in pairs {
+            guard let old = before[OperationCoding.itemKey(pair.local, table)],
+                old != pair.server
+            else { continue }
+            try transaction.delete([rowID(.localID, old, table)], from: SystemTables.configuration.name)
+        }
+        try add(pairs, in: table, &transaction)
+    }
+
+    /// Remembers which ids belong together, of local ids that are new.
+    static func add(
+        _ pairs: [(local: String, server: String)],
+        in table: TableDefinition,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        let rows = pairs.flatMap { pair in
+            [
+                row(.serverID, pair.local, value: pair.server, table),
+                row(.localID, pair.server, value: pair.local, table),
+            ]
+        }
+        try transaction.upsert(rows, into: SystemTables.configuration.name)
+    }
+
+    /// Forgets the ids of a table's rows, unless rows of declared tables may refer to them.
+    static func removeUnreferenced(
+        of table: String,
+        _ schema: StoreSchema,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        let isReferenced = schema.tables.contains { $0.columns.contains { $0.references == table } }
+        guard !isReferenced else { return }
+        try transaction.delete(ConfigurationTable.query(.serverID, table))
+        try transaction.delete(ConfigurationTable.query(.localID, table))
+    }
+
+    private static func values(
+        _ keyType: ConfigurationTable.KeyType,
+        _ ids: some Sequence<String>,
+        _ table: TableDefinition,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> [String: String] {
+        let keys = Set(ids.map { key(keyType, $0, table) })
+        guard !keys.isEmpty else { return [:] }
+        var values: [String: String] = [:]
+        let query = ConfigurationTable.query(keyType, table.name)
+            .filtered(by: Column("key").isAny(of: keys.map(FieldValue.string)))
+        try transaction.forEach(query) { row in
+            guard let key = row["key"]?.stringValue else { return }
+            values[key] = row["value"]?.stringValue
+        }
+        return values
+    }
+
+    private static func key(_ keyType: ConfigurationTable.KeyType, _ id: String, _ table: TableDefinition) -> String {
+        keyType == .localID ? id : OperationCoding.itemKey(id, table)
+    }
+
+    /// An id that says what the row is about: writing it again needs no look-up.
+    private static func rowID(
+        _ keyType: ConfigurationTable.KeyType,
+        _ id: String,
+        _ table: TableDefinition
+    ) -> RecordID {
+        .string("\(keyType.rawValue) \(table.name) \(key(keyType, id, table))")
+    }
+
+    private static func row(
+        _ keyType: ConfigurationTable.KeyType,
+        _ id: String,
+        value: String,
+        _ table: TableDefinition
+    ) -> Record {
+        Record(
+            id: rowID(keyType, id, table),
+            [
+                "table": .string(table.name), "keyType": .int64(keyType.rawValue),
+                "key": .string(key(keyType, id, table)), "value": .string(value),
+            ]
+        )
+    }
+}

@@ -1,0 +1,172 @@
+internal import SyncContract
+internal import SyncMachines
+
+/// Translates between the ids of this device and those of a server that chooses ids, of one table's rows and of the rows they
+/// refer to, inside the transactions in which requests are chosen, and answers and pages are recorded. Everything else in
+/// the engine knows local ids only.
+struct IdentifierTranslation: Sendable {
+    let table: TableDefinition
+    let schema: StoreSchema
+    /// The columns that hold ids of tables whose server chooses them.
+    let references: [(column: String, table: TableDefinition)]
+
+    init(_ table: TableDefinition, _ schema: StoreSchema) {
+        self.table = table
+        self.schema = schema
+        references = table.columns.compactMap { column in
+            guard !column.isLocal, let other = column.references.flatMap(schema.table), other.assignsIDs else {
+                return nil
+            }
+            return (column.name, other)
+        }
+    }
+
+    /// Whether there is anything to translate.
+    var isNeeded: Bool { table.assignsIDs || !references.isEmpty }
+
+    // MARK: To the server
+
+    /// The server's id of a row; nil while the server has not given one. A row that was here before its table was declared to
+    /// assign ids has the same on both sides.
+    func serverID(of id: String, _ transaction: inout some StoreReading & ~Copyable) throws -> String? {
+        guard table.assignsIDs else { return id }
+        if let known = try IdentifierMapping.serverIDs(of: [id], in: table, &transaction).values.first { return known }
+        let waiting = try OperationQueue.operation(for: id, in: table, &transaction, schema)
+        return waiting?.change.insertWaits ?? false ? nil : id
+    }
+
+    /// The server's ids of rows; those of rows that have none stay as they are.
+    func serverIDs(
+        of ids: [RecordID],
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> [RecordID] {
+        guard table.assignsIDs else { return ids }
+        let known = try IdentifierMapping.serverIDs(of: ids.compactMap(\.stringValue), in: table, &transaction)
+        return ids.map { id in
+            id.stringValue.flatMap { known[OperationCoding.itemKey($0, table)] }.map(RecordID.string) ?? id
+        }
+    }
+
+    /// A row with the server's ids in the columns that refer to others.
+    func outgoing(_ row: Record, _ transaction: inout some StoreReading & ~Copyable) throws -> Record {
+        var row = row
+        for (column, other) in references {
+            guard let id = row[column]?.stringValue,
+                let known = try IdentifierMapping.serverIDs(of: [id], in: other, &transaction).values.first
+            else { continue }
+            row[column] = .string(known)
+        }
+        return row
+    }
+
+    /// The numbers of the inserts that have to be answered before a row can be sent, because it refers to their rows.
+    func awaitedInserts(
+        of row: Record,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> [Int64] {
+        var numbers: [Int64] = []
+        for (column, other) in references {
+            guard let id = row[column]?.stringValue,
+                try IdentifierMapping.serverIDs(of: [id], in: other, &transaction).isEmpty,
+                let waiting = try OperationQueue.operation(for: id, in: other, &transaction, schema),
+                waiting.change.insertWaits
+            else { continue }
+            numbers.append(waiting.id)
+        }
+        return numbers
+    }
+
+    // MARK: From the server
+
+    /// Rows of a page with local ids. Rows that are new here get new ones; those that only a row refers to get one in advance.
+    /// A tombstone of a row that was never here is left out.
+    func incoming(_ records: [Record], _ transaction: inout StoreTransaction) throws -> [Record] {
+        guard isNeeded else { return records }
+        let records = table.assignsIDs ? try withLocalIDs(records, &transaction) : records
+        return try withLocalReferences(records, &transaction)
+    }
+
+    /// A row of the server of which it is known which local one it is.
+    func incoming(_ record: Record, as id: String, _ transaction: inout StoreTransaction) throws -> Record {
+        guard isNeeded else { return record }
+        var record = record
+        if table.assignsIDs { record.id = .string(id) }
+        return try withLocalReferences([record], &transaction).first ?? record
+    }
+
+    private func withLocalIDs(_ records: [Record], _ transaction: inout StoreTransaction) throws -> [Record] {
+        var known = try IdentifierMapping.localIDs(
+            ofServerIDs: records.compactMap(\.id.stringValue),
+            in: table,
+            &transaction
+        )
+        var recognition = try InsertRecognition(self, &transaction)
+        let hasOperations = try OperationQueue.count(of: table.name, &transaction) > 0
+        var new: [(local: String, server: String)] = []
+        var translated: [Record] = []
+        translated.reserveCapacity(records.count)
+        for var record in records {
+            guard let serverID = record.id.stringValue else { continue }
+            var id = known[serverID]
+            if let insert = try recognition.take(record, knownAs: id, &transaction) {
+                id = insert
+            } else if id == nil, let made = try newID(for: record, hasOperations: hasOperations, &transaction) {
+                new.append((made, serverID))
+                id = made
+            }
+            guard let id else { continue }
+            known[serverID] = id
+            record.id = .string(id)
+            translated.append(record)
+        }
+        try IdentifierMapping.add(new, in: table, &transaction)
+        return translated
+    }
+
+    /// The local id of a row that comes for the first time; nil when none is needed.
+    private func newID(for record: Record, hasOperations: Bool, _ transaction: inout StoreTransaction) throws -> String?
+    {
+        // Rows from before the table was declared to assign ids keep theirs.
+        if let here = try transaction.record(record.id, in: table.name)?.id.stringValue,
+            try serverID(of: here, &transaction) == here
+        {
+            return here
+        }
+        if hasOperations, let id = record.id.stringValue,
+            let waiting = try OperationQueue.operation(for: id, in: table, &transaction, schema),
+            !waiting.change.insertWaits
+        {
+            return waiting.itemID
+        }
+        return record.isDeleted ? nil : ItemID.make()
+    }
+
+    private func withLocalReferences(_ records: [Record], _ transaction: inout StoreTransaction) throws -> [Record] {
+        var records = records
+        for (column, other) in references {
+            let ids = records.compactMap { $0[column]?.stringValue }
+            var known = try IdentifierMapping.localIDs(ofServerIDs: ids, in: other, &transaction)
+            var new: [(local: String, server: String)] = []
+            for index in records.indices {
+                guard let serverID = records[index][column]?.stringValue else { continue }
+                let id: String
+                if let before = known[serverID] {
+                    id = before
+                } else {
+                    let here = try transaction.record(.string(serverID), in: other.name)?.id.stringValue
+                    id = here ?? ItemID.make()
+                    new.append((id, serverID))
+                    known[serverID] = id
+                }
+                records[index][column] = .string(id)
+            }
+            try IdentifierMapping.add(new, in: other, &transaction)
+        }
+        return records
+    }
+}
+
+extension QueuedChange {
+    /// Whether the server may not have the row yet, or has it without its id being known.
+    var insertWaits: Bool { kind == .insert || sent.contains { $0.kind == .insert } }
+}

@@ -1,0 +1,102 @@
+internal import SyncContract
+internal import SyncMachines
+
+/// Finds the row that an insert has made whose answer was lost: where the server chooses ids, only the content can tell.
+///
+/// A row with exactly the content that was sent, and that belongs to no other local row, is taken for it. Two devices that
+/// insert the same content at once, one of which never hears the answer, may take one for the other; a server that changes
+/// content as it stores it is not understood, and gets the row once more.
+struct InsertRecognition {
+    private struct Insert {
+        var itemID: String
+        var contents: [Record]
+    }
+
+    private let translation: IdentifierTranslation
+    private let comparison: TableRowComparison
+    private var inserts: [Insert]
+
+    private var table: TableDefinition { translation.table }
+
+    /// All inserts of a table that were sent and not answered.
+    init(
+        _ translation: IdentifierTranslation,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws {
+        let sent = try OperationQueue.attempted(of: translation.table, &transaction, translation.schema)
+        let unanswered = sent.filter(\.change.insertWaits)
+        let known = try IdentifierMapping.serverIDs(of: unanswered.map(\.itemID), in: translation.table, &transaction)
+        let unknown = unanswered.filter { known[OperationCoding.itemKey($0.itemID, translation.table)] == nil }
+        try self.init(unknown, translation, &transaction)
+    }
+
+    /// One insert.
+    init(
+        _ operations: [TableOperation],
+        _ translation: IdentifierTranslation,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws {
+        self.translation = translation
+        comparison = TableRowComparison(
+            table: translation.table,
+            shownColumns: try ConfigurationTable.shownColumns(of: translation.table.name, &transaction),
+            mayBeOwn: true
+        )
+        inserts = operations.map { Insert(itemID: $0.itemID, contents: $0.change.sentInserts) }
+    }
+
+    /// The local id of the insert that has made a row of the server, given with the server's ids. It is remembered, and each
+    /// insert is found once. Of the local id that the row has already, if any, one made in advance is given up.
+    mutating func take(
+        _ record: Record,
+        knownAs id: String?,
+        _ transaction: inout StoreTransaction
+    ) throws -> String? {
+        guard !inserts.isEmpty, !record.isDeleted, let serverID = record.id.stringValue else { return nil }
+        if let id {
+            guard try transaction.record(.string(id), in: table.name) == nil,
+                try OperationQueue.operation(for: id, in: table, &transaction, translation.schema) == nil,
+                try ItemMemoryStorage.memory(of: id, in: table, &transaction).isEmpty
+            else { return nil }
+        }
+        let shown = try withKnownReferences(record, &transaction)
+        guard let index = inserts.firstIndex(where: { $0.contents.contains { comparison.wrote($0, shown) } }) else {
+            return nil
+        }
+        let itemID = inserts.remove(at: index).itemID
+        try IdentifierMapping.set([(itemID, serverID)], in: table, &transaction)
+        if let id { try redirect(id, to: itemID, &transaction) }
+        return itemID
+    }
+
+    private func withKnownReferences(
+        _ record: Record,
+        _ transaction: inout StoreTransaction
+    ) throws -> Record {
+        var record = record
+        for (column, other) in translation.references {
+            guard let id = record[column]?.stringValue,
+                let known = try IdentifierMapping.localIDs(ofServerIDs: [id], in: other, &transaction).values.first
+            else { continue }
+            record[column] = .string(known)
+        }
+        return record
+    }
+
+    /// Has the rows that refer to an id that was made in advance refer to the row that it turns out to be.
+    private func redirect(_ id: String, to itemID: String, _ transaction: inout StoreTransaction) throws {
+        for other in translation.schema.tables {
+            for column in other.columns where column.references == table.name {
+                let query = Query(other.name).filtered(by: Column(column.name) == .string(id)).selecting([])
+                let rows = try transaction.records(query)
+                    .map { Record(id: $0.id, [column.name: .string(itemID)]) }
+                try transaction.upsert(rows, into: other.name)
+            }
+        }
+    }
+}
+
+extension QueuedChange where Row == Record {
+    /// The rows of the inserts that may have arrived.
+    var sentInserts: [Record] { sent.filter { $0.kind == .insert }.compactMap(\.content) }
+}

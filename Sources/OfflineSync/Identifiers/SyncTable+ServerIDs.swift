@@ -1,0 +1,25 @@
+internal import SyncContract
+
+extension SyncTable {
+    /// The server's id of a row; nil while the server has not given one, and for a row that is not known.
+    ///
+    /// Rows of tables whose server does not choose ids have the same id on both sides.
+    public func serverID(of id: String) async throws -> String? {
+        let table = definition
+        guard table.assignsIDs else { return id }
+        return try await context.store.read {
+            try IdentifierMapping.serverIDs(of: [id], in: table, &$0).values.first
+        }
+    }
+
+    /// The local id of a row with an id of the server; nil for a row that never came, and to which none has referred.
+    ///
+    /// Rows of tables whose server does not choose ids have the same id on both sides.
+    public func id(ofServerID serverID: String) async throws -> String? {
+        let table = definition
+        guard table.assignsIDs else { return serverID }
+        return try await context.store.read {
+            try IdentifierMapping.localIDs(ofServerIDs: [serverID], in: table, &$0).values.first
+        }
+    }
+}

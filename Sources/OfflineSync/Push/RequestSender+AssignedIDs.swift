@@ -1,0 +1,72 @@
+internal import RemoteContract
+internal import SyncContract
+internal import SyncMachines
+
+/// Requests to servers that choose ids.
+extension RequestSender {
+    /// How many pages are looked through for a row with one content.
+    private static let mostPages = 20
+
+    /// Inserts a row; the recorder of the answer takes note of its id.
+    func insertWithoutID(_ row: Record, into table: TableDefinition) async throws -> PushAnswer {
+        do {
+            return PushAnswer(.taken(try await remote.insert(row, into: table)))
+        } catch let error as RemoteError where error.code == .conflict {
+            // No row can have the id of one that has none: something else about it is taken.
+            return PushAnswer(.refused(provesNothingWasDone: true), error)
+        }
+    }
+
+    /// Looks up the row that an insert may have made: by its id where that is known, otherwise by its content.
+    func lookUpInsert(
+        _ outgoing: OutgoingRequest,
+        in table: TableDefinition,
+        ifAbsent absent: ItemAnswer<Record>
+    ) async throws -> PushAnswer {
+        if let id = outgoing.serverID {
+            if let row = try await remote.record(id, in: table) { return PushAnswer(.shown(row)) }
+            try await confirm(table)
+            return PushAnswer(absent)
+        }
+        var answer = PushAnswer(absent)
+        answer.candidates = []
+        for content in outgoing.insertedContents {
+            answer.candidates? += try await rows(like: content, in: table)
+        }
+        return answer
+    }
+
+    /// The server's rows that have a row's texts, whole numbers and truth values; the rest is compared here.
+    private func rows(like content: Record, in table: TableDefinition) async throws -> [Record] {
+        let conditions = table.columns
+            .compactMap { column -> QueryPredicate? in
+                guard !column.isLocal, let value = content[column.name] else { return nil }
+                switch value {
+                // Some servers take no longer addresses.
+                case .string(let text) where text.utf8.count <= 200: return Column(column.name) == value
+                case .int64, .bool: return Column(column.name) == value
+                default: return nil
+                }
+            }
+        let all = Query(table.name)
+        guard !conditions.isEmpty else { return try await rows(of: all, in: table) }
+        do {
+            return try await rows(of: all.filtered(by: .all(Array(conditions.prefix(8)))), in: table)
+        } catch let error as RemoteError where error.code == .refused || error.code == .invalidRequest {
+            // It does not know a column, or wants shorter questions. That says nothing about the insert.
+            return try await rows(of: all, in: table)
+        }
+    }
+
+    private func rows(of query: Query, in table: TableDefinition) async throws -> [Record] {
+        var rows: [Record] = []
+        var position: PullPosition? = .everything
+        for _ in 0..<Self.mostPages {
+            guard let current = position else { break }
+            let page = try await remote.page(query, of: table, at: current, pageSize: nil)
+            rows += page.records
+            position = page.next
+        }
+        return rows
+    }
+}

@@ -1,0 +1,45 @@
+internal import RemoteContract
+internal import SyncContract
+internal import SyncMachines
+
+/// Operations of a push that wait because their rows refer to rows that the server has given no id yet.
+///
+/// They are sent when the inserts of those rows were taken. Where such an insert was refused, or is in conflict, they stay in
+/// the queue until that is settled. Those that refer to each other in a circle can never be sent, and are refused.
+struct WaitingOperations {
+    private var operations: [InFlightOperation] = []
+    private var lastCount = Int.max
+
+    mutating func append(_ inFlight: InFlightOperation) { operations.append(inFlight) }
+
+    /// What to try again; nil when the last round has sent nothing.
+    mutating func nextRound() -> [InFlightOperation]? {
+        guard !operations.isEmpty, operations.count < lastCount else { return nil }
+        lastCount = operations.count
+        defer { operations = [] }
+        return operations
+    }
+
+    /// Those that wait for themselves.
+    var circular: [InFlightOperation] {
+        let awaited = Dictionary(operations.map { ($0.operation.id, $0.awaited) }) { _, last in last }
+        return operations.filter { inFlight in
+            var seen: Set<Int64> = []
+            var open = inFlight.awaited
+            while let number = open.popLast() {
+                if number == inFlight.operation.id { return true }
+                if seen.insert(number).inserted { open += awaited[number] ?? [] }
+            }
+            return false
+        }
+    }
+
+    static let refusal = PushAnswer(
+        .refused(provesNothingWasDone: true),
+        RemoteError(
+            .invalidRequest,
+            "The row refers to rows that refer back to it, and the server has given none of them an id; clear one of the"
+                + " references, push, and set it then."
+        )
+    )
+}

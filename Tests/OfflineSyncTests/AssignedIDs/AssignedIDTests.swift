@@ -1,0 +1,265 @@
+import DatasyncEmulator
+import DatasyncHTTP
+import EmulatorTransport
+import OfflineSync
+import ReferenceStore
+import RemoteContract
+import SyncContract
+import Testing
+
+@Suite("A server that chooses ids")
+struct AssignedIDTests {
+    @Test("keeps the local id for ever, and can be asked for either by the other", arguments: DatasyncDialect.allCases)
+    func mapping(_ dialect: DatasyncDialect) async throws {
+        try await AssignedIDWorld.with(dialect) { world in
+            let phone = world.phone
+            try await phone.lists.insert(["text": "shopping"], id: "mine")
+            #expect(try await phone.lists.serverID(of: "mine") == nil)
+            let report = try await phone.context.push()
+            #expect(report.pushed == 1 && report.notTaken.isEmpty)
+            let serverID = try #require(world.onServer("Lists").first?["id"]?.string)
+            #expect(serverID != "mine")
+            #expect(try await phone.lists.serverID(of: "mine") == serverID)
+            #expect(try await phone.lists.id(ofServerID: serverID) == "mine")
+            #expect(try await phone.lists.id(ofServerID: "unknown") == nil)
+            try await phone.pullAll()
+            try await phone.lists.update(Record(id: "mine", ["text": "groceries"]))
+            try await phone.pullAll()
+            let rows = try await phone.store.read(Query("Lists")).records
+            #expect(rows.map(\.id) == ["mine"] && rows.first?["text"] == "groceries")
+            #expect(world.textsOnServer("Lists") == ["groceries"])
+            try await phone.lists.delete("mine")
+            #expect(try await phone.context.push().notTaken.isEmpty)
+            #expect(world.onServer("Lists").isEmpty)
+        }
+    }
+
+    @Test("gives rows of others a local id that stays, with its tombstone too", arguments: DatasyncDialect.allCases)
+    func twoDevices(_ dialect: DatasyncDialect) async throws {
+        try await AssignedIDWorld.with(dialect) { world in
+            try await world.phone.lists.insert(["text": "shopping"], id: "l")
+            try await world.phone.tasks.insert(["text": "milk", "list": "l"], id: "t")
+            _ = try await world.phone.context.push()
+            try await world.laptop.pullAll()
+            #expect(try await world.laptop.told() == ["shopping: milk"])
+            let task = try #require(try await world.laptop.store.read(Query("Tasks")).records.first)
+            try await world.laptop.tasks.update(Record(id: task.id, ["text": "cream"]))
+            _ = try await world.laptop.context.push()
+            try await world.phone.pullAll()
+            #expect(try await world.phone.tasks.read("t")?["text"] == "cream")
+            try await world.phone.tasks.delete("t")
+            _ = try await world.phone.context.push()
+            try await world.laptop.pullAll()
+            #expect(try await world.laptop.told().isEmpty)
+            try await world.laptop.pullAll(.init(reconciles: true))
+            #expect(try await world.laptop.texts("Lists") == ["shopping"])
+        }
+    }
+
+    @Test("finds a conflict, shows it in local ids and lets it be settled", arguments: DatasyncDialect.allCases)
+    func conflict(_ dialect: DatasyncDialect) async throws {
+        try await AssignedIDWorld.with(dialect) { world in
+            try await world.phone.lists.insert(["text": "shopping"], id: "l")
+            try await world.phone.tasks.insert(["text": "milk", "list": "l"], id: "t")
+            _ = try await world.phone.context.push()
+            try await world.laptop.pullAll()
+            let id = try #require(try await world.laptop.store.read(Query("Tasks")).records.first?.id)
+            try await world.laptop.tasks.update(Record(id: id, ["text": "theirs"]))
+            _ = try await world.laptop.context.push()
+            try await world.phone.tasks.update(Record(id: "t", ["text": "mine"]))
+            let error = try #require(try await world.phone.context.push().conflicts.first)
+            #expect(error.itemID == "t" && error.serverItem?.id == "t" && error.serverItem?["list"] == "l")
+            try await world.phone.context.resolve(error, with: .takeServer)
+            #expect(try await world.phone.told() == ["shopping: theirs"])
+            try await world.phone.tasks.update(Record(id: "t", ["text": "again"]))
+            #expect(try await world.phone.context.push().notTaken.isEmpty)
+            #expect(world.toldByServer() == ["shopping: again"])
+        }
+    }
+
+    @Test(
+        "has references translated, whichever row was written first",
+        arguments: DatasyncDialect.allCases,
+        [true, false]
+    )
+    func references(_ dialect: DatasyncDialect, _ listFirst: Bool) async throws {
+        try await AssignedIDWorld.with(dialect) { world in
+            let phone = world.phone
+            if listFirst { try await phone.lists.insert(["text": "shopping"], id: "l") }
+            try await phone.tasks.insert(["text": "child", "list": "l", "parent": "p"], id: "c")
+            try await phone.tasks.insert(["text": "parent", "list": "l"], id: "p")
+            if !listFirst { try await phone.lists.insert(["text": "shopping"], id: "l") }
+            let report = try await phone.context.push()
+            #expect(report.pushed == 3 && report.notTaken.isEmpty)
+            #expect(world.toldByServer() == ["shopping: child", "shopping: parent"])
+            let parent = try await phone.tasks.serverID(of: "p")
+            let child = world.onServer("Tasks").first { $0["text"]?.string == "child" }
+            #expect(child?["parent"]?.string == parent && parent != nil)
+            // The tasks come before the lists that they name.
+            try await world.laptop.tasks.pull()
+            try await world.laptop.lists.pull()
+            #expect(try await world.laptop.told() == ["shopping: child", "shopping: parent"])
+            let row = try #require(
+                try await world.laptop.store.read(Query("Tasks")).records.first { $0["text"] == "child" }
+            )
+            #expect(try await world.laptop.tasks.read(row["parent"]?.stringValue ?? "")?["text"] == "parent")
+            #expect(try await phone.told() == ["shopping: child", "shopping: parent"], "they are as they were here")
+        }
+    }
+
+    @Test("keeps a row waiting whose list is refused, and sends it once the list was taken")
+    func refusedReference() async throws {
+        try await AssignedIDWorld.with { world in
+            let phone = world.phone
+            try await phone.lists.insert(["text": "shopping"], id: "l")
+            try await phone.tasks.insert(["text": "milk", "list": "l"], id: "t")
+            try await phone.tasks.insert(["text": "free"], id: "f")
+            world.emulator.inject(.respond(EmulatorResponse(400)))
+            let report = try await phone.context.push()
+            #expect(report.pushed == 1 && report.failures.map(\.itemID) == ["l"])
+            #expect(world.toldByServer() == ["none: free"])
+            #expect(try await phone.context.operations().map(\.state) == [.failed, .pending])
+            try await phone.lists.update(Record(id: "l", ["text": "groceries"]))
+            #expect(try await phone.context.push().notTaken.isEmpty)
+            #expect(world.toldByServer() == ["groceries: milk", "none: free"])
+        }
+    }
+
+    @Test("refuses rows that refer to each other in a circle, and takes them once it is open")
+    func circle() async throws {
+        try await AssignedIDWorld.with { world in
+            let phone = world.phone
+            try await phone.lists.insert(["text": "shopping", "first": "t"], id: "l")
+            try await phone.tasks.insert(["text": "milk", "list": "l"], id: "t")
+            try await phone.tasks.insert(["text": "waits", "list": "l"], id: "w")
+            let report = try await phone.context.push()
+            #expect(report.pushed == 0 && report.failures.map(\.itemID) == ["l", "t"])
+            #expect(report.failures.allSatisfy { $0.message.contains("refer") })
+            try await phone.lists.update(Record(id: "l", ["first": .null]))
+            try await phone.tasks.update(Record(id: "t", ["text": "cream"]))
+            #expect(try await phone.context.push().notTaken.isEmpty)
+            #expect(world.toldByServer() == ["shopping: cream", "shopping: waits"])
+            try await phone.lists.update(Record(id: "l", ["first": "t"]))
+            #expect(try await phone.context.push().notTaken.isEmpty)
+            #expect(world.onServer("Lists").first?["first"]?.string == (try await phone.tasks.serverID(of: "t")))
+        }
+    }
+
+    @Test("never hears of an item that was deleted before it was sent")
+    func deletedUnsent() async throws {
+        try await AssignedIDWorld.with { world in
+            try await world.phone.lists.insert(["text": "shopping"], id: "l")
+            try await world.phone.lists.delete("l")
+            #expect(try await world.phone.context.push().requests == 0)
+            #expect(world.emulator.rows(in: "Lists").isEmpty)
+        }
+    }
+
+    @Test("has a row brought back under the local id that it always had", arguments: DatasyncDialect.allCases)
+    func insertedAgain(_ dialect: DatasyncDialect) async throws {
+        try await AssignedIDWorld.with(dialect) { world in
+            let phone = world.phone
+            try await phone.lists.insert(["text": "shopping"], id: "l")
+            _ = try await phone.context.push()
+            try await phone.lists.delete("l")
+            _ = try await phone.context.push()
+            try await phone.lists.insert(["text": "again"], id: "l")
+            #expect(try await phone.context.push().notTaken.isEmpty)
+            #expect(world.textsOnServer("Lists") == ["again"])
+            try await phone.pullAll()
+            #expect(try await phone.texts("Lists") == ["again"])
+        }
+    }
+
+    @Test("is asked by its own ids in the conditions of pulls", arguments: DatasyncDialect.allCases)
+    func conditions(_ dialect: DatasyncDialect) async throws {
+        try await AssignedIDWorld.with(dialect) { world in
+            for list in ["a", "b"] {
+                try await world.phone.lists.insert(["text": .string(list)], id: list)
+                try await world.phone.tasks.insert(["text": .string("in \(list)"), "list": .string(list)])
+            }
+            _ = try await world.phone.context.push()
+            try await world.laptop.lists.pull()
+            let lists = try await world.laptop.store.read(Query("Lists")).records
+            let list = try #require(lists.first { $0["text"] == "a" }?.id.stringValue)
+            try await world.laptop.tasks.pull(where: Column("list") == .string(list))
+            #expect(try await world.laptop.told() == ["a: in a"])
+            try await world.laptop.tasks.pull(
+                where: Column("list").isAny(of: [.string(list)]),
+                options: .init(reconciles: true)
+            )
+            #expect(try await world.laptop.told() == ["a: in a"])
+        }
+    }
+
+    @Test("removes what left with a reconciling pull, and only that", arguments: DatasyncDialect.allCases)
+    func reconciling(_ dialect: DatasyncDialect) async throws {
+        try await AssignedIDWorld.with(dialect) { world in
+            for name in ["stays", "goes"] { try await world.phone.lists.insert(["text": .string(name)], id: name) }
+            _ = try await world.phone.context.push()
+            let stays = try await world.phone.lists.serverID(of: "stays")
+            let rows = world.emulator.rows(in: "Lists").filter { $0["id"]?.string == stays }
+            world.emulator.reset()
+            try world.emulator.seed(rows, in: "Lists")
+            try await world.phone.lists.insert(["text": "unsent"], id: "unsent")
+            try await world.phone.context.pull(
+                world.phone.lists,
+                options: .init(order: .pullOnly, reconciles: true)
+            )
+            #expect(try await world.phone.texts("Lists") == ["stays", "unsent"])
+        }
+    }
+
+    @Test("keeps local ids over a purge where rows may refer to them", arguments: DatasyncDialect.allCases)
+    func purge(_ dialect: DatasyncDialect) async throws {
+        try await AssignedIDWorld.with(dialect) { world in
+            let phone = world.phone
+            try await phone.lists.insert(["text": "shopping"], id: "l")
+            try await phone.tasks.insert(["text": "milk", "list": "l"], id: "t")
+            try await phone.tasks.insert(["text": "soap", "list": "l"], id: "s")
+            _ = try await phone.context.push()
+            try await phone.pullAll()
+            try await phone.context.purge(phone.tasks.query.filtered(by: Column("text") == "soap"))
+            try await phone.pullAll()
+            #expect(try await phone.told() == ["shopping: milk"], "what was purged stays away")
+            try await phone.context.purge(phone.lists)
+            try await phone.pullAll()
+            #expect(try await phone.told() == ["shopping: milk"])
+            #expect(try await phone.lists.read("l") != nil)
+            try await phone.context.forcePurge("Lists")
+            try await phone.pullAll()
+            #expect(try await phone.told() == ["shopping: milk"])
+        }
+    }
+
+    @Test("takes over a table that was declared otherwise before", arguments: DatasyncDialect.allCases)
+    func declaredLater(_ dialect: DatasyncDialect) async throws {
+        let emulator = Emulator(
+            EmulatorConfiguration(
+                dialect: dialect == .datasync ? .datasync : .azureMobileApps,
+                tables: ["TodoItem"]
+            )
+        )
+        try emulator.seed([["id": "s1", "text": "old"]], in: "TodoItem")
+        let store = try makeStore()
+        let remote = try DatasyncRemote(
+            baseURL: EmulatorTransport.url,
+            dialect: dialect,
+            transport: EmulatorTransport(emulator)
+        )
+        try await SyncContext(store: store, remote: remote).table("TodoItem").pull()
+        let later = MemoryStore(
+            try StoreSchema([TableDefinition("TodoItem", columns: todoTable.columns, assignsIDs: true)])
+        )
+        for table in ["TodoItem", "MS_TableConfig"] {
+            let rows = try await store.read(Query(table)).records
+            try await later.write { try $0.upsert(rows, into: table) }
+        }
+        let context = SyncContext(store: later, remote: remote)
+        let table = try context.table("TodoItem")
+        try await table.update(Record(id: "s1", ["text": "new"]))
+        try await table.pull(options: .init(reconciles: true))
+        #expect(try await texts(context) == ["s1": "new"])
+        #expect(emulator.rows(in: "TodoItem").map { $0["text"]?.string } == ["new"])
+    }
+}

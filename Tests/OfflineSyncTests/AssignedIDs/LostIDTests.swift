@@ -1,0 +1,174 @@
+import DatasyncEmulator
+import DatasyncHTTP
+import OfflineSync
+import RemoteContract
+import SeededNumbers
+import StoreConformance
+import SyncContract
+import Testing
+
+@Suite("An id that the server has chosen and nobody has heard of")
+struct LostIDTests {
+    @Test("is found by the content before the insert is sent again", arguments: DatasyncDialect.allCases)
+    func lostAnswer(_ dialect: DatasyncDialect) async throws {
+        try await AssignedIDWorld.with(dialect) { world in
+            let phone = world.phone
+            try await phone.lists.insert(["text": "shopping"], id: "l")
+            try await phone.tasks.insert(["text": "milk", "list": "l", "complete": false], id: "t")
+            phone.server.intercept(.answerLost)
+            _ = try await syncErrorCode { _ = try await phone.context.push() }
+            let after = try phone.restarted()
+            after.server.intercept(.whileUnderWay {}, .answerLost)
+            _ = try await syncErrorCode { _ = try await after.context.push() }
+            #expect(try await after.context.push().notTaken.isEmpty)
+            #expect(world.toldByServer() == ["shopping: milk"])
+            #expect(world.textsOnServer("Lists") == ["shopping"])
+            try await after.pullAll()
+            #expect(try await after.told() == ["shopping: milk"])
+            #expect(try await after.lists.read("l") != nil)
+        }
+    }
+
+    @Test("is sent again when the request never arrived", arguments: DatasyncDialect.allCases)
+    func lostRequest(_ dialect: DatasyncDialect) async throws {
+        try await AssignedIDWorld.with(dialect) { world in
+            try await world.phone.lists.insert(["text": "shopping"], id: "l")
+            world.phone.server.intercept(.requestLost)
+            _ = try await syncErrorCode { _ = try await world.phone.context.push() }
+            #expect(try await world.phone.context.push().pushed == 1)
+            #expect(world.textsOnServer("Lists") == ["shopping"])
+        }
+    }
+
+    @Test("is found also when the row was edited since, and the edit follows", arguments: DatasyncDialect.allCases)
+    func editedSince(_ dialect: DatasyncDialect) async throws {
+        try await AssignedIDWorld.with(dialect) { world in
+            let phone = world.phone
+            try await phone.lists.insert(["text": "shopping"], id: "l")
+            phone.server.intercept(.answerLost)
+            _ = try await syncErrorCode { _ = try await phone.context.push() }
+            try await phone.lists.update(Record(id: "l", ["text": "groceries"]))
+            #expect(try await phone.context.push().notTaken.isEmpty)
+            #expect(world.textsOnServer("Lists") == ["groceries"])
+        }
+    }
+
+    @Test("is found also when the row was deleted since, and is deleted there", arguments: DatasyncDialect.allCases)
+    func deletedSince(_ dialect: DatasyncDialect) async throws {
+        try await AssignedIDWorld.with(dialect) { world in
+            let phone = world.phone
+            try await phone.lists.insert(["text": "shopping"], id: "l")
+            phone.server.intercept(.answerLost)
+            _ = try await syncErrorCode { _ = try await phone.context.push() }
+            try await phone.lists.delete("l")
+            #expect(try await phone.context.push().notTaken.isEmpty)
+            #expect(world.onServer("Lists").isEmpty)
+            #expect(try await phone.context.operations().isEmpty)
+        }
+    }
+
+    @Test("deletes nothing when the request of a deleted row never arrived", arguments: DatasyncDialect.allCases)
+    func deletedAndLost(_ dialect: DatasyncDialect) async throws {
+        try await AssignedIDWorld.with(dialect) { world in
+            let phone = world.phone
+            try await phone.lists.insert(["text": "shopping"], id: "l")
+            phone.server.intercept(.requestLost)
+            _ = try await syncErrorCode { _ = try await phone.context.push() }
+            try await phone.lists.delete("l")
+            #expect(try await phone.context.push().notTaken.isEmpty)
+            #expect(world.emulator.rows(in: "Lists").isEmpty)
+            #expect(try await phone.context.operations().isEmpty)
+        }
+    }
+
+    @Test("is taken from a pull that comes before the push", arguments: DatasyncDialect.allCases)
+    func pullFirst(_ dialect: DatasyncDialect) async throws {
+        try await AssignedIDWorld.with(dialect) { world in
+            let phone = world.phone
+            try await phone.lists.insert(["text": "shopping"], id: "l")
+            phone.server.intercept(.answerLost)
+            _ = try await syncErrorCode { _ = try await phone.context.push() }
+            // Another device has seen the list, and has put a task into it.
+            try await world.laptop.pullAll()
+            let list = try #require(try await world.laptop.store.read(Query("Lists")).records.first?.id.stringValue)
+            try await world.laptop.tasks.insert(["text": "milk", "list": .string(list)])
+            _ = try await world.laptop.context.push()
+            // The task comes first, and has the list's id made up.
+            try await phone.context.pull(phone.tasks, options: .init(order: .pullOnly))
+            try await phone.context.pull(phone.lists, options: .init(order: .pullOnly))
+            #expect(try await phone.told() == ["shopping: milk"])
+            #expect(try await phone.context.push().notTaken.isEmpty)
+            #expect(world.textsOnServer("Lists") == ["shopping"])
+            try await phone.pullAll()
+            #expect(try await phone.texts("Lists") == ["shopping"])
+            #expect(try await phone.lists.read("l") != nil)
+        }
+    }
+
+    @Test("is not mixed up with rows of the same content that have a place here")
+    func sameContent() async throws {
+        try await AssignedIDWorld.with { world in
+            let phone = world.phone
+            for id in ["a", "b", "c"] { try await phone.lists.insert(["text": "milk"], id: id) }
+            phone.server.intercept(.whileUnderWay {}, .answerLost)
+            _ = try await syncErrorCode { _ = try await phone.context.push() }
+            #expect(try await phone.context.push().notTaken.isEmpty)
+            #expect(world.textsOnServer("Lists") == ["milk", "milk", "milk"])
+            try await phone.pullAll()
+            #expect(Set(try await phone.store.read(Query("Lists")).records.map(\.id)) == ["a", "b", "c"])
+        }
+    }
+
+    @Test("is not that of a row of others with the same content, which has a place here", arguments: [true, false])
+    func contentOfOthers(_ pullsFirst: Bool) async throws {
+        try await AssignedIDWorld.with { world in
+            try await world.laptop.lists.insert(["text": "milk"])
+            _ = try await world.laptop.context.push()
+            let phone = world.phone
+            try await phone.pullAll()
+            try await phone.lists.insert(["text": "milk"], id: "mine")
+            phone.server.intercept(.requestLost)
+            _ = try await syncErrorCode { _ = try await phone.context.push() }
+            if pullsFirst {
+                try await phone.context.pull(phone.lists, options: .init(order: .pullOnly, reconciles: true))
+            }
+            #expect(try await phone.context.push().notTaken.isEmpty)
+            #expect(world.textsOnServer("Lists") == ["milk", "milk"])
+            #expect(try await phone.texts("Lists") == ["milk", "milk"])
+        }
+    }
+
+    @Test(
+        "is not lost whichever call of the store fails and kills the process",
+        arguments: StoreFault.Moment.allCases,
+        1...24
+    )
+    func kills(_ moment: StoreFault.Moment, _ number: Int) async throws {
+        try await AssignedIDWorld.with { world in
+            let phone = world.phone
+            try await phone.tasks.insert(["text": "child", "list": "l", "parent": "p"], id: "c")
+            try await phone.tasks.insert(["text": "parent", "list": "l"], id: "p")
+            try await phone.lists.insert(["text": "shopping"], id: "l")
+            try await world.laptop.lists.insert(["text": "other"])
+            _ = try await world.laptop.context.push()
+            let failing = try phone.failing { call in call.number == number ? .fails(moment) : nil }
+            do {
+                _ = try await failing.context.push()
+                try await failing.pullAll()
+            } catch let error as StoreError {
+                #expect(error.code == .inputOutput)
+            } catch let error as SyncError {
+                #expect((error.cause as? StoreError)?.code == .inputOutput)
+            }
+            let after = try phone.restarted()
+            let refused = try await after.context.push().notTaken
+            #expect(refused.isEmpty, "\(refused.map { $0.message })")
+            try await after.pullAll()
+            #expect(world.toldByServer() == ["shopping: child", "shopping: parent"])
+            #expect(world.textsOnServer("Lists") == ["other", "shopping"])
+            #expect(try await after.told() == ["shopping: child", "shopping: parent"])
+            #expect(try await after.texts("Lists") == ["other", "shopping"])
+            #expect(try await after.tasks.read("c")?["parent"] == "p")
+        }
+    }
+}
