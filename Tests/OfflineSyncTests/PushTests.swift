@@ -145,4 +145,16 @@ struct PushTests {
             #expect(world.onServer().count == 20)
         }
     }
+
+    @Test("a sync sends, then brings what changed in all tables", arguments: DatasyncDialect.allCases)
+    func sync(_ dialect: DatasyncDialect) async throws {
+        try await SyncWorld.with(dialect) { world in
+            try await world.phone.table.insert(["text": "milk"], id: "a")
+            _ = try await world.phone.context.sync()
+            try await world.laptop.table.insert(["text": "bread"], id: "b")
+            let report = try await world.laptop.context.sync()
+            #expect(report.push.pushed == 1 && report.notTaken.isEmpty && report.isComplete)
+            #expect(try await world.laptop.texts() == ["a": "milk", "b": "bread"])
+        }
+    }
 }

@@ -88,6 +88,11 @@ extension SyncContext {
         }
     }
 
+    /// Brings what changed in several tables.
+    func pull(_ sources: [any SyncSource], _ options: PullOptions) async throws -> PullReport {
+        try await pull(try sources.map { try pulledQuery($0, nil, options) }, options)
+    }
+
     // MARK: How
 
     /// A query to pull, and the name under which its progress is kept.

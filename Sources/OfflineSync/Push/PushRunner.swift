@@ -140,7 +140,7 @@ struct PushRunner {
         return try await process(try await sender.send(next), of: next, schema)
     }
 
-    private func again(
+    func again(
         _ inFlight: InFlightOperation,
         _ lookUp: LookUp,
         _ schema: StoreSchema

@@ -1,0 +1,38 @@
+public import SyncContract
+
+extension SyncContext {
+    /// Sends what waits, then brings what changed in all tables of the schema.
+    ///
+    /// What the server did not take is stored, named in the report, and does not stop the pull.
+    ///
+    /// - Returns: What was sent, and what came.
+    /// - Throws: As ``push(_:)`` and ``pull(_:_:options:)``. What was done before stays.
+    public func sync() async throws -> SyncReport {
+        let push = try await push()
+        do {
+            let pull = try await pull(try store.schema.tables.map { try table($0.name) }, .init(order: .pullOnly))
+            return SyncReport(push: push, pull: pull)
+        } catch var error as SyncError {
+            // What was sent has arrived, whatever became of the rest.
+            error.push = push
+            throw error
+        }
+    }
+}
+
+/// What a sync did.
+public struct SyncReport: Sendable {
+    /// What was sent.
+    public internal(set) var push: PushReport
+
+    /// What came.
+    public internal(set) var pull: PullReport
+}
+
+extension SyncReport {
+    /// Whether everything was done; otherwise a bound was met, and the next sync goes on from there.
+    public var isComplete: Bool { pull.isComplete }
+
+    /// What the server did not take.
+    public var notTaken: [TableOperationError<Record>] { push.notTaken }
+}
