@@ -27,7 +27,7 @@ struct SyncStatePlanTests {
         ]
         for (condition, plan) in zip(conditions, try await Self.plans(of: conditions.map(Query("t").filtered), table)) {
             #expect(plan.contains { $0.isSearch(of: "t", "(id=?)") }, "\(condition): \(plan)")
-            #expect(plan.contains(where: \.isSearchOfTable), "\(condition): \(plan)")
+            #expect(plan.contains { $0.isSearchOfTable }, "\(condition): \(plan)")
             #expect(!plan.contains { $0.hasPrefix("SCAN") }, "\(condition): \(plan)")
             #expect(!plan.contains { $0.contains("CORRELATED") }, "\(condition): \(plan)")
         }
@@ -40,7 +40,7 @@ struct SyncStatePlanTests {
             Column.syncState == .synced && Column("n") == 1,
         ]
         for (condition, plan) in zip(conditions, try await Self.plans(of: conditions.map(Query("t").filtered), table)) {
-            #expect(plan.contains(where: \.isSearchOfTable), "\(condition): \(plan)")
+            #expect(plan.contains { $0.isSearchOfTable }, "\(condition): \(plan)")
             #expect(!plan.contains { $0.contains("CORRELATED") }, "\(condition): \(plan)")
         }
     }
