@@ -7,7 +7,7 @@ import SyncContract
 import Synchronization
 import Testing
 
-@Suite("Several operations under way at a time")
+@Suite("Several operations under way at a time", .timeLimit(.minutes(1)))
 struct ParallelPushTests {
     private let server = GroupServer()
     private let store: MemoryStore
@@ -240,16 +240,11 @@ private final class GroupJudge: Sendable {
     }
 }
 
-/// Holds everybody back until so many have come.
+/// Holds everybody back until so many have come, or the test is cancelled.
 private final class Gate: Sendable {
-    private struct State {
-        var missing: Int
-        var waiting: [CheckedContinuation<Void, Never>] = []
-    }
+    private let missing: Atomic<Int>
 
-    private let state: Mutex<State>
-
-    init(opensAfter number: Int) { state = Mutex(State(missing: number)) }
+    init(opensAfter number: Int) { missing = Atomic(number) }
 
     /// Counts and waits.
     func pass() async {
@@ -258,25 +253,10 @@ private final class Gate: Sendable {
     }
 
     /// Counts.
-    func open() {
-        let waiting = state.withLock { state in
-            state.missing -= 1
-            guard state.missing <= 0 else { return [CheckedContinuation<Void, Never>]() }
-            defer { state.waiting = [] }
-            return state.waiting
-        }
-        for continuation in waiting { continuation.resume() }
-    }
+    func open() { missing.subtract(1, ordering: .relaxed) }
 
     /// Waits without being counted.
     func wait() async {
-        await withCheckedContinuation { continuation in
-            let isOpen = state.withLock { state in
-                guard state.missing > 0 else { return true }
-                state.waiting.append(continuation)
-                return false
-            }
-            if isOpen { continuation.resume() }
-        }
+        while missing.load(ordering: .relaxed) > 0, !Task.isCancelled { await Task.yield() }
     }
 }
