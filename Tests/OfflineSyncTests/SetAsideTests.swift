@@ -143,6 +143,30 @@ struct SetAsideTests {
         }
     }
 
+    @Test("what is asked for by id and refused once is asked for again")
+    func refetchRefusedOnce() async throws {
+        try await SyncWorld.with(.datasync, age: 60_000) { world in
+            try await world.shareItem("a")
+            let laptop = world.laptop
+            try await laptop.pull()
+            try world.emulator.seed(
+                [["id": "a", "text": "newer", "updatedAt": "2020-01-01T00:00:00Z"]],
+                in: "TodoItem"
+            )
+            try await laptop.store.upsert(
+                [Record(id: "mark", ["table": "TodoItem", "keyType": 1_000, "key": "a"])],
+                table: SystemTables.configuration.name
+            )
+            world.emulator.inject(
+                .respond(EmulatorResponse(422), times: 1) { $0.method == "GET" && $0.path.hasSuffix("/a") }
+            )
+            #expect(try await laptop.pull().notFetched == 1)
+            try await laptop.pull()
+            #expect(try await laptop.text("a") == "newer")
+            #expect(try await laptop.context.setAsideRows().isEmpty)
+        }
+    }
+
     @Test("do not stop later pulls when their answer breaks off")
     func breaksOff() async throws {
         let emulator = Emulator(EmulatorConfiguration(dialect: .datasync, tables: ["TodoItem"]))

@@ -86,8 +86,8 @@ extension PullRunner {
         }
     }
 
-    /// Names an item that cannot be had. One that does not fit is no longer asked for; where the server fails, the mark
-    /// stays.
+    /// Names an item that cannot be had. One that does not fit, or that no address can name, is no longer asked for; where
+    /// the server fails or refuses, the mark stays.
     private func setAside(
         _ id: String,
         _ serverID: String,
@@ -96,7 +96,7 @@ extension PullRunner {
     ) async throws {
         let table = table
         let row = SetAsideRow(id: serverID, reason: error.message)
-        let mayCome = [.serverFailure, .unreachable].contains(error.code)
+        let mayCome = ![.invalidResponse, .invalidRequest].contains(error.code)
         work.report.notFetched += 1
         work.report.setAside([row], of: table.name)
         try await store.write { transaction in
