@@ -89,6 +89,7 @@ extension ItemMachine {
         // Whoever decides wants the row deleted, also when the deletion was to take a change back.
         change?.isUndo = false
         guard waiting.kind != .delete else {
+            if waiting.deletedRow == nil { change?.deletedRow = row }
             _ = keepMine(seen)
             return .remove
         }
