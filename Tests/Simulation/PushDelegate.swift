@@ -6,6 +6,8 @@ internal import SyncContract
 struct Decision {
     let error: TableOperationError<Record>
     let choice: Choice
+    /// Whether nobody is asked.
+    var isAutomatic = false
 }
 
 /// What a delegate throws that does not want an operation to be sent now.
@@ -36,13 +38,15 @@ final class PushDelegate: SyncContextDelegate, @unchecked Sendable {
     ) async throws -> ConflictResolution<Record>? {
         guard !life.isOver else { throw Killed() }
         if error.isConflict { try await device.check(error) }
-        if world.settings.hasDelegates, random.chance(1, of: 2), let resolution = try await decision(about: error) {
+        if world.settings.hasDelegates, random.chance(1, of: 2),
+            let resolution = try await decision(about: error, isAutomatic: false)
+        {
             return resolution
         }
         guard error.isConflict else { return nil }
         switch world.settings.policy {
-        case .clientWins: announce(error, .mine)
-        case .serverWins: announce(error, .server)
+        case .clientWins: announce(error, .mine, isAutomatic: true)
+        case .serverWins: announce(error, .server, isAutomatic: true)
         case .store, .merge: break
         }
         return nil
@@ -53,12 +57,15 @@ final class PushDelegate: SyncContextDelegate, @unchecked Sendable {
         case .store: .store
         case .clientWins: .clientWins
         case .serverWins: .serverWins
-        case .merge: .merge { [unowned self] in try await decision(about: $0) }
+        case .merge: .merge { [unowned self] in try await decision(about: $0, isAutomatic: true) }
         }
     }
 
     /// Asks the user, who takes some time and may edit the row meanwhile, or not know.
-    private func decision(about error: TableOperationError<Record>) async throws -> ConflictResolution<Record>? {
+    private func decision(
+        about error: TableOperationError<Record>,
+        isAutomatic: Bool
+    ) async throws -> ConflictResolution<Record>? {
         let choice: Choice? =
             random.chance(1, of: 5)
             ? nil : random.pick(error.isConflict ? Choice.allCases : [.mine, .merged, .discard])
@@ -67,11 +74,11 @@ final class PushDelegate: SyncContextDelegate, @unchecked Sendable {
         if edits { try await device.edit(RowKey(table: error.table, id: error.itemID), ["note"], inserts: false) }
         guard !life.isOver, let choice else { return nil }
         let resolution = device.resolution(of: error, choice)
-        announce(error, choice)
+        announce(error, choice, isAutomatic: isAutomatic)
         return resolution
     }
 
-    private func announce(_ error: TableOperationError<Record>, _ choice: Choice) {
-        life.decisions[error.id] = Decision(error: error, choice: choice)
+    private func announce(_ error: TableOperationError<Record>, _ choice: Choice, isAutomatic: Bool) {
+        life.decisions[error.id] = Decision(error: error, choice: choice, isAutomatic: isAutomatic)
     }
 }

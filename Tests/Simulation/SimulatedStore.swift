@@ -55,6 +55,8 @@ struct StoreSnapshot: Sendable {
     private(set) var operations: [RowKey: Record] = [:]
     /// The ids of what the server said about operations.
     let errors: Set<String>
+    /// The newest decision that was made without asking.
+    let newestDecision: String?
 
     init(_ transaction: inout some StoreReading & ~Copyable, _ settings: WorldSettings) throws {
         for table in settings.tables {
@@ -66,6 +68,8 @@ struct StoreSnapshot: Sendable {
             guard let table = row["table"]?.stringValue, let id = row["itemKey"]?.stringValue else { continue }
             operations[RowKey(table: table, id: id)] = row
         }
+        let journal = Query(SystemTables.configuration.name).filtered(by: Column("keyType") == 1_005)
+        newestDecision = try transaction.records(journal).compactMap { $0["key"]?.stringValue }.max()
         errors = Set(try transaction.records(Query(SystemTables.operationErrors.name)).compactMap(\.id.stringValue))
     }
 

@@ -81,6 +81,9 @@ extension Device {
     /// Takes note of a decision at the instant from which on it is in force.
     func decided(_ decision: Decision, from before: StoreSnapshot, to after: StoreSnapshot) {
         let (error, choice) = (decision.error, decision.choice)
+        if decision.isAutomatic != (before.newestDecision != after.newestDecision) {
+            world.fail("\(name) settles an error of \(error.itemID), and the journal is not what it should be")
+        }
         let key = world.key(RowKey(table: error.table, id: error.itemID))
         world.note("    \(name) decides \(choice) about \(error.kind) of \(key), and has \(after.story).")
         guard let operation = before.operations[key] else {
