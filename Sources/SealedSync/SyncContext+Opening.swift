@@ -16,6 +16,7 @@ extension SyncContext {
     ///   - remote: The server: `.datasync("https://…")`. Without one nothing is sent; changes wait until the store is opened
     ///     with a server, for ever if need be.
     ///   - options: Settings with defaults.
+    /// - Returns: The context.
     /// - Throws: As ``StoreFolder/openOrCreate(_:unlocker:options:)``.
     public static func open(
         _ folder: StoreFolder,
