@@ -72,9 +72,9 @@ final class Device: @unchecked Sendable {
         context.conflictPolicy = delegate?.policy ?? .store
     }
 
-    func table(_ name: String) throws -> SyncTable { try context.table(name) }
+    func table(_ name: String) throws -> SyncTable<Record> { try context.table(name) }
 
-    func tables() throws -> [SyncTable] { try world.settings.tables.map(table) }
+    func tables() throws -> [SyncTable<Record>] { try world.settings.tables.map(table) }
 
     /// A value that no other edit writes.
     func newToken() -> String {
