@@ -42,6 +42,7 @@ struct BackoffProgress: Sendable, Hashable {
     ///   - failure: Names the failure; the wait grows as long as it is the same.
     ///   - backoff: The rule.
     ///   - random: 0 to 1: how much of what may be taken off is.
+    /// - Returns: The time.
     mutating func wait(after failure: String, _ backoff: Backoff, random: Double) -> Duration {
         var wait = min(backoff.first, backoff.longest)
         if let last, last.failure == failure { wait = min(last.duration * max(1, backoff.factor), backoff.longest) }

@@ -112,6 +112,7 @@ public final class SyncSession: Sendable, Observable {
     /// When everything of a source that is kept was last here; nil when it never was, or is not kept.
     ///
     /// - Parameter source: As it was given to ``start(keeping:options:)``.
+    /// - Returns: The time by this device's clock.
     /// - Throws: What reading the store throws.
     public func lastCompletePull(of source: any SyncSource) async throws -> Date? {
         let pull = SessionPull(of: source)

@@ -87,6 +87,7 @@ extension MachineTableTests {
             [
                 "start": "active",
                 "network up": "active, connecting, begin push",
+                "obstacle gone": "active, connecting, begin push",
                 "suspend download": "backingOff 101, without download, wakes 101.0",
                 "suspend": "suspended, without both",
                 "reconnect": "active, connecting, begin push 0 1",
@@ -115,6 +116,7 @@ extension MachineTableTests {
             [
                 "start": "active, connected",
                 "network up": "active, connected, begin push",
+                "obstacle gone": "active, connected, begin push",
                 "network down": "waitingForCredentials, wakes 101.0",
                 "suspend download": "waitingForCredentials, connected, without download, wakes 101.0",
                 "suspend": "suspended, without both",

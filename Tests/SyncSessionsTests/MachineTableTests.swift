@@ -37,6 +37,7 @@ struct MachineTableTests {
         ("wake", .woken),
         ("network up", .network(isThere: true)),
         ("network down", .network(isThere: false)),
+        ("obstacle gone", .obstacleGone),
         ("news of B", .serverChanged(tables: ["B"])),
         ("news", .serverChanged(tables: [])),
         ("ask upload", .asked(.upload)),

@@ -133,7 +133,7 @@ struct SessionDevice {
     let store: any SyncContextDataSource
     let context: SyncContext
     let session: SyncSession
-    let table: SyncTable
+    let table: SyncTable<Record>
     let clock: VirtualClock
     let line: Line
     let reachability: TestReachability

@@ -17,7 +17,7 @@ struct SocketTests {
         let folder: TestFolder
         let store: EncryptedStore
         let context: SyncContext
-        let table: SyncTable
+        let table: SyncTable<Record>
         var session: SyncSession { context.session }
 
         init(_ url: URL, _ transport: any ClientTransport) async throws {

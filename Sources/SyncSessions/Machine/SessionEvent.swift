@@ -10,6 +10,8 @@ enum SessionEvent: Sendable, Hashable {
     case woken
     /// The system says whether there is a network, or that it is another one.
     case network(isThere: Bool)
+    /// What stood in the way on this device is gone.
+    case obstacleGone
     /// The server has news of some tables, or of any.
     case serverChanged(tables: Set<String>)
     /// Somebody wants these directions done now.

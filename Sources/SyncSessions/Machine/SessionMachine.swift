@@ -99,6 +99,7 @@ struct SessionMachine: Sendable, Hashable {
         case .changed: if pushDue == nil { pushDue = now + options.pushDelay }
         case .woken: break
         case .network(let isThere): networkChanged(isThere)
+        case .obstacleGone: endHold()
         case .serverChanged(let tables):
             askPulls(now) { tables.isEmpty || tables.contains($0.table) }
         case .asked(let directions): ask(directions, now)
@@ -224,8 +225,12 @@ struct SessionMachine: Sendable, Hashable {
             isConnected = false
             return
         }
+        endHold()
+    }
+
+    private mutating func endHold() {
         backoff = BackoffProgress()
-        // A time that the server has set is not about the network.
+        // A time that the server has set is about the server.
         if let hold, !hold.isOrdered { self.hold = nil }
     }
 

@@ -48,7 +48,9 @@ extension SyncSession {
 
     /// Tells the machine what has happened, and does what it says.
     ///
-    /// - Parameter change: Changes what else is known in the same step.
+    /// - Parameters:
+    ///   - event: What has happened.
+    ///   - change: Changes what else is known in the same step.
     func send(_ event: SessionEvent, _ change: (inout sending Running) -> Void = { _ in }) {
         var cancelled: [Task<Void, Never>] = []
         var ended: [(Waiter, Bool)] = []
@@ -196,6 +198,10 @@ extension SyncSession {
             (running.isPushing, running.machine.pushDue != nil, running.seen, !running.waiters.isEmpty)
         }
         guard !isPushing else { return }
+        // A store that was locked and tells of changes was unlocked.
+        if let error = running.withLock({ $0.error?.error as? StoreError }), error.code == .locked {
+            send(.obstacleGone)
+        }
         do {
             if !isScheduled, let seen, try await seen.review().hasNewer { send(.changed) }
             if hasWaiters { try await reviewUploads() }
