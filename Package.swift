@@ -266,7 +266,8 @@ var testTargets: [Target] {
             name: "OfflineSyncTests",
             dependencies: [
                 "OfflineSync", "RemoteContract", "SyncContract", "QueryEvaluation", "ReferenceStore", "DatasyncHTTP",
-                "DatasyncEmulator", "EmulatorTransport", "StoreConformance", "SeededNumbers",
+                "DatasyncEmulator", "EmulatorTransport", "StoreConformance", "SeededNumbers", "SQLCipherStore",
+                "SQLCipherStoreTestSupport",
             ]
         ),
         // Several devices with the real engine and a server in memory, under a seeded scheduler and a virtual clock.
