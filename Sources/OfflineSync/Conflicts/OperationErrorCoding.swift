@@ -14,6 +14,7 @@ enum OperationErrorCoding {
         properties.add("description", error.message)
         if let item = error.item { properties.add("item", json: try RecordCoding.object(item)) }
         if let item = error.serverItem { properties.add("serverItem", json: try RecordCoding.object(item)) }
+        if let exchange = error.rawExchange { properties.add("exchange", json: ExchangeCoding.text(exchange)) }
         return Record(
             id: .string(error.id),
             [
@@ -95,6 +96,7 @@ enum OperationErrorCoding {
             serverItem: serverItem,
             isMissingOnServer: isMissing,
             isDeletedOnServer: isMissing || (serverItem?.isDeleted ?? false),
+            rawExchange: node["exchange"].flatMap(ExchangeCoding.exchange),
             editCounter: record["editCounter"]?.int64Value ?? 0
         )
     }
