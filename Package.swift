@@ -167,7 +167,8 @@ let package = Package(
             name: "BenchmarkCommands",
             dependencies: [
                 "SyncContract", "ItemCoding", "SQLCipherStore", "SecretMemory", "OfflineSync", "RemoteContract",
-                "CBenchmarkTwin", "SeededNumbers", "CommandArguments", "DatasyncEmulator",
+                "CBenchmarkTwin", "SeededNumbers", "CommandArguments", "DatasyncEmulator", "DatasyncHTTP",
+                "HTTPTransport",
             ]
         ),
         .executableTarget(
@@ -266,7 +267,8 @@ var testTargets: [Target] {
             name: "OfflineSyncTests",
             dependencies: [
                 "OfflineSync", "RemoteContract", "SyncContract", "QueryEvaluation", "ReferenceStore", "DatasyncHTTP",
-                "DatasyncEmulator", "EmulatorTransport", "StoreConformance", "SeededNumbers",
+                "DatasyncEmulator", "EmulatorTransport", "StoreConformance", "SeededNumbers", "SQLCipherStore",
+                "SQLCipherStoreTestSupport",
             ]
         ),
         // Several devices with the real engine and a server in memory, under a seeded scheduler and a virtual clock.

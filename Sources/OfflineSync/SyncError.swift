@@ -4,6 +4,8 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
+internal import RemoteContract
+
 /// Why the sync engine could not do what was asked.
 ///
 /// Failures of the store reach the caller as the store's own `StoreError`.
@@ -61,6 +63,12 @@ public struct SyncError: Error, Sendable {
         self.message = message
         self.cause = cause
     }
+}
+
+extension SyncError {
+    /// Request and answer as they went over the wire, for support, when the cause knows them; otherwise empty. They may have
+    /// rows in them, so they belong into no log.
+    public var exchange: String { (cause as? RemoteError)?.exchange?.text ?? "" }
 }
 
 extension SyncError: CustomStringConvertible {

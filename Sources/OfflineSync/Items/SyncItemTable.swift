@@ -99,7 +99,7 @@ public struct SyncItemTable<Item: Codable & Identifiable & Sendable>: Sendable w
     }
 
     /// Items are the engine's matter here: what does not fit is its error, not the store's.
-    private static func reportingUnfitItems<Value>(_ body: () throws -> Value) throws -> Value {
+    static func reportingUnfitItems<Value>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()
         } catch let error as StoreError where error.code == .invalidItem {
