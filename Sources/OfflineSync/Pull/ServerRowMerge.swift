@@ -139,7 +139,8 @@ extension ServerRowMerge {
         let names = serverRow.slotNames
         let excluded = excludedSlots(of: names)
         let taken = names.indices.filter { !excluded.contains($0) }
-        var pairs = taken
+        var pairs =
+            taken
             .map { slot in
                 // An undeclared column that is absent disappears.
                 let isShown = shown.contains(names[slot]) || !declaredNames.contains(names[slot])

@@ -2,7 +2,8 @@
 enum JSONNumber {
     static func canContain(_ byte: UInt8) -> Bool {
         switch byte {
-        case 48...57, UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"): true
+        case 48...57, UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"):
+            true
         default: false
         }
     }

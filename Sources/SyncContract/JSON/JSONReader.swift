@@ -226,8 +226,10 @@ package struct JSONReader: Sendable {
 
     private mutating func keyword(_ word: StaticString) throws(JSONError) {
         let end = position + word.utf8CodeUnitCount
-        let isThere = unsafe end <= bytes.count
-            && bytes[position..<end].elementsEqual(UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount))
+        let isThere =
+            unsafe end <= bytes.count
+            && bytes[position..<end]
+                .elementsEqual(UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount))
         guard isThere else { throw failure("a value is missing") }
         position = end
     }

@@ -32,7 +32,8 @@ struct HostileJSON {
     ]
 
     private static let numbers = [
-        "0", "-0", "7", "-12", "123456789012345678901234567890", "1.5", "-0.25e-7", "1E+9", "1e999", "01", "1.", ".5", "-",
+        "0", "-0", "7", "-12", "123456789012345678901234567890", "1.5", "-0.25e-7", "1E+9", "1e999", "01", "1.", ".5",
+        "-",
         "1e", "+1", "1.e5", "1-2", "0x1", "00", "1e+", "1ee5", "--1",
     ]
 
@@ -76,6 +77,8 @@ struct HostileJSON {
     }
 
     private mutating func space(_ bytes: inout [UInt8]) {
-        if generator.next() % 6 == 0 { bytes += Array([" ", "\n", "\t\r ", "\u{A0}"].randomElement(using: &generator)!.utf8) }
+        if generator.next() % 6 == 0 {
+            bytes += Array([" ", "\n", "\t\r ", "\u{A0}"].randomElement(using: &generator)!.utf8)
+        }
     }
 }
