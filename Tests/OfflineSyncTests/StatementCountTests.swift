@@ -24,7 +24,6 @@ struct StatementCountTests {
         let context: SyncContext
         let notes: SyncItemTable<Note>
         let log = StatementLog()
-        let synced = Note(id: "synced")
 
         init() async throws {
             folder = try TestFolder()
@@ -34,7 +33,7 @@ struct StatementCountTests {
             let log = log
             try await store.write { transaction in
                 log.watch(try #require(transaction.backend as? WriteBackend).database())
-                try transaction.upsert([synced], into: todoTable.name)
+                try transaction.upsert([Record(id: "synced", ["text": "milk"])], into: todoTable.name)
             }
             // What is made once, by the first change.
             try await notes.insert(Note(id: "first"))
@@ -52,7 +51,10 @@ struct StatementCountTests {
     func insert() async throws {
         let world = try await World()
         let note = Note(id: "second")
-        let statements = try await world.statements { #expect(try await $0.insert(note) == note) }
+        let statements = try await world.statements { notes in
+            let stored = try await notes.insert(note)
+            #expect(stored == note)
+        }
         #expect(statements.count == 6, "\(statements)")
         await world.store.close()
     }
