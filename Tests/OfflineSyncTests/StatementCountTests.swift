@@ -22,7 +22,7 @@ struct StatementCountTests {
         let folder: TestFolder
         let store: EncryptedStore
         let context: SyncContext
-        let notes: SyncItemTable<Note>
+        let notes: SyncTable<Note>
         let log = StatementLog()
 
         init() async throws {
@@ -41,7 +41,7 @@ struct StatementCountTests {
         }
 
         /// The statements that a closure makes the writing connection run.
-        func statements(_ body: (SyncItemTable<Note>) async throws -> Void) async throws -> [String] {
+        func statements(_ body: (SyncTable<Note>) async throws -> Void) async throws -> [String] {
             try await body(notes)
             return log.take()
         }

@@ -34,7 +34,7 @@ public struct SyncTransaction: ~Copyable, SyncReading {
     // MARK: Reading
 
     /// The item with an id; nil when there is none, which is no error.
-    public mutating func read(_ id: String, in table: SyncTable) throws -> Record? {
+    public mutating func read(_ id: String, in table: SyncTable<Record>) throws -> Record? {
         try context.check(table)
         return try transaction.record(.string(id), in: table.name)
     }
@@ -54,13 +54,13 @@ public struct SyncTransaction: ~Copyable, SyncReading {
     public mutating func insert(
         _ fields: [String: FieldValue],
         id: String? = nil,
-        into table: SyncTable
+        into table: SyncTable<Record>
     ) throws -> Record {
         try add(Record(id: .string(id ?? ItemID.make()), fields), into: table)
     }
 
     /// Inserts many items. As ``SyncTable/insert(_:id:)``; an empty id is replaced by a new UUID.
-    public mutating func insert(contentsOf items: some Sequence<Record>, into table: SyncTable) throws {
+    public mutating func insert(contentsOf items: some Sequence<Record>, into table: SyncTable<Record>) throws {
         let changes = table.changes
         try inBatches(items, into: table) { batch, group, transaction in
             var batch = batch
@@ -76,12 +76,12 @@ public struct SyncTransaction: ~Copyable, SyncReading {
     }
 
     /// Changes an item. As ``SyncTable/update(_:)``.
-    public mutating func update(_ item: Record, in table: SyncTable) throws {
+    public mutating func update(_ item: Record, in table: SyncTable<Record>) throws {
         try change(table) { try $0.update(item, &$1, &$2) }
     }
 
     /// Deletes an item. As ``SyncTable/delete(_:version:)``.
-    public mutating func delete(_ id: String, version: String? = nil, from table: SyncTable) throws {
+    public mutating func delete(_ id: String, version: String? = nil, from table: SyncTable<Record>) throws {
         try change(table) { try $0.delete(.string(id), version: version, &$1, &$2) }
     }
 
@@ -97,13 +97,13 @@ public struct SyncTransaction: ~Copyable, SyncReading {
         return ids.count
     }
 
-    private mutating func add(_ item: Record, into table: SyncTable) throws -> Record {
+    private mutating func add(_ item: Record, into table: SyncTable<Record>) throws -> Record {
         try change(table) { try $0.insert(item, &$1, &$2) }
     }
 
     private mutating func inBatches<Item>(
         _ items: some Sequence<Item>,
-        into table: SyncTable,
+        into table: SyncTable<Record>,
         _ insert: ([Item], inout ChangeGroup, inout StoreTransaction) throws -> Void
     ) throws {
         var batch: [Item] = []
@@ -117,17 +117,17 @@ public struct SyncTransaction: ~Copyable, SyncReading {
     }
 
     /// Takes back a deletion. As ``SyncTable/undoDelete(_:)``.
-    mutating func undoDelete(_ id: String, in table: SyncTable) throws {
+    mutating func undoDelete(_ id: String, in table: SyncTable<Record>) throws {
         try change(table) { try $0.undoDelete(.string(id), &$2) }
     }
 
     /// Gives up what waits for an item. As ``SyncTable/revert(_:)``.
-    mutating func revert(_ id: String, in table: SyncTable) throws {
+    mutating func revert(_ id: String, in table: SyncTable<Record>) throws {
         try change(table) { try $0.revert(.string(id), &$2) }
     }
 
     private mutating func change<Value>(
-        _ table: SyncTable,
+        _ table: SyncTable<Record>,
         _ body: (LocalChanges, inout ChangeGroup, inout StoreTransaction) throws -> Value
     ) throws -> Value {
         try context.check(table)
@@ -153,11 +153,12 @@ public struct SyncTransaction: ~Copyable, SyncReading {
 
 // Items of a type.
 extension SyncTransaction {
-    /// Inserts an item and returns it as stored. As ``SyncItemTable/insert(_:)``.
+    /// Inserts an item and returns it as stored. As ``SyncTable/insert(_:)``.
     @discardableResult
-    public mutating func insert<Item>(_ item: Item, into table: SyncItemTable<Item>) throws -> Item {
+    public mutating func insert<Item: TableItem>(_ item: Item, into table: SyncTable<Item>) throws -> Item
+    where Item.ID == String {
         let coding = coding(of: table)
-        return try SyncItemTable<Item>
+        return try SyncTable<Item>
             .reportingUnfitItems {
                 var record = try coding.encoder.encode(item)
                 if item.id.isEmpty { record.id = .string(ItemID.make()) }
@@ -167,11 +168,11 @@ extension SyncTransaction {
             }
     }
 
-    /// Inserts many items. As ``SyncItemTable/insert(_:)``.
-    public mutating func insert<Item>(
+    /// Inserts many items. As ``SyncTable/insert(_:)``.
+    public mutating func insert<Item: TableItem>(
         contentsOf items: some Sequence<Item>,
-        into table: SyncItemTable<Item>
-    ) throws {
+        into table: SyncTable<Item>
+    ) throws where Item.ID == String {
         let (changes, coding) = (table.table.changes, coding(of: table))
         try inBatches(items, into: table.table) { batch, group, transaction in
             let ids = batch.map { $0.id.isEmpty ? ItemID.make() : $0.id }
@@ -182,7 +183,7 @@ extension SyncTransaction {
                 record.id = .string(ids[index])
                 return record
             }
-            try SyncItemTable<Item>
+            try SyncTable<Item>
                 .reportingUnfitItems {
                     try changes.insert(ids, &group, &transaction, record: record) { index, transaction in
                         if let backend {
@@ -197,20 +198,46 @@ extension SyncTransaction {
         }
     }
 
-    /// Writes all properties of an item. As ``SyncItemTable/update(_:)``.
-    public mutating func update<Item>(_ item: Item, in table: SyncItemTable<Item>) throws {
+    /// Writes all properties of an item. As ``SyncTable/update(_:)``.
+    public mutating func update<Item: TableItem>(_ item: Item, in table: SyncTable<Item>) throws
+    where Item.ID == String {
         let encoder = coding(of: table).encoder
-        try update(SyncItemTable<Item>.reportingUnfitItems { try encoder.encode(item) }, in: table.table)
+        try update(SyncTable<Item>.reportingUnfitItems { try encoder.encode(item) }, in: table.table)
     }
 
-    /// Deletes an item. As ``SyncItemTable/delete(_:)``.
-    public mutating func delete<Item>(_ id: String, from table: SyncItemTable<Item>) throws {
+    /// Changes an item as it is in the transaction. As ``SyncTable/update(_:_:)``.
+    @discardableResult
+    public mutating func update<Item: TableItem>(
+        _ id: String,
+        in table: SyncTable<Item>,
+        _ change: (inout Item) throws -> Void
+    ) throws -> Item where Item.ID == String {
+        guard var item = try read(id, in: table) else {
+            throw SyncError(
+                .invalidAction,
+                "The store has no such item in '\(table.name)'; insert it, or pull it first."
+            )
+        }
+        let (before, itemID) = (try table.encode(item), item.id)
+        try change(&item)
+        guard item.id == itemID else {
+            throw SyncError(.invalidAction, "A change cannot give an item another id; insert one, and delete this one.")
+        }
+        let record = try table.encode(item)
+        guard record != before else { return item }
+        try update(record, in: table.table)
+        return try read(id, in: table) ?? item
+    }
+
+    /// Deletes an item. As ``SyncTable/delete(_:)``.
+    public mutating func delete<Item: TableItem>(_ id: String, from table: SyncTable<Item>) throws
+    where Item.ID == String {
         try delete(id, from: table.table)
     }
 
-    private mutating func coding<Item>(of table: SyncItemTable<Item>) -> ItemCoding {
-        if let coding = codings[table.table.name] { return coding }
-        let definition = table.table.definition
+    private mutating func coding<Item: TableItem>(of table: SyncTable<Item>) -> ItemCoding {
+        if let coding = codings[table.name] { return coding }
+        let definition = table.definition
         let coding = ItemCoding(encoder: RecordEncoder(definition), decoder: RecordDecoder(definition))
         codings[definition.name] = coding
         return coding

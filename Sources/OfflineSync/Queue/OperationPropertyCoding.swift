@@ -16,6 +16,7 @@ struct OperationPropertyCoding {
 
     static func properties(of operation: TableOperation) throws -> [UInt8] {
         let change = operation.change
+        if isPlain(change), operation.unknownOutcome == nil { return plainInsert }
         var properties = JSONWriter()
         properties.add("type", change.kind.rawValue)
         if let item = change.deletedRow { properties.add("item", json: try RecordCoding.object(item)) }
@@ -34,6 +35,12 @@ struct OperationPropertyCoding {
             properties.add("unknown", json: unknown.object)
         }
         return Array(properties.object.utf8)
+    }
+
+    private static func isPlain(_ change: QueuedChange<Record>) -> Bool {
+        change.kind == .insert && !change.wasSent && change.sent.isEmpty && change.base == nil
+            && change.deletedRow == nil && change.replacedKind == nil && !change.restores && !change.isBasedOnOlderRow
+            && !change.isForced && !change.isUndo && !change.asksForRow
     }
 
     func read(_ node: JSONNode, into operation: inout TableOperation) throws {
