@@ -70,7 +70,7 @@ extension Device {
         case .merged:
             var merged = Record(id: .string(error.itemID), ["title": .string(newToken())])
             // There may be no row that it is merged over.
-            if error.item == nil { merged["note"] = .string(newToken()) }
+            if error.item?["note"]?.stringValue == nil { merged["note"] = .string(newToken()) }
             return .keepMerged(merged)
         case .server: return .takeServer
         case .discard: return .discard
