@@ -30,7 +30,7 @@ public final class SyncContext: Sendable {
     ///   - store: The local store.
     ///   - remote: The server.
     ///   - pageSize: How many rows a pull asks for at a time, 1 or more; nil leaves it to the server.
-    ///   - clock: What ``PullOptions/maximumTime`` is measured by.
+    ///   - clock: What ``PullOptions/maximumTime`` is measured by, and how long answers wait to be recorded together.
     public convenience init(
         store: any SyncContextDataSource,
         remote: any SyncRemote,
@@ -46,7 +46,7 @@ public final class SyncContext: Sendable {
     ///   - store: The local store.
     ///   - remote: The server.
     ///   - options: The settings.
-    ///   - clock: What ``PullOptions/maximumTime`` is measured by.
+    ///   - clock: What ``PullOptions/maximumTime`` is measured by, and how long answers wait to be recorded together.
     public init(
         store: any SyncContextDataSource,
         remote: any SyncRemote,
@@ -111,8 +111,9 @@ public final class SyncContext: Sendable {
                 store: store,
                 remote: remote,
                 parallelOperations: parallelOperations,
-                answers: coordination.answers,
-                decisions: PushDecisions(self)
+                coordination: coordination,
+                decisions: PushDecisions(self),
+                clock: clock
             )
             .run(names.isEmpty ? nil : Set(names))
         }

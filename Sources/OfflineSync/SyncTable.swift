@@ -19,6 +19,7 @@ public struct SyncTable: Sendable {
         changes = LocalChanges(
             table: definition,
             schema: context.store.schema,
+            marked: context.coordination.marked,
             writesItems: context.store.handlesSyncTableOperations,
             storesUndeclaredColumns: context.store.capabilities.contains(.unknownColumns),
             idRule: context.remote.idRule

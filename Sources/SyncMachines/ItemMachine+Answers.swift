@@ -60,7 +60,7 @@ extension ItemMachine {
         case .absent: return absent(sent)
         case .hidden: return conflict(nil, sent, .hiddenConflict)
         case .refused(let provesNothingWasDone):
-            if provesNothingWasDone { withdraw(sent) }
+            if provesNothingWasDone { change?.didNotLeave(sent) }
             guard waiting.editCounter == sent.editCounter else { return (.waits, .none) }
             change?.state = .parked
             return (.parked, .none)
@@ -68,16 +68,9 @@ extension ItemMachine {
             change?.hasUnknownOutcome = true
             return (.unknown, .none)
         case .aborted(let provesNothingWasDone):
-            if provesNothingWasDone { withdraw(sent) }
+            if provesNothingWasDone { change?.didNotLeave(sent) }
             return (.waits, .none)
         }
-    }
-
-    /// Forgets the entry that this attempt has added: it was not carried out.
-    private mutating func withdraw(_ sent: RequestUnderWay<Row>) {
-        guard let entry = sent.request.entry, !sent.sentBefore.contains(entry) else { return }
-        change?.sent.removeAll { $0 == entry }
-        if change?.sent.isEmpty == true { change?.wasSent = sent.wasSentBefore }
     }
 
     // MARK: The request was carried out

@@ -45,7 +45,8 @@ final class Device: @unchecked Sendable {
         let context = SyncContext(
             store: SimulatedStore(store: store, life: life, world: world),
             remote: SimulatedRemote(life: life, world: world),
-            pageSize: world.settings.pageSize
+            pageSize: world.settings.pageSize,
+            clock: SimulatedClock(life: life, world: world)
         )
         return (life, context)
     }

@@ -121,6 +121,7 @@ extension SyncContext {
         ConflictResolver(
             table: table,
             schema: store.schema,
+            marked: coordination.marked,
             storesUndeclaredColumns: store.capabilities.contains(.unknownColumns)
         )
     }

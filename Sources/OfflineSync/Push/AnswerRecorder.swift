@@ -14,8 +14,12 @@ struct AnswerRecorder: Sendable {
         var isTaken = false
     }
 
+    /// The operation as it was sent.
+    var operation: TableOperation { inFlight.operation }
+    var number: Int64 { inFlight.operation.id }
+    var itemID: String { inFlight.operation.itemID }
+    var table: TableDefinition { inFlight.table }
     private var sent: TableOperation { inFlight.operation }
-    private var table: TableDefinition { inFlight.table }
 
     func record(
         _ answer: PushAnswer,

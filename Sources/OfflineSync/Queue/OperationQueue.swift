@@ -35,23 +35,22 @@ enum OperationQueue {
         try transaction.record(.int64(number), in: operations).map { try OperationCoding.operation($0, schema) }
     }
 
-    /// The first operation after a number, at most another, that waits to be sent and was made in no group; of
-    /// some tables.
-    static func nextSingle(
+    /// The first operations after a number, at most another, that wait to be sent and were made in no group, as they are
+    /// stored. They are found by their numbers: with the tables in the question the store would sort all that wait.
+    static func singles(
         after number: Int64,
         through last: Int64,
-        of tables: [FieldValue],
-        _ transaction: inout some StoreReading & ~Copyable,
-        _ schema: StoreSchema
-    ) throws -> TableOperation? {
+        limit: Int,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> [Record] {
         let query = Query(operations)
             .filtered(
                 by: Column("id") > .int64(number) && Column("id") <= .int64(last)
-                    && Column("state").isAny(of: TableOperation.sentStates) && Column("table").isAny(of: tables)
-                    && Column("groups") == .null
+                    && Column("state").isAny(of: TableOperation.sentStates) && Column("groups") == .null
             )
             .ordered(by: "id")
-        return try transaction.first(query).map { try OperationCoding.operation($0, schema) }
+            .limited(to: limit)
+        return try transaction.records(query)
     }
 
     /// All operations of declared tables in order, of one table or of all.
@@ -132,12 +131,17 @@ enum OperationQueue {
     }
 
     /// Writes an operation, new or changed.
+    ///
+    /// - Parameter mark: The mark of the push that has it under way; nil leaves that as it is.
     static func save(
         _ operation: TableOperation,
         _ table: TableDefinition,
+        mark: FieldValue? = nil,
         _ transaction: inout StoreTransaction
     ) throws {
-        try transaction.upsert([OperationCoding.record(operation, table)], into: operations)
+        var record = try OperationCoding.record(operation, table)
+        if let mark { record["push"] = mark }
+        try transaction.upsert([record], into: operations)
     }
 
     /// Removes an operation and what the server said about it.
