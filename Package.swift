@@ -167,7 +167,8 @@ let package = Package(
             name: "BenchmarkCommands",
             dependencies: [
                 "SyncContract", "ItemCoding", "SQLCipherStore", "SecretMemory", "OfflineSync", "RemoteContract",
-                "CBenchmarkTwin", "SeededNumbers", "CommandArguments", "DatasyncEmulator",
+                "CBenchmarkTwin", "SeededNumbers", "CommandArguments", "DatasyncEmulator", "DatasyncHTTP",
+                "HTTPTransport",
             ]
         ),
         .executableTarget(

@@ -4,9 +4,10 @@ package import CommandArguments
 package struct BenchmarkCommand: ParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "sealedsync-bench",
-        abstract: "Measures the encrypted store against the same work in C on the same library.",
+        abstract: "Measures the encrypted store and the sync against the same work with nothing around it.",
         subcommands: [
-            StoreCommand.self, GrowthCommand.self, EmulatorCommand.self, CompletionCommand<BenchmarkCommand>.self,
+            StoreCommand.self, SyncCommand.self, GrowthCommand.self, EmulatorCommand.self, ServerCommand.self,
+            CompletionCommand<BenchmarkCommand>.self,
         ]
     )
 

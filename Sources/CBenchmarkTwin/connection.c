@@ -7,9 +7,11 @@
 static const char *const schema =
     "CREATE TABLE Item (id TEXT NOT NULL PRIMARY KEY, text TEXT, complete INTEGER, priority INTEGER, score,"
     " due INTEGER);"
+    "CREATE TABLE TodoItem (id TEXT NOT NULL PRIMARY KEY, text TEXT, complete INTEGER, priority INTEGER, score,"
+    " due INTEGER, updatedAt INTEGER, version TEXT);"
     "CREATE TABLE MS_TableOperations (id INTEGER NOT NULL PRIMARY KEY, \"table\" TEXT, tableKind INTEGER, itemId TEXT,"
     " properties BLOB, itemKey TEXT, baseVersion TEXT, editCounter INTEGER, state INTEGER, attempted INTEGER,"
-    " serverItem BLOB, push INTEGER);"
+    " serverItem BLOB, push INTEGER, groups TEXT);"
     "CREATE INDEX operationsByItem ON MS_TableOperations (\"table\", itemKey, state, push);"
     "CREATE TABLE MS_TableOperationErrors (id TEXT NOT NULL PRIMARY KEY, operationId INTEGER, tableKind INTEGER,"
     " properties BLOB, editCounter INTEGER);"
@@ -76,6 +78,18 @@ static int prepare_all(twin *twin) {
             "INSERT INTO MS_TableOperations (id, \"table\", tableKind, itemId, properties, itemKey, baseVersion,"
             " editCounter, state, attempted, serverItem) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
             &twin->insert_operation);
+    if (code == SQLITE_OK)
+        code = prepare(
+            twin,
+            "UPDATE TodoItem SET text = ?2, complete = ?3, priority = ?4, score = ?5, due = ?6, updatedAt = ?7,"
+            " version = ?8 WHERE id = ?1",
+            &twin->update_synced);
+    if (code == SQLITE_OK)
+        code = prepare(
+            twin,
+            "INSERT INTO TodoItem (id, text, complete, priority, score, due, updatedAt, version)"
+            " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            &twin->insert_synced);
     if (code == SQLITE_OK) code = prepare_read(twin, "WHERE id = ?1", &twin->read_item);
     if (code == SQLITE_OK) code = prepare_read(twin, "WHERE complete = 0 ORDER BY priority, id", &twin->query);
     if (code == SQLITE_OK) code = prepare_read(twin, "ORDER BY id", &twin->scan);
@@ -127,7 +141,7 @@ void twin_close(twin *twin) {
         twin->begin,       twin->begin_writing, twin->commit,           twin->update_item,
         twin->insert_item, twin->update_operation, twin->insert_operation, twin->read_item,
         twin->query,       twin->scan,          twin->delete_items,     twin->waiting,
-        twin->scan_states,
+        twin->scan_states, twin->update_synced, twin->insert_synced,
     };
     for (size_t index = 0; index < sizeof statements / sizeof *statements; index++) sqlite3_finalize(statements[index]);
     sqlite3_close(twin->database);

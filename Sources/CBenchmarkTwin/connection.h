@@ -14,6 +14,8 @@ struct twin {
     sqlite3_stmt *insert_item;
     sqlite3_stmt *update_operation;
     sqlite3_stmt *insert_operation;
+    sqlite3_stmt *update_synced;
+    sqlite3_stmt *insert_synced;
     sqlite3_stmt *read_item;
     sqlite3_stmt *query;
     sqlite3_stmt *scan;

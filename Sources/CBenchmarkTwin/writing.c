@@ -65,6 +65,51 @@ int twin_write_with_operations(twin *twin, const twin_item *items, const twin_op
     return SQLITE_OK;
 }
 
+static int upsert_synced(twin *twin, const twin_item *item, const twin_synced_item *server) {
+    sqlite3_stmt *const statements[] = {twin->update_synced, twin->insert_synced};
+    for (int attempt = 0; attempt < 2; attempt++) {
+        sqlite3_stmt *statement = statements[attempt];
+        bind_item(statement, item);
+        if (server != 0) {
+            sqlite3_bind_int64(statement, 7, server->updated_at);
+            bind_text(statement, 8, server->version);
+        } else {
+            sqlite3_bind_null(statement, 7);
+            sqlite3_bind_null(statement, 8);
+        }
+        const int code = twin_run(statement);
+        if (code != SQLITE_OK || sqlite3_changes(twin->database) > 0) return code;
+    }
+    return SQLITE_INTERNAL;
+}
+
+int twin_upsert_synced(twin *twin, const twin_synced_item *items, int64_t count, int64_t page) {
+    for (int64_t first = 0; first < count; first += page) {
+        int code = twin_run(twin->begin_writing);
+        const int64_t end = first + page < count ? first + page : count;
+        for (int64_t index = first; code == SQLITE_OK && index < end; index++)
+            code = upsert_synced(twin, &items[index].item, items + index);
+        if (code == SQLITE_OK) code = twin_run(twin->commit);
+        if (code != SQLITE_OK) return code;
+    }
+    return SQLITE_OK;
+}
+
+int twin_change(
+    twin *twin, const twin_item *items, const twin_operation *operations, int64_t count, int64_t page) {
+    for (int64_t first = 0; first < count; first += page) {
+        int code = twin_run(twin->begin_writing);
+        const int64_t end = first + page < count ? first + page : count;
+        for (int64_t index = first; code == SQLITE_OK && index < end; index++) {
+            code = upsert_synced(twin, items + index, 0);
+            if (code == SQLITE_OK) code = upsert_operation(twin, operations + index);
+        }
+        if (code == SQLITE_OK) code = twin_run(twin->commit);
+        if (code != SQLITE_OK) return code;
+    }
+    return SQLITE_OK;
+}
+
 int twin_delete(twin *twin, int64_t *deleted) {
     int code = twin_run(twin->begin_writing);
     if (code == SQLITE_OK) code = twin_run(twin->delete_items);

@@ -67,6 +67,10 @@ public struct RemoteError: Error, Sendable {
     /// The error underneath, when there is one.
     public let cause: (any Error)?
 
+    /// The request and its answer as they went over the wire, for support; nil when nothing was sent, and in a remote that
+    /// leaves this out. Never part of the message.
+    public let exchange: RemoteExchange?
+
     /// Creates an error.
     public init(
         _ code: Code,
@@ -74,7 +78,8 @@ public struct RemoteError: Error, Sendable {
         status: Int? = nil,
         serverRecord: Record? = nil,
         retryAfter: Duration? = nil,
-        cause: (any Error)? = nil
+        cause: (any Error)? = nil,
+        exchange: RemoteExchange? = nil
     ) {
         self.code = code
         self.message = message
@@ -82,11 +87,12 @@ public struct RemoteError: Error, Sendable {
         self.serverRecord = serverRecord
         self.retryAfter = retryAfter
         self.cause = cause
+        self.exchange = exchange
     }
 }
 
 extension RemoteError: CustomStringConvertible {
-    /// Code, status, message and cause; never the row.
+    /// Code, status, message and cause; never the row or the exchange.
     public var description: String {
         "\(code)" + (status.map { " (HTTP \($0))" } ?? "") + ": \(message)" + (cause.map { " (\($0))" } ?? "")
     }

@@ -126,6 +126,11 @@ struct TodoTests {
             #expect(list[0]["id"] as? String == "a")
             #expect((list[0]["mine"] as? [String: Any])?["text"] as? String == "mine")
             #expect((list[0]["server"] as? [String: Any])?["text"] as? String == "theirs")
+            let request = try #require(list[0]["request"] as? [String: Any])
+            #expect(
+                request["path"] as? String == "/tables/TodoItem/a" && [409, 412].contains(request["status"] as? Int)
+            )
+            #expect(Set(request.keys) == ["method", "path", "status"], "what was exchanged is told without content")
 
             try await laptop.json("resolve", "a", row.choice)
             #expect(try await laptop.json("sync")["conflicts"] as? Int == 0)

@@ -45,6 +45,25 @@ final class Twin {
         )
     }
 
+    func upsert(_ items: SyncedArray, page: Int) throws {
+        try Self.check(
+            unsafe twin_upsert_synced(pointer, items.items.baseAddress, Int64(items.items.count), Int64(page))
+        )
+    }
+
+    /// Inserts items, each with its operation.
+    func change(_ arrays: TwinArrays, page: Int) throws {
+        try Self.check(
+            unsafe twin_change(
+                pointer,
+                arrays.items.baseAddress,
+                arrays.operations.baseAddress,
+                Int64(arrays.count),
+                Int64(page)
+            )
+        )
+    }
+
     func readByID(_ arrays: TwinArrays, count: Int, inOneTransaction: Bool) throws -> Int {
         try counting { found in
             unsafe twin_read_by_id(pointer, arrays.items.baseAddress, Int64(count), inOneTransaction, &found)

@@ -20,6 +20,13 @@ typedef struct {
     int64_t due;
 } twin_item;
 
+/// A row of the table `TodoItem`, as the server has it.
+typedef struct {
+    twin_item item;
+    int64_t updated_at;
+    twin_text version;
+} twin_synced_item;
+
 /// A row of the table of operations.
 typedef struct {
     int64_t id;
@@ -46,6 +53,13 @@ int twin_upsert(twin *twin, const twin_item *items, int64_t count, int64_t page)
 
 /// Writes one item and one operation in each transaction.
 int twin_write_with_operations(twin *twin, const twin_item *items, const twin_operation *operations, int64_t count);
+
+/// Writes items of the server with UPDATE, then INSERT when nothing changed, in transactions of so many rows each.
+int twin_upsert_synced(twin *twin, const twin_synced_item *items, int64_t count, int64_t page);
+
+/// Writes items that the server does not have, each with its operation, in transactions of so many items each.
+int twin_change(
+    twin *twin, const twin_item *items, const twin_operation *operations, int64_t count, int64_t page);
 
 /// Reads items by id, in one transaction or in one each, every column; counts those found.
 int twin_read_by_id(twin *twin, const twin_item *items, int64_t count, bool in_one_transaction, int64_t *found);

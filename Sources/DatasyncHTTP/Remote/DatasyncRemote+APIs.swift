@@ -4,12 +4,7 @@ public import RemoteContract
 extension DatasyncRemote {
     /// Calls a custom API of the service; see ``RemoteContract/OnlineRemote/invokeAPI(_:)``.
     public func invokeAPI(_ call: APICall) async throws -> APIAnswer {
-        let response: ServerResponse
-        do {
-            response = try await exchangeOrBreak(try endpoint.httpRequest(call, version: wire.version))
-        } catch let error as TransportError {
-            throw RemoteError(error)
-        }
+        let response = try await exchange(try endpoint.httpRequest(call, version: wire.version))
         guard (200...299).contains(response.status) else { throw response.failure(api: call.name) }
         return APIAnswer(
             status: response.status,
@@ -39,7 +34,8 @@ extension ServerResponse {
             code,
             text.last.map { ".?!".contains($0) } ?? false ? text : text + ".",
             status: status,
-            retryAfter: retryAfter
+            retryAfter: retryAfter,
+            exchange: exchange
         )
     }
 }

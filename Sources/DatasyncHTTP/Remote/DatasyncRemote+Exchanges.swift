@@ -3,19 +3,26 @@ internal import RemoteContract
 
 extension DatasyncRemote {
     /// Sends one request and returns the answer, whatever its status.
-    func exchange(_ request: WireRequest) async throws -> ServerResponse {
+    func exchange(_ request: WireRequest) async throws -> ServerResponse { try await exchange(httpRequest(request)) }
+
+    /// Sends a request that has an address and returns the answer, whatever its status.
+    func exchange(_ request: HTTPRequest) async throws -> ServerResponse {
         do {
             return try await exchangeOrBreak(request)
         } catch let error as TransportError {
-            throw RemoteError(error)
+            throw RemoteError(error, of: request)
         }
     }
 
     /// As ``exchange(_:)``, but leaves an exchange that came to nothing to the caller, as a `TransportError`.
     func exchangeOrBreak(_ request: WireRequest) async throws -> ServerResponse {
+        try await exchangeOrBreak(httpRequest(request))
+    }
+
+    private func httpRequest(_ request: WireRequest) throws(RemoteError) -> HTTPRequest {
         var http = try endpoint.httpRequest(request, version: wire.version)
         http.body = request.body.map { Array($0.utf8) }
-        return try await exchangeOrBreak(http)
+        return http
     }
 
     /// Sends a request that has an address, and once more with another token when the server refuses the one it had.
@@ -62,7 +69,8 @@ extension DatasyncRemote {
             fields: response.headerFields,
             body: response.body,
             server: endpoint.authority,
-            duration: now() - start
+            duration: now() - start,
+            request: request
         )
     }
 

@@ -27,7 +27,7 @@ extension DatasyncRemote {
         }
         let response = try await exchange(change)
         guard response.mapping == .gone else { return try await written(record, in: table, by: response) }
-        return try await restoreByPatch(record, in: table, version: version, afterStatus: response.status)
+        return try await restoreByPatch(record, in: table, version: version, after: response)
     }
 
     /// Brings a row back by PATCH, with all its columns when the server takes them: then what was deleted is never seen
@@ -36,7 +36,7 @@ extension DatasyncRemote {
         _ record: Record,
         in table: TableDefinition,
         version: String?,
-        afterStatus status: Int
+        after refusal: ServerResponse
     ) async throws -> Record {
         let id = try record.serverID(in: table)
         let response = try await exchange(try wire.restoringChange(record, in: table, version: version))
@@ -44,7 +44,7 @@ extension DatasyncRemote {
         switch response.status {
         case 404, 405, 501:
             // This server knows no PATCH either.
-            throw try await conflictByLookup(id, in: table, status: status)
+            throw try await conflictByLookup(id, in: table, by: refusal)
         case 400, 500:
             // The server does not take a column, or a null. Nothing was changed.
             let undelete = WireRequest(

@@ -19,7 +19,7 @@ extension DatasyncRemote {
             return row
         case .conflict, .gone:
             // Which row is in the way is not known: this one has no id yet.
-            throw conflict(with: nil, in: table, status: response.status)
+            throw conflict(with: nil, in: table, by: response)
         case .failure: throw response.failure(table: table.name)
         }
     }
@@ -35,7 +35,8 @@ extension DatasyncRemote {
                     + " it once more each time it is sent; declare the table with assignsIDs, or let the server keep the"
                     + " ids of new rows.",
                 status: response.status,
-                serverRecord: row
+                serverRecord: row,
+                exchange: response.exchange
             )
         }
         return try await written(record, in: table, by: response)
@@ -60,7 +61,7 @@ extension DatasyncRemote {
                 in: table
             )
         // Protocol 2 changes deleted rows, which then stay deleted.
-        guard !row.isDeleted else { throw conflict(with: row, in: table, status: 200) }
+        guard !row.isDeleted else { throw conflict(with: row, in: table, by: nil, status: 200) }
         return row
     }
 
@@ -96,7 +97,7 @@ extension DatasyncRemote {
                 row = try await self.record(id, in: table)
             }
             guard let row else { return unconfirmed }
-            guard row.isDeleted else { throw conflict(with: row, in: table, status: response.status) }
+            guard row.isDeleted else { throw conflict(with: row, in: table, by: response) }
             return (.confirmed, row)
         case .failure: throw response.failure(table: table.name)
         }
@@ -130,7 +131,8 @@ extension DatasyncRemote {
                 .notFound,
                 "\(endpoint.address(of: request)) has no table of a Datasync service; check the address and the"
                     + " table's name.",
-                status: response.status
+                status: response.status,
+                exchange: response.exchange
             )
         }
     }
@@ -151,14 +153,14 @@ extension DatasyncRemote {
             return row
         case .conflict:
             if let row = reader.conflictingRow(id, in: response) {
-                throw conflict(with: row, in: table, status: response.status)
+                throw conflict(with: row, in: table, by: response)
             }
-            throw try await conflictByLookup(id, in: table, status: response.status)
-        case .gone: throw try await conflictByLookup(id, in: table, status: response.status)
+            throw try await conflictByLookup(id, in: table, by: response)
+        case .gone: throw try await conflictByLookup(id, in: table, by: response)
         case .failure(.notFound) where wire.hidesDeletedRows:
             // It may be deleted: then the app decides about the deletion, and once.
             guard let row = try await self.record(id, in: table) else { throw response.failure(table: table.name) }
-            throw conflict(with: row, in: table, status: response.status)
+            throw conflict(with: row, in: table, by: response)
         case .failure: throw response.failure(table: table.name)
         }
     }
@@ -170,19 +172,20 @@ extension DatasyncRemote {
     func conflictByLookup(
         _ id: String,
         in table: TableDefinition,
-        status: Int
+        by response: ServerResponse
     ) async throws -> RemoteError {
         do {
-            return conflict(with: try await self.record(id, in: table), in: table, status: status)
+            return conflict(with: try await self.record(id, in: table), in: table, by: response)
         } catch let error as RemoteError where error.code == .refused || error.code == .invalidResponse {
-            return conflict(with: nil, in: table, status: status, cause: error)
+            return conflict(with: nil, in: table, by: response, cause: error)
         }
     }
 
     func conflict(
         with row: Record?,
         in table: TableDefinition,
-        status: Int,
+        by response: ServerResponse?,
+        status: Int? = nil,
         cause: (any Error)? = nil
     ) -> RemoteError {
         let reason =
@@ -194,9 +197,10 @@ extension DatasyncRemote {
         return RemoteError(
             .conflict,
             "\(endpoint.authority) \(reason); resolve the conflict.",
-            status: status,
+            status: status ?? response?.status,
             serverRecord: row,
-            cause: cause
+            cause: cause,
+            exchange: response?.exchange
         )
     }
 }

@@ -21,7 +21,7 @@ extension DatasyncRemote {
         let isHidden = response.mapping == .gone || wire.hidesDeletedRows && response.mapping == .failure(.notFound)
         let row =
             isHidden
-            ? try await restoreHidden(record, in: table, version: version, afterStatus: response.status)
+            ? try await restoreHidden(record, in: table, version: version, after: response)
             : try await written(record, in: table, by: response)
         return try await tombstone(of: row, in: table)
     }
@@ -33,11 +33,11 @@ extension DatasyncRemote {
         _ record: Record,
         in table: TableDefinition,
         version: String,
-        afterStatus status: Int
+        after refusal: ServerResponse
     ) async throws -> Record {
         do {
             return wire.replacesWholeRows
-                ? try await restoreByPatch(record, in: table, version: version, afterStatus: status)
+                ? try await restoreByPatch(record, in: table, version: version, after: refusal)
                 : try await restore(record, in: table, version: version)
         } catch let error as RemoteError where error.code == .conflict {
             guard let row = error.serverRecord, row.isDeleted, row.version == version else { throw error }
@@ -56,7 +56,7 @@ extension DatasyncRemote {
             return deletion.tombstone
         }
         // Somebody else was faster.
-        guard found.isDeleted else { throw conflict(with: found, in: table, status: 412) }
+        guard found.isDeleted else { throw conflict(with: found, in: table, by: nil, status: 412) }
         return found
     }
 }

@@ -3,7 +3,11 @@ internal import RemoteContract
 
 extension RemoteError {
     /// What a failure of the transport means to the engine.
-    init(_ error: TransportError) {
+    ///
+    /// - Parameters:
+    ///   - error: The failure.
+    ///   - request: What was to be sent, where it is told for support.
+    init(_ error: TransportError, of request: HTTPRequest? = nil) {
         let code: Code =
             switch error.code {
             case .invalidRequest: .invalidRequest
@@ -12,7 +16,12 @@ extension RemoteError {
             case .invalidResponse: .notTheService
             default: .unreachable
             }
-        self.init(code, error.message, cause: error.cause)
+        self.init(
+            code,
+            error.message,
+            cause: error.cause,
+            exchange: error.code == .invalidRequest ? nil : request.map { RemoteExchange($0) }
+        )
     }
 }
 

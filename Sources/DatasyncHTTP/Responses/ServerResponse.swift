@@ -12,6 +12,8 @@ struct ServerResponse: Sendable {
     var server: String
     /// How long the request took, from before it was sent until its answer was there.
     var duration = Duration.zero
+    /// What was asked, with its credentials.
+    var request: HTTPRequest?
 
     /// What the answer means. A page for browsers that says yes, or that there is no such row, comes from something in front
     /// of the service, or from a service that was stopped: it says nothing about the row, and must not pass for a deletion.
@@ -79,7 +81,8 @@ struct ServerResponse: Sendable {
             isForeign ? .notTheService : .invalidResponse,
             Self.sentence("The answer of \(server) \(problem)"),
             status: status,
-            cause: cause
+            cause: cause,
+            exchange: exchange
         )
     }
 
@@ -96,7 +99,8 @@ struct ServerResponse: Sendable {
             code,
             Self.sentence(explanation(of: code, table: table) + serverText),
             status: status,
-            retryAfter: retryAfter
+            retryAfter: retryAfter,
+            exchange: exchange
         )
     }
 

@@ -15,6 +15,7 @@ enum OperationErrorCoding {
         let coding = RecordCoding(table)
         if let item = error.item { properties.add("item", json: try coding.object(item)) }
         if let item = error.serverItem { properties.add("serverItem", json: try coding.object(item)) }
+        if let exchange = error.rawExchange { properties.add("exchange", json: ExchangeCoding.text(exchange)) }
         return Record(
             id: .string(error.id),
             [
@@ -96,6 +97,7 @@ enum OperationErrorCoding {
             serverItem: serverItem,
             isMissingOnServer: isMissing,
             isDeletedOnServer: isMissing || (serverItem?.isDeleted ?? false),
+            rawExchange: node["exchange"].flatMap(ExchangeCoding.exchange),
             editCounter: record["editCounter"]?.int64Value ?? 0
         )
     }

@@ -4,10 +4,12 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
+public import RemoteContract
+
 /// What the server said about a local change that it did not take: a conflict, or a refusal. Stored until it is resolved
 /// or the item changes.
 ///
-/// Items are untyped rows, or of the type of the table that was asked: see ``SyncItemTable/operationErrors()``.
+/// Items are untyped rows, or of the type of the table that was asked: see ``SyncTable/operationErrors()``.
 public struct TableOperationError<Item: Sendable>: Error, Sendable, Identifiable {
     /// The id of this error, a UUID.
     public let id: String
@@ -48,8 +50,22 @@ public struct TableOperationError<Item: Sendable>: Error, Sendable, Identifiable
     /// Whether the server said that the row is deleted there, or that it has none.
     public let isDeletedOnServer: Bool
 
+    /// The request that was not taken and its answer, for support, without secrets: see ``exchange``. Nil where nothing
+    /// was sent, where it was a look at the row that found the conflict, and with a remote that does not tell.
+    ///
+    /// It is stored with this error, and leaves with it.
+    public let rawExchange: RemoteExchange?
+
     /// The operation's edit counter when it was sent.
     let editCounter: Int64
+}
+
+extension TableOperationError {
+    /// Request and answer as they went over the wire, for support: method, path, header fields, status and bodies, without
+    /// secrets; empty when ``rawExchange`` is nil.
+    ///
+    /// The bodies are rows, so this belongs into no log: ``rawExchange`` describes itself without them.
+    public var exchange: String { rawExchange?.text ?? "" }
 }
 
 extension TableOperationError {
@@ -69,13 +85,14 @@ extension TableOperationError {
             baseItem: baseItem.flatMap(transform),
             isMissingOnServer: isMissingOnServer,
             isDeletedOnServer: isDeletedOnServer,
+            rawExchange: rawExchange,
             editCounter: editCounter
         )
     }
 }
 
 extension TableOperationError: CustomStringConvertible {
-    /// Kind, table and what the server said; never the items.
+    /// Kind, table and what the server said; never the items or the exchange.
     public var description: String {
         "\(kind) in '\(table)' \(isConflict ? "is in conflict" : "was refused")"
             + (status.map { " (HTTP \($0))" } ?? "") + ": \(message)"

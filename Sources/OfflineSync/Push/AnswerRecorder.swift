@@ -112,9 +112,9 @@ struct AnswerRecorder: Sendable {
         _ transaction: inout StoreTransaction
     ) throws {
         switch outcome {
-        case .conflict(let shown): try store(conflict(shown, answer.error?.status), current, &transaction)
+        case .conflict(let shown): try store(conflict(shown, answer.error), current, &transaction)
         case .hiddenConflict:
-            let error = error("the item was changed on the server, which does not show it", answer.error?.status)
+            let error = error("the item was changed on the server, which does not show it", answer.error)
             try store(error, current, &transaction)
         case .parked: try store(refusal(answer.error), current, &transaction)
         case .unknown where current.editCounter == sent.editCounter:
@@ -123,22 +123,22 @@ struct AnswerRecorder: Sendable {
         }
     }
 
-    private func conflict(_ shown: Record?, _ status: Int?) -> TableOperationError<Record> {
-        guard let shown else { return error("the server has no such item any more", status, isMissing: true) }
+    private func conflict(_ shown: Record?, _ refusal: RemoteError?) -> TableOperationError<Record> {
+        guard let shown else { return error("the server has no such item any more", refusal, isMissing: true) }
         return error(
             shown.isDeleted ? "the item was deleted on the server" : "the item was changed on the server",
-            status,
+            refusal,
             serverItem: shown
         )
     }
 
     private func refusal(_ refusal: RemoteError?) -> TableOperationError<Record> {
-        error(refusal?.message ?? "", refusal?.status, isConflict: false)
+        error(refusal?.message ?? "", refusal, isConflict: false)
     }
 
     private func error(
         _ message: String,
-        _ status: Int?,
+        _ refusal: RemoteError?,
         isConflict: Bool = true,
         isMissing: Bool = false,
         serverItem: Record? = nil
@@ -150,12 +150,13 @@ struct AnswerRecorder: Sendable {
             itemID: sent.itemID,
             kind: sent.kind,
             isConflict: isConflict,
-            status: status,
+            status: refusal?.status,
             message: message,
             item: inFlight.underWay?.request.row ?? sent.deletedItem,
             serverItem: serverItem,
             isMissingOnServer: isMissing,
             isDeletedOnServer: isMissing || (serverItem?.isDeleted ?? false),
+            rawExchange: refusal?.exchange,
             editCounter: sent.editCounter
         )
     }

@@ -18,7 +18,9 @@ struct TodoConflicts: ToolCommand {
         let answer = Answer(
             conflicts: errors.filter(\.isConflict).map(Conflict.init),
             failures: errors.filter { !$0.isConflict }
-                .map { Refusal(id: $0.itemID, status: $0.status, message: $0.message) }
+                .map {
+                    Refusal(id: $0.itemID, status: $0.status, message: $0.message, request: .init($0.rawExchange))
+                }
         )
         if json { return try Console.write(json: answer) }
         if errors.isEmpty { return Console.write("no conflicts") }
@@ -26,12 +28,14 @@ struct TodoConflicts: ToolCommand {
             Console.write("\(TextTable.printable(conflict.id, atMost: 60)): \(conflict.message)")
             Console.write("  mine    \(conflict.mine.summary)")
             Console.write("  server  \(conflict.server?.summary ?? "has no such to-do")")
+            if let request = conflict.request { Console.write("  request \(request.summary)") }
         }
         for refusal in answer.failures {
             Console.write(
                 "\(TextTable.printable(refusal.id, atMost: 60)): refused: \(refusal.message)"
                     + (refusal.status.map { " (HTTP \($0))" } ?? "")
             )
+            if let request = refusal.request { Console.write("  request \(request.summary)") }
         }
         Console.write("next: sealedsync todo resolve ID --keep-mine|--take-server|--discard --store \(options.store)")
     }
@@ -47,6 +51,7 @@ struct TodoConflicts: ToolCommand {
         var message: String
         var mine: TodoSide
         var server: TodoSide?
+        var request: TodoRequest?
 
         init(_ error: TableOperationError<Record>) {
             id = error.itemID
@@ -54,6 +59,7 @@ struct TodoConflicts: ToolCommand {
             message = error.message
             mine = TodoSide(error.item ?? Record(id: .string(error.itemID)), isDeleted: error.kind == .delete)
             server = error.serverItem.map { TodoSide($0, isDeleted: $0.isDeleted) }
+            request = TodoRequest(error.rawExchange)
         }
     }
 
@@ -61,7 +67,24 @@ struct TodoConflicts: ToolCommand {
         var id: String
         var status: Int?
         var message: String
+        var request: TodoRequest?
     }
+}
+
+/// What was asked when the server did not take a change, without its content.
+private struct TodoRequest: Encodable {
+    var method: String
+    var path: String
+    var status: Int?
+
+    /// Nil where it is not known.
+    init?(_ exchange: RemoteExchange?) {
+        guard let exchange else { return nil }
+        (method, path, status) = (exchange.method, exchange.barePath, exchange.status)
+    }
+
+    /// For a person.
+    var summary: String { "\(method) \(path): " + (status.map { "HTTP \($0)" } ?? "no answer") }
 }
 
 /// `todo resolve`
