@@ -36,9 +36,10 @@ struct PushWindow {
         operations = prepared[...]
         unsent = []
         let now = elapsed()
-        if isFull, now - begin < Self.time.least { size = min(2 * size, Self.most) }
-        if isFull, now - begin > Self.time.most { size = max(size / 2, smallest) }
+        let (time, wasFull) = (now - begin, isFull)
         (begin, isFull) = (now, prepared.count >= size)
+        if wasFull, time < Self.time.least { size = min(2 * size, Self.most) }
+        if wasFull, time > Self.time.most { size = max(size / 2, smallest) }
     }
 
     /// Takes note that an operation which was taken out did not leave.
