@@ -129,10 +129,12 @@ actor AnswerRecording {
     }
 
     private func finish(_ entry: Entry, _ result: AnswerRecorder.Result) {
-        marks.answered(entry.recorder.number)
+        let operation = entry.recorder.operation
+        marks.answered(operation.id)
+        if result.isAnswer { answers.outstanding.answered(operation.id, through: operation.editCounter) }
         if result.isTaken {
             takenCount += 1
-            decisions.context?.events.send(.operationTaken(entry.recorder.operation))
+            decisions.context?.events.send(.operationTaken(operation))
         }
         entry.continuation?.resume(returning: result)
     }
