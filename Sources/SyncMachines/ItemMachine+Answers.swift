@@ -60,7 +60,7 @@ extension ItemMachine {
         case .absent: return absent(sent)
         case .hidden: return conflict(nil, sent, .hiddenConflict)
         case .refused(let provesNothingWasDone):
-            if provesNothingWasDone { change?.didNotLeave(sent) }
+            if provesNothingWasDone { withdraw(sent) }
             guard waiting.editCounter == sent.editCounter else { return (.waits, .none) }
             change?.state = .parked
             return (.parked, .none)
@@ -68,9 +68,16 @@ extension ItemMachine {
             change?.hasUnknownOutcome = true
             return (.unknown, .none)
         case .aborted(let provesNothingWasDone):
-            if provesNothingWasDone { change?.didNotLeave(sent) }
+            if provesNothingWasDone { withdraw(sent) }
             return (.waits, .none)
         }
+    }
+
+    /// Forgets the entry that this attempt has added: it was not carried out. A row that is made as a deleted one may have
+    /// been made, and only its deletion refused.
+    private mutating func withdraw(_ sent: RequestUnderWay<Row>) {
+        if case .tombstone(_, version: nil) = sent.request { return }
+        change?.didNotLeave(sent)
     }
 
     // MARK: The request was carried out
@@ -145,6 +152,7 @@ extension ItemMachine {
             change?.hasUnknownOutcome = true
             return (.again(.notDone), .none)
         }
+        memory.wentOver(shown.version, from: waiting.baseVersion)
         waiting.rebase(onto: shown)
         guard waiting.kind != .delete else {
             change = waiting
@@ -267,6 +275,7 @@ extension ItemMachine {
             entry.kind == .fill && entry.content.map { comparison.wrote($0, shown) } ?? false
         }
         if isFilledHere, !waiting.isBasedOnOlderRow {
+            memory.wentOver(shown.version, from: waiting.baseVersion)
             let (_, effect) = goOver(shown)
             let isFilled = row.map { comparison.wrote($0, shown) } ?? false
             return (.again(isFilled ? .tombstoneFilled(editCounter: waiting.editCounter) : .done), effect)
