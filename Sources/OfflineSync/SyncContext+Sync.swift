@@ -1,16 +1,22 @@
 public import SyncContract
 
 extension SyncContext {
-    /// Sends what waits, then brings what changed in all tables of the schema.
+    /// Sends what waits, then brings what changed in all tables of the schema. With ``SyncOptions/order`` `pullFirst` it is
+    /// the other way round.
     ///
     /// What the server did not take is stored, named in the report, and does not stop the pull.
     ///
     /// - Returns: What was sent, and what came.
     /// - Throws: As ``push(_:)`` and ``pull(_:_:options:)``. What was done before stays.
     public func sync() async throws -> SyncReport {
+        let tables = try store.schema.tables.map { try table($0.name) }
+        guard order != .pullFirst else {
+            let pull = try await pull(tables, .init())
+            return SyncReport(push: pull.push ?? PushReport(), pull: pull)
+        }
         let push = try await push()
         do {
-            let pull = try await pull(try store.schema.tables.map { try table($0.name) }, .init(order: .pullOnly))
+            let pull = try await pull(tables, .init(order: .pullOnly))
             return SyncReport(push: push, pull: pull)
         } catch var error as SyncError {
             // What was sent has arrived, whatever became of the rest.

@@ -14,7 +14,10 @@ public final class SyncContext: Sendable {
     public let store: any SyncContextDataSource
 
     let remote: any SyncRemote
+    /// Whether there is a server.
+    private let hasRemote: Bool
     let pageSize: Int?
+    let order: PullOptions.Order
     let clock: any Clock<Duration>
     private let parallelOperations: Int
     let coordination: SyncCoordination
@@ -24,59 +27,83 @@ public final class SyncContext: Sendable {
     /// What happens in the engine, as it happens.
     public let events: SyncEvents
 
-    /// Creates a context.
+    /// Creates a context over any store.
     ///
     /// - Parameters:
     ///   - store: The local store.
-    ///   - remote: The server.
-    ///   - pageSize: How many rows a pull asks for at a time, 1 or more; nil leaves it to the server.
-    ///   - clock: What ``PullOptions/maximumTime`` is measured by.
-    public convenience init(
-        store: any SyncContextDataSource,
-        remote: any SyncRemote,
-        pageSize: Int? = nil,
-        clock: any Clock<Duration> = ContinuousClock()
-    ) {
-        self.init(store: store, remote: remote, options: SyncOptions(pageSize: pageSize), clock: clock)
-    }
-
-    /// Creates a context with settings.
-    ///
-    /// - Parameters:
-    ///   - store: The local store.
-    ///   - remote: The server.
+    ///   - remote: The server. Without one nothing is sent: changes wait until the store has a context with a server, for
+    ///     ever if need be.
     ///   - options: The settings.
     ///   - clock: What ``PullOptions/maximumTime`` is measured by.
     public init(
         store: any SyncContextDataSource,
-        remote: any SyncRemote,
-        options: SyncOptions,
+        remote: (any SyncRemote)? = nil,
+        options: SyncOptions = .init(),
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         events = SyncEvents(log: options.log)
         self.store = store
         self.clock = clock
         coordination = .of(store)
-        self.remote = remote
+        hasRemote = remote != nil
+        self.remote = remote ?? UnavailableRemote(RemoteError(.unreachable, "This context has no server."))
         pageSize = options.pageSize.map { max(1, $0) }
+        order = options.order
         parallelOperations = options.parallelOperations
+    }
+
+    /// Creates a context whose pulls ask for so many rows at a time; nil leaves it to the server. Otherwise as
+    /// ``init(store:remote:options:clock:)``.
+    public convenience init(
+        store: any SyncContextDataSource,
+        remote: any SyncRemote,
+        pageSize: Int?,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.init(store: store, remote: remote, options: SyncOptions(pageSize: pageSize), clock: clock)
+    }
+
+    /// Refuses what wants a server. Nothing may be remembered as sent that never was.
+    func checkRemote() throws(SyncError) {
+        guard hasRemote else {
+            throw SyncError(
+                .unsupported,
+                "This context has no server; open the store with one to sync. Changes wait until then."
+            )
+        }
     }
 
     /// A table by name, with untyped records.
     ///
     /// - Throws: `StoreError` with code `tableNotFound` when the store's schema does not declare it.
-    public func table(_ name: String) throws -> SyncTable {
-        guard let definition = store.schema.tables.first(where: { $0.name == name }) else {
-            throw StoreError.tableNotFound(name)
-        }
-        return SyncTable(context: self, definition: definition)
+    public func table(_ name: String) throws -> SyncTable<Record> {
+        SyncTable(context: self, definition: try definition(of: name))
     }
 
     /// A table by name, with items of a `Codable` type.
     ///
     /// - Throws: `StoreError` with code `tableNotFound` when the store's schema does not declare it.
-    public func table<Item>(_ name: String, of type: Item.Type = Item.self) throws -> SyncItemTable<Item> {
-        SyncItemTable(table: try table(name))
+    public func table<Item: TableItem>(
+        _ name: String,
+        of type: Item.Type = Item.self
+    ) throws -> SyncTable<Item> where Item.ID == String {
+        SyncTable(context: self, definition: try definition(of: name))
+    }
+
+    /// The table of a `Codable` type, which has the name of the type.
+    ///
+    /// - Throws: `StoreError` with code `tableNotFound` when the store's schema does not declare it.
+    public func table<Item: TableItem>(
+        _ type: Item.Type
+    ) throws -> SyncTable<Item> where Item.ID == String {
+        try table("\(type)", of: type)
+    }
+
+    private func definition(of name: String) throws -> TableDefinition {
+        guard let definition = store.schema.tables.first(where: { $0.name == name }) else {
+            throw StoreError.tableNotFound(name)
+        }
+        return definition
     }
 
     // MARK: Push
@@ -102,8 +129,9 @@ public final class SyncContext: Sendable {
     ///   ``SyncError/Code/pushAbortedAuthentication`` (also when every change was forbidden) or
     ///   ``SyncError/Code/pushAbortedAddress``, `StoreError` when the store fails, `CancellationError`. What the server
     ///   accepted before is recorded; everything else is still queued. `StoreError` with code `tableNotFound` for a table
-    ///   that is not declared. What a delegate or a policy throws.
+    ///   that is not declared. ``SyncError/Code/unsupported`` without a server. What a delegate or a policy throws.
     public func push(_ tables: any SyncSource...) async throws -> PushReport {
+        try checkRemote()
         let names = try tables.map { try table($0.source.table).name }
         let report = try await coordination.gate.withTurn {
             events.send(.pushStarted)
@@ -126,16 +154,14 @@ public final class SyncContext: Sendable {
     /// How many local changes wait, over all tables, and what the server does not have.
     public func status() async throws -> SyncStatus {
         let schema = store.schema
-        return try await store.read { transaction in
-            SyncStatus(
-                pending: try OperationQueue.count(of: nil, state: .pending, &transaction),
-                conflicts: try OperationQueue.count(of: nil, state: .conflicted, &transaction),
-                failed: try OperationQueue.count(of: nil, state: .failed, &transaction),
-                undeclared: try OperationQueue.countUndeclared(&transaction, schema),
-                setAside: try SetAsideStorage.count(schema, &transaction),
-                unshownColumns: try ConfigurationTable.unshownColumns(schema, &transaction)
-            )
-        }
+        return try await store.read { try SyncStatus(&$0, schema) }
+    }
+
+    /// What ``status()`` gives: now, and whenever it changes.
+    public func observeStatus() -> StoreObservation<SyncStatus> {
+        let schema = store.schema
+        let tables: Set = [SystemTables.operations.name, SystemTables.configuration.name]
+        return store.observe(tables: tables) { try SyncStatus(&$0, schema) }
     }
 
     /// The operations that wait, in the order they will be sent.

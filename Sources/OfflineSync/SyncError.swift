@@ -39,7 +39,7 @@ public struct SyncError: Error, Sendable {
         public static let purgeAbortedPendingChanges = Code("purgeAbortedPendingChanges")
         /// The operation of this error is no longer queued, or was changed since. Nothing was resolved.
         public static let operationChanged = Code("operationChanged")
-        /// The remote of this context cannot do what was asked.
+        /// The remote of this context cannot do what was asked, or there is none.
         public static let unsupported = Code("unsupported")
         /// A system table holds something the engine did not write.
         public static let damagedQueue = Code("damagedQueue")
@@ -66,6 +66,12 @@ public struct SyncError: Error, Sendable {
 }
 
 extension SyncError {
+    /// Whether the same call may succeed later without anybody doing anything: no network, a busy server.
+    public var isTransient: Bool {
+        guard let code = (cause as? RemoteError)?.code else { return false }
+        return [.unreachable, .throttled, .serverFailure, .notTheService].contains(code)
+    }
+
     /// Request and answer as they went over the wire, for support, when the cause knows them; otherwise empty. They may have
     /// rows in them, so they belong into no log.
     public var exchange: String { (cause as? RemoteError)?.exchange?.text ?? "" }

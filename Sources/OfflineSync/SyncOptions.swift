@@ -11,14 +11,23 @@ public struct SyncOptions: Sendable {
     /// How many rows a pull asks for at a time, 1 or more; nil leaves it to the server.
     public var pageSize: Int?
 
+    /// What comes first in pulls that do not say it themselves, and in ``SyncContext/sync()``.
+    public var order: PullOptions.Order
+
     /// Told one line for each event, without content, for the app's log: `{ logger.debug("\($0)") }`. It is called on the
     /// engine's tasks and must not block.
     public var log: (@Sendable (String) -> Void)?
 
     /// Creates settings. A number beyond its bounds is brought to the nearest one.
-    public init(parallelOperations: Int = 1, pageSize: Int? = nil, log: (@Sendable (String) -> Void)? = nil) {
+    public init(
+        parallelOperations: Int = 1,
+        pageSize: Int? = nil,
+        order: PullOptions.Order = .pushFirst,
+        log: (@Sendable (String) -> Void)? = nil
+    ) {
         self.parallelOperations = Self.bounded(parallelOperations)
         self.pageSize = pageSize
+        self.order = order
         self.log = log
     }
 

@@ -1,3 +1,5 @@
+internal import SyncContract
+
 /// How many local changes wait, and why.
 public struct SyncStatus: Sendable, Hashable {
     /// Changes that the next push sends for the first time or again after an edit.
@@ -19,4 +21,15 @@ public struct SyncStatus: Sendable, Hashable {
     /// The declared columns, by table, that no row of the server has shown although rows came: the app's own, or newer
     /// than the server. They keep their local values; a column that is to stay on the device is declared `isLocal`.
     public internal(set) var unshownColumns: [String: [String]] = [:]
+}
+
+extension SyncStatus {
+    init(_ transaction: inout some StoreReading & ~Copyable, _ schema: StoreSchema) throws {
+        pending = try OperationQueue.count(of: nil, state: .pending, &transaction)
+        conflicts = try OperationQueue.count(of: nil, state: .conflicted, &transaction)
+        failed = try OperationQueue.count(of: nil, state: .failed, &transaction)
+        undeclared = try OperationQueue.countUndeclared(&transaction, schema)
+        setAside = try SetAsideStorage.count(schema, &transaction)
+        unshownColumns = try ConfigurationTable.unshownColumns(schema, &transaction)
+    }
 }

@@ -76,14 +76,16 @@ struct ConflictPolicyTests {
             var text: String?
         }
         try await conflict { world async throws in
-            let items: SyncItemTable<Item> = try world.laptop.context.table("TodoItem")
-            items.setConflictPolicy(
-                .merge { conflict in
-                    var merged = try #require(conflict.item)
-                    merged.text = "\(conflict.baseItem?.text ?? ""), \(conflict.serverItem?.text ?? "")"
-                    return .keepMerged(merged)
-                }
-            )
+            let items: SyncTable<Item> = try world.laptop.context.table("TodoItem")
+            items.conflictPolicy = .merge { conflict in
+                var merged = try #require(conflict.item)
+                merged.text = "\(conflict.baseItem?.text ?? ""), \(conflict.serverItem?.text ?? "")"
+                return .keepMerged(merged)
+            }
+            // What was set in items is the same in rows, and back.
+            world.laptop.table.conflictPolicy = world.laptop.table.conflictPolicy
+            let again = items.conflictPolicy
+            items.conflictPolicy = again
             #expect(try await world.laptop.context.push().pushed == 1)
             #expect(world.onServer() == ["a": "milk, theirs"])
         }

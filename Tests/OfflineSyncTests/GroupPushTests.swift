@@ -10,7 +10,7 @@ struct GroupPushTests {
     private let server = GroupServer()
     private let context: SyncContext
     private let store: MemoryStore
-    private let todos: SyncTable
+    private let todos: SyncTable<Record>
 
     init() throws {
         store = try makeStore()

@@ -17,8 +17,8 @@ private struct Refusal: Error {}
 struct GroupTests {
     private let store: MemoryStore
     private let context: SyncContext
-    private let todos: SyncTable
-    private let lists: SyncItemTable<Note>
+    private let todos: SyncTable<Record>
+    private let lists: SyncTable<Note>
 
     init() throws {
         store = MemoryStore(

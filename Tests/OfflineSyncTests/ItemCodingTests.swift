@@ -37,7 +37,7 @@ struct ItemCodingTests {
         ]
     )
 
-    let table: SyncItemTable<Item>
+    let table: SyncTable<Item>
 
     init() throws {
         let context = SyncContext(store: try makeStore(Self.definition), remote: UnavailableRemote.unreachable)
@@ -89,7 +89,7 @@ struct ItemCodingTests {
             var count: Int
         }
         let context = SyncContext(store: try makeStore(Self.definition), remote: UnavailableRemote.unreachable)
-        let strict: SyncItemTable<Strict> = try context.table("Item")
+        let strict: SyncTable<Strict> = try context.table("Item")
         try await strict.table.insert(["text": "secret text"], id: "a")
         do {
             _ = try await strict.read("a")

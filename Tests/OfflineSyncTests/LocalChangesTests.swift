@@ -8,7 +8,7 @@ import Testing
 struct LocalChangesTests {
     let store: MemoryStore
     let context: SyncContext
-    let table: SyncTable
+    let table: SyncTable<Record>
 
     init() throws {
         store = try makeStore()

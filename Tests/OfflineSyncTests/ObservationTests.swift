@@ -12,7 +12,7 @@ struct ObservationTests {
         var complete = false
     }
 
-    private func items() throws -> SyncItemTable<TodoItem> {
+    private func items() throws -> SyncTable<TodoItem> {
         try SyncContext(store: makeStore(), remote: UnavailableRemote.unreachable).table("TodoItem", of: TodoItem.self)
     }
 

@@ -12,7 +12,7 @@ struct ParallelPushTests {
     private let server = GroupServer()
     private let store: MemoryStore
     private let context: SyncContext
-    private let todos: SyncTable
+    private let todos: SyncTable<Record>
 
     init() throws {
         store = try makeStore()

@@ -7,7 +7,7 @@ import Testing
 @Suite("Verifying the queue")
 struct QueueVerificationTests {
     private let store: MemoryStore
-    private let table: SyncTable
+    private let table: SyncTable<Record>
     private let operations = SystemTables.operations.name
     private let errors = SystemTables.operationErrors.name
     private let configuration = SystemTables.configuration.name

@@ -12,7 +12,7 @@ struct SignOutTests {
     /// A context of one user, whose remote is signed out while a request is under way; somebody else is signed in then.
     private func signedOut(
         during method: String,
-        _ body: (SyncContext, SyncTable, Emulator) async throws -> Void
+        _ body: (SyncContext, SyncTable<Record>, Emulator) async throws -> Void
     ) async throws {
         var configuration = EmulatorConfiguration(tables: ["TodoItem"])
         configuration.users = ["t1": "ann", "t2": "bob"]

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The states of rows in reads and live queries")
 struct SyncStateTests {
-    private typealias Todos = SyncItemTable<StatedTodo>
+    private typealias Todos = SyncTable<StatedTodo>
 
     /// An item that wants its state.
     private struct StatedTodo: Codable, Identifiable, Sendable, Equatable {
@@ -79,7 +79,7 @@ struct SyncStateTests {
         #expect(try await table.read("a")?.standing == .pending)
         #expect(try await table.read("b") == nil)
         #expect(try await table.read(table.query).map(\.standing) == [.pending])
-        let optional: SyncItemTable<OptionalTodo> = try context.table("TodoItem")
+        let optional: SyncTable<OptionalTodo> = try context.table("TodoItem")
         #expect(try await optional.read(table.query.limited(to: 5)).map(\.syncState) == [.pending])
         #expect(try await optional.read("a")?.syncState == .pending)
         let row = try await context.store.read(table: "TodoItem", itemID: "a")
@@ -98,7 +98,7 @@ struct SyncStateTests {
             var state = SyncState.synced
         }
         try await SyncWorld.with(.datasync) { world in
-            let table: SyncItemTable<NewTodo> = try world.laptop.context.table("TodoItem")
+            let table: SyncTable<NewTodo> = try world.laptop.context.table("TodoItem")
             var items = table.observe(table.query).makeAsyncIterator()
             var one = table.observe("a").makeAsyncIterator()
             #expect(try await items.next()?.isEmpty == true)

@@ -13,7 +13,7 @@ struct SyncWorld {
         let store: MemoryStore
         let server: InterceptedServer
         let context: SyncContext
-        let table: SyncTable
+        let table: SyncTable<Record>
 
         func text(_ id: String) async throws -> String? { try await table.read(id)?["text"]?.stringValue }
 

@@ -8,7 +8,7 @@ import Testing
 struct UndoTests {
     private let store: MemoryStore
     private let context: SyncContext
-    private let table: SyncTable
+    private let table: SyncTable<Record>
     private let row = Record(id: "a", ["text": "milk", "complete": false, "version": "1", "note": "kept"])
 
     init() throws {

@@ -51,7 +51,7 @@ func readmeComputing(_ store: EncryptedStore, send: ([Record]) -> Void) async th
 }
 
 /// The same for what follows that.
-func readmeSearch<Item>(_ todos: SyncItemTable<Item>) async throws {
+func readmeSearch<Item: TableItem>(_ todos: SyncTable<Item>) async throws where Item.ID == String {
     // README: Search
     let found = todos.query
         .filtered(by: .matches(words: "łód пят", in: ["text", "place"]))  // all words, each the beginning of one
@@ -61,7 +61,7 @@ func readmeSearch<Item>(_ todos: SyncItemTable<Item>) async throws {
 }
 
 /// The same for what follows that.
-func readmeLiveQuery<Item>(_ todos: SyncItemTable<Item>, show: ([Item]) -> Void) async throws {
+func readmeLiveQuery<Item: TableItem>(_ todos: SyncTable<Item>, show: ([Item]) -> Void) async throws where Item.ID == String {
     // README: Live query
     for try await open in todos.observe(todos.query.filtered(by: Column("complete") == false).ordered(by: "text")) {
         show(open)                                                       // ends with the task, or when the store is closed

@@ -58,7 +58,7 @@ final class Device: @unchecked Sendable {
         (life, context) = Self.start(number, store, world)
     }
 
-    func table() throws -> SyncTable { try context.table(WorldSettings.table) }
+    func table() throws -> SyncTable<Record> { try context.table(WorldSettings.table) }
 
     /// A value that no other edit writes.
     func newToken() -> String {

@@ -124,7 +124,9 @@ enum FixtureStory {
         try await context.resolve(givenUp, with: .discard)
     }
 
-    private static func meetConflicts(_ context: SyncContext, _ papers: SyncTable, _ emulator: Emulator) async throws {
+    private static func meetConflicts(_ context: SyncContext, _ papers: SyncTable<Record>, _ emulator: Emulator)
+        async throws
+    {
         for id in ["conflict-update", "conflict-update-pulled", "conflict-tombstone", "restored", "given-up"] {
             try await papers.update(Record(id: .string(id), ["text": "моё"]))
         }
@@ -146,7 +148,9 @@ enum FixtureStory {
         #expect(try await papers.pull(queryID: "all").push == nil)
     }
 
-    private static func meetRefusals(_ context: SyncContext, _ papers: SyncTable, _ emulator: Emulator) async throws {
+    private static func meetRefusals(_ context: SyncContext, _ papers: SyncTable<Record>, _ emulator: Emulator)
+        async throws
+    {
         try await papers.insert(["text": "не принят", "price": .decimal(decimal("1.10"))], id: "refused-insert")
         try await papers.update(Record(id: "refused-update", ["text": "отказано"]))
         try await papers.delete("refused-delete")
@@ -155,7 +159,9 @@ enum FixtureStory {
     }
 
     /// The server takes a row, and the device does not learn of it, and changes it.
-    private static func loseAnAnswer(_ context: SyncContext, _ papers: SyncTable, _ emulator: Emulator) async throws {
+    private static func loseAnAnswer(_ context: SyncContext, _ papers: SyncTable<Record>, _ emulator: Emulator)
+        async throws
+    {
         try await papers.insert(["text": "first"], id: "lost-answer")
         emulator.inject(.respond(EmulatorResponse(400), times: 3))
         emulator.inject(.applyThenDrop())

@@ -17,6 +17,21 @@ public enum ConflictPolicy<Item: Sendable>: Sendable {
     case merge(@Sendable (TableOperationError<Item>) async throws -> ConflictResolution<Item>?)
 }
 
+extension ConflictPolicy {
+    /// The same decided in items of another type.
+    func mapped<Other>(
+        _ error: @escaping @Sendable (TableOperationError<Other>) -> TableOperationError<Item>,
+        _ resolution: @escaping @Sendable (ConflictResolution<Item>) throws -> ConflictResolution<Other>
+    ) -> ConflictPolicy<Other> {
+        switch self {
+        case .store: .store
+        case .clientWins: .clientWins
+        case .serverWins: .serverWins
+        case .merge(let decide): .merge { try await decide(error($0)).map(resolution) }
+        }
+    }
+}
+
 extension ConflictPolicy<Record> {
     /// What is to be done about a conflict.
     func resolution(of error: TableOperationError<Record>) async throws -> ConflictResolution<Record>? {

@@ -19,7 +19,7 @@ extension SyncContext {
     }
 
     /// What the server did not take, in the order of the operations: conflicts and refusals. Typed:
-    /// ``SyncItemTable/operationErrors()``.
+    /// ``SyncTable/operationErrors()``.
     public func operationErrors() async throws -> [TableOperationError<Record>] {
         let schema = store.schema
         return try await store.read { try OperationErrorCoding.all(&$0, schema) }
@@ -43,12 +43,12 @@ extension SyncContext {
     ///
     /// - Throws: As ``resolve(_:with:)-(TableOperationError<Record>,_)``; ``SyncError`` with code
     ///   ``SyncError/Code/invalidItem`` when the item cannot be encoded.
-    public func resolve<Item: Codable & Identifiable & Sendable>(
+    public func resolve<Item: TableItem>(
         _ error: TableOperationError<Item>,
         with resolution: ConflictResolution<Item>
     ) async throws where Item.ID == String {
-        let table: SyncItemTable<Item> = try table(error.table)
-        let resolver = resolver(table.table.definition)
+        let table: SyncTable<Item> = try table(error.table)
+        let resolver = resolver(table.definition)
         let untyped = error.mapped { _ in Record?.none }
         let resolution = try resolution.mapped(table.encode)
         try await store.write { transaction in
@@ -126,7 +126,7 @@ extension SyncContext {
     }
 }
 
-extension SyncTable {
+extension SyncTable<Record> {
     /// What is done about a conflict in this table; nil for what the context says. See ``SyncContext/conflictPolicy``.
     public var conflictPolicy: ConflictPolicy<Record>? {
         get { context.policies[name] }
@@ -139,22 +139,14 @@ extension SyncTable {
     }
 }
 
-extension SyncItemTable {
-    /// What is done about a conflict in this table, decided in items; nil for what the context says.
+extension SyncTable where Item: Codable, Item.ID == String {
+    /// What is done about a conflict in this table, decided in items; nil for what the context says. See
+    /// ``SyncContext/conflictPolicy``.
     ///
-    /// In the error of a merge, a row that the type cannot be made from is nil. It is set only: what was set by
-    /// ``SyncTable/conflictPolicy`` has no items.
-    public func setConflictPolicy(_ policy: ConflictPolicy<Item>?) {
-        let table = self
-        table.table.conflictPolicy =
-            switch policy {
-            case nil: nil
-            case .store: .store
-            case .clientWins: .clientWins
-            case .serverWins: .serverWins
-            case .merge(let decide):
-                .merge { error in try await decide(table.typed(error))?.mapped(table.encode) }
-            }
+    /// In the error of a merge, a row that the type cannot be made from is nil.
+    public var conflictPolicy: ConflictPolicy<Item>? {
+        get { context.policies[name]?.mapped(untyped) { try $0.mapped(decode) } }
+        nonmutating set { context.policies[name] = newValue?.mapped(typed) { try $0.mapped(encode) } }
     }
 
     /// What the server did not take of this table, in the order of the operations. A row that the type cannot be made from
@@ -169,6 +161,17 @@ extension SyncItemTable {
                 return try decode(record)
             } catch {
                 // The others are shown all the same, and the untyped error has it.
+                return nil
+            }
+        }
+    }
+
+    private func untyped(_ error: TableOperationError<Item>) -> TableOperationError<Record> {
+        error.mapped { item in
+            do {
+                return try encode(item)
+            } catch {
+                // It was a row before.
                 return nil
             }
         }

@@ -48,7 +48,7 @@ extension SyncContext {
     }
 
     /// Refuses a table of another context, whose rows another store has.
-    func check(_ table: SyncTable) throws(SyncError) {
+    func check(_ table: SyncTable<Record>) throws(SyncError) {
         guard table.context === self else {
             throw SyncError(
                 .invalidParameter,

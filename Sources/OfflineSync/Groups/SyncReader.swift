@@ -13,7 +13,7 @@ public struct SyncReader: ~Copyable, SyncReading {
     }
 
     /// The item with an id; nil when there is none, which is no error.
-    public mutating func read(_ id: String, in table: SyncTable) throws -> Record? {
+    public mutating func read(_ id: String, in table: SyncTable<Record>) throws -> Record? {
         try context.check(table)
         return try reader.record(.string(id), in: table.name)
     }

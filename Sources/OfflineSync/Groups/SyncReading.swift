@@ -8,7 +8,7 @@ public import SyncContract
 /// another store, and with code ``SyncError/Code/invalidItem`` for a row that the item type cannot be made from.
 public protocol SyncReading: ~Copyable {
     /// The item with an id; nil when there is none, which is no error.
-    mutating func read(_ id: String, in table: SyncTable) throws -> Record?
+    mutating func read(_ id: String, in table: SyncTable<Record>) throws -> Record?
 
     /// Hands every row of a query to a closure, in order.
     mutating func forEach(_ query: Query, _ body: (Record) throws -> Void) throws
@@ -31,7 +31,8 @@ extension SyncReading where Self: ~Copyable {
     }
 
     /// The item with an id; nil when there is none, which is no error.
-    public mutating func read<Item>(_ id: String, in table: SyncItemTable<Item>) throws -> Item? {
+    public mutating func read<Item: TableItem>(_ id: String, in table: SyncTable<Item>) throws -> Item?
+    where Item.ID == String {
         try readingStates { reading in
             guard var record = try reading.read(id, in: table.table) else { return nil }
             if SyncStateItems.contains(Item.self) {
@@ -43,23 +44,25 @@ extension SyncReading where Self: ~Copyable {
     }
 
     /// The items of a query, in order. A selection in the query is ignored: items are whole.
-    public mutating func read<Item>(_ query: Query, in table: SyncItemTable<Item>) throws -> [Item] {
+    public mutating func read<Item: TableItem>(_ query: Query, in table: SyncTable<Item>) throws -> [Item]
+    where Item.ID == String {
         try readingStates { reading in
-            try SyncItemTable<Item>.items(reading.read(query.forItems(of: Item.self)), table.table.definition)
+            try SyncTable<Item>.items(reading.read(query.forItems(of: Item.self)), table.definition)
         }
     }
 
     /// The first item of a query; nil when there is none.
-    public mutating func first<Item>(_ query: Query, in table: SyncItemTable<Item>) throws -> Item? {
+    public mutating func first<Item: TableItem>(_ query: Query, in table: SyncTable<Item>) throws -> Item?
+    where Item.ID == String {
         try readingStates { try $0.first(query.forItems(of: Item.self)).map(table.decode) }
     }
 
     /// Hands every item of a query to a closure, in order.
-    public mutating func forEach<Item>(
+    public mutating func forEach<Item: TableItem>(
         _ query: Query,
-        in table: SyncItemTable<Item>,
+        in table: SyncTable<Item>,
         _ body: (Item) throws -> Void
-    ) throws {
+    ) throws where Item.ID == String {
         // The first item tells whether they ask for states.
         _ = try first(query, in: table)
         try forEach(query.forItems(of: Item.self)) { try body(table.decode($0)) }

@@ -22,7 +22,7 @@ public struct SyncTransaction: ~Copyable, SyncReading {
     // MARK: Reading
 
     /// The item with an id; nil when there is none, which is no error.
-    public mutating func read(_ id: String, in table: SyncTable) throws -> Record? {
+    public mutating func read(_ id: String, in table: SyncTable<Record>) throws -> Record? {
         try context.check(table)
         return try transaction.record(.string(id), in: table.name)
     }
@@ -42,7 +42,7 @@ public struct SyncTransaction: ~Copyable, SyncReading {
     public mutating func insert(
         _ fields: [String: FieldValue],
         id: String? = nil,
-        into table: SyncTable
+        into table: SyncTable<Record>
     ) throws -> Record {
         let item = Record(id: .string(id ?? ItemID.make()), fields)
         try add(item, into: table)
@@ -50,7 +50,7 @@ public struct SyncTransaction: ~Copyable, SyncReading {
     }
 
     /// Inserts many items. As ``SyncTable/insert(_:id:)``; an empty id is replaced by a new UUID.
-    public mutating func insert(contentsOf items: some Sequence<Record>, into table: SyncTable) throws {
+    public mutating func insert(contentsOf items: some Sequence<Record>, into table: SyncTable<Record>) throws {
         for item in items {
             var item = item
             if item.id == .string("") { item.id = .string(ItemID.make()) }
@@ -59,12 +59,12 @@ public struct SyncTransaction: ~Copyable, SyncReading {
     }
 
     /// Changes an item. As ``SyncTable/update(_:)``.
-    public mutating func update(_ item: Record, in table: SyncTable) throws {
+    public mutating func update(_ item: Record, in table: SyncTable<Record>) throws {
         try change(table) { try $0.update(item, &$1, &$2) }
     }
 
     /// Deletes an item. As ``SyncTable/delete(_:version:)``.
-    public mutating func delete(_ id: String, version: String? = nil, from table: SyncTable) throws {
+    public mutating func delete(_ id: String, version: String? = nil, from table: SyncTable<Record>) throws {
         try change(table) { try $0.delete(.string(id), version: version, &$1, &$2) }
     }
 
@@ -80,22 +80,22 @@ public struct SyncTransaction: ~Copyable, SyncReading {
         return ids.count
     }
 
-    private mutating func add(_ item: Record, into table: SyncTable) throws {
+    private mutating func add(_ item: Record, into table: SyncTable<Record>) throws {
         try change(table) { try $0.insert(item, &$1, &$2) }
     }
 
     /// Takes back a deletion. As ``SyncTable/undoDelete(_:)``.
-    mutating func undoDelete(_ id: String, in table: SyncTable) throws {
+    mutating func undoDelete(_ id: String, in table: SyncTable<Record>) throws {
         try change(table) { try $0.undoDelete(.string(id), &$2) }
     }
 
     /// Gives up what waits for an item. As ``SyncTable/revert(_:)``.
-    mutating func revert(_ id: String, in table: SyncTable) throws {
+    mutating func revert(_ id: String, in table: SyncTable<Record>) throws {
         try change(table) { try $0.revert(.string(id), &$2) }
     }
 
     private mutating func change(
-        _ table: SyncTable,
+        _ table: SyncTable<Record>,
         _ body: (LocalChanges, inout ChangeGroup, inout StoreTransaction) throws -> Void
     ) throws {
         try context.check(table)
@@ -121,30 +121,57 @@ public struct SyncTransaction: ~Copyable, SyncReading {
 
 // Items of a type.
 extension SyncTransaction {
-    /// Inserts an item and returns it as stored. As ``SyncItemTable/insert(_:)``.
+    /// Inserts an item and returns it as stored. As ``SyncTable/insert(_:)``.
     @discardableResult
-    public mutating func insert<Item>(_ item: Item, into table: SyncItemTable<Item>) throws -> Item {
+    public mutating func insert<Item: TableItem>(_ item: Item, into table: SyncTable<Item>) throws -> Item
+    where Item.ID == String {
         let record = try table.encode(item)
         var stored = try insert(record.fields, id: item.id.isEmpty ? nil : item.id, into: table.table)
         stored.syncState = .pending
         return try table.decode(stored)
     }
 
-    /// Inserts many items. As ``SyncItemTable/insert(_:)``.
-    public mutating func insert<Item>(
+    /// Inserts many items. As ``SyncTable/insert(_:)``.
+    public mutating func insert<Item: TableItem>(
         contentsOf items: some Sequence<Item>,
-        into table: SyncItemTable<Item>
-    ) throws {
+        into table: SyncTable<Item>
+    ) throws where Item.ID == String {
         try insert(contentsOf: items.map(table.encode), into: table.table)
     }
 
-    /// Writes all properties of an item. As ``SyncItemTable/update(_:)``.
-    public mutating func update<Item>(_ item: Item, in table: SyncItemTable<Item>) throws {
+    /// Writes all properties of an item. As ``SyncTable/update(_:)``.
+    public mutating func update<Item: TableItem>(_ item: Item, in table: SyncTable<Item>) throws
+    where Item.ID == String {
         try update(table.encode(item), in: table.table)
     }
 
-    /// Deletes an item. As ``SyncItemTable/delete(_:)``.
-    public mutating func delete<Item>(_ id: String, from table: SyncItemTable<Item>) throws {
+    /// Changes an item as it is in the transaction. As ``SyncTable/update(_:_:)``.
+    @discardableResult
+    public mutating func update<Item: TableItem>(
+        _ id: String,
+        in table: SyncTable<Item>,
+        _ change: (inout Item) throws -> Void
+    ) throws -> Item where Item.ID == String {
+        guard var item = try read(id, in: table) else {
+            throw SyncError(
+                .invalidAction,
+                "The store has no such item in '\(table.name)'; insert it, or pull it first."
+            )
+        }
+        let (before, itemID) = (try table.encode(item), item.id)
+        try change(&item)
+        guard item.id == itemID else {
+            throw SyncError(.invalidAction, "A change cannot give an item another id; insert one, and delete this one.")
+        }
+        let record = try table.encode(item)
+        guard record != before else { return item }
+        try update(record, in: table.table)
+        return try read(id, in: table) ?? item
+    }
+
+    /// Deletes an item. As ``SyncTable/delete(_:)``.
+    public mutating func delete<Item: TableItem>(_ id: String, from table: SyncTable<Item>) throws
+    where Item.ID == String {
         try delete(id, from: table.table)
     }
 }

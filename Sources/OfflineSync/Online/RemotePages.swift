@@ -6,7 +6,7 @@ internal import SyncContract
 /// A page may be empty although more follow. Without an order and an offset, each page goes on behind the last id of the
 /// one before, so that rows which come and go meanwhile shift nothing.
 public struct RemotePages: AsyncSequence, Sendable {
-    let table: RemoteTable
+    let table: RemoteTable<Record>
     let query: Query
     let size: Int?
 
@@ -15,7 +15,7 @@ public struct RemotePages: AsyncSequence, Sendable {
 
     /// Goes from page to page.
     public struct Iterator: AsyncIteratorProtocol {
-        let table: RemoteTable
+        let table: RemoteTable<Record>
         let query: Query
         let size: Int?
         private var lastID: RecordID?
@@ -23,7 +23,7 @@ public struct RemotePages: AsyncSequence, Sendable {
         private var previous: [String] = []
         private var isFinished = false
 
-        init(table: RemoteTable, query: Query, size: Int?) {
+        init(table: RemoteTable<Record>, query: Query, size: Int?) {
             self.table = table
             self.size = size
             self.query = query

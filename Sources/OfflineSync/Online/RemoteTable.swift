@@ -1,12 +1,15 @@
 internal import RemoteContract
 public import SyncContract
 
-/// A table on the server, with untyped rows. Every call is a request and fails without a network; nothing is kept here,
-/// and nothing waits for a push or pull.
+/// A table on the server. Every call is a request and fails without a network; nothing is kept here, and nothing waits for a
+/// push or pull.
+///
+/// `RemoteTable<TodoItem>` has items of a `Codable` type, `RemoteTable<Record>` untyped rows; both have the same calls.
+/// Properties are columns as in ``SyncTable``.
 ///
 /// Errors of the server and of the way there are `RemoteError`s: there is no queue that would make them another thing.
 /// ``SyncError`` says only that a call is not acceptable.
-public struct RemoteTable: Sendable {
+public struct RemoteTable<Item: Identifiable & Sendable>: Sendable {
     /// The declaration: of the local store, or of this table alone.
     public let definition: TableDefinition
 
@@ -18,6 +21,12 @@ public struct RemoteTable: Sendable {
     /// A query for all rows of this table.
     public var query: Query { Query(name) }
 
+    /// The same table with untyped rows.
+    public var table: RemoteTable<Record> { RemoteTable<Record>(definition: definition, remote: remote) }
+}
+
+// Untyped rows.
+extension RemoteTable<Record> {
     // MARK: Reading
 
     /// The rows of a query, in order, however many pages the server makes of them. Without an order, they come by id.

@@ -8,22 +8,31 @@ extension SyncContext {
     /// The table need not be one of the store's. Columns of one that is not have the types that JSON has.
     ///
     /// - Throws: ``SyncError`` with code ``SyncError/Code/unsupported`` when the remote has no online tables.
-    public func remoteTable(_ name: String) throws(SyncError) -> RemoteTable {
+    public func remoteTable(_ name: String) throws(SyncError) -> RemoteTable<Record> {
         let declared = store.schema.tables.first { $0.name == name }
         return try remoteTable(declared ?? TableDefinition(name, columns: []))
     }
 
     /// A table on the server that is declared here, for this alone. Otherwise as ``remoteTable(_:)-(String)``.
-    public func remoteTable(_ definition: TableDefinition) throws(SyncError) -> RemoteTable {
+    public func remoteTable(_ definition: TableDefinition) throws(SyncError) -> RemoteTable<Record> {
         RemoteTable(definition: definition, remote: try onlineRemote)
     }
 
     /// A table on the server by name, with items of a `Codable` type. Otherwise as ``remoteTable(_:)-(String)``.
-    public func remoteTable<Item>(
+    public func remoteTable<Item: TableItem>(
         _ name: String,
         of type: Item.Type = Item.self
-    ) throws(SyncError) -> RemoteItemTable<Item> {
-        RemoteItemTable(table: try remoteTable(name))
+    ) throws(SyncError) -> RemoteTable<Item> where Item.ID == String {
+        let untyped: RemoteTable<Record> = try remoteTable(name)
+        return RemoteTable(definition: untyped.definition, remote: untyped.remote)
+    }
+
+    /// The table of a `Codable` type on the server, which has the name of the type. Otherwise as
+    /// ``remoteTable(_:)-(String)``.
+    public func remoteTable<Item: TableItem>(
+        _ type: Item.Type
+    ) throws(SyncError) -> RemoteTable<Item> where Item.ID == String {
+        try remoteTable("\(type)", of: type)
     }
 
     /// Calls a custom API of the service, with the credentials and header fields that tables have.

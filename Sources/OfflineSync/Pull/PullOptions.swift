@@ -10,7 +10,7 @@ public struct PullOptions: Sendable {
         case pullOnly
     }
 
-    /// What comes first; nil is ``Order/pushFirst``.
+    /// What comes first; nil is what the context says (``SyncOptions/order``).
     public var order: Order?
 
     /// Whether every row is fetched, changed or not, and rows that the server no longer has or that left the condition

@@ -103,14 +103,16 @@ extension SyncContext {
     }
 
     private func pull(_ queries: [PulledQuery], _ options: PullOptions) async throws -> PullReport {
+        try checkRemote()
         let names = Set(queries.map(\.table.name))
+        let order = options.order ?? order
         return try await coordination.pullGate.withTurn {
             var push: PushReport?
-            if options.order ?? .pushFirst == .pushFirst { push = try await pushWaiting(of: names) }
+            if order == .pushFirst { push = try await pushWaiting(of: names) }
             do {
                 var report = try await bring(queries, options)
                 report.push = push
-                if options.order == .pullFirst {
+                if order == .pullFirst {
                     report.pruned = try await prune(queries.map(\.table))
                     report.push = try await pushWaiting(of: names)
                 }

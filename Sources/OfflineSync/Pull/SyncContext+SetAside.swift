@@ -18,7 +18,8 @@ extension SyncContext {
     /// - Throws: As ``pull(_:_:options:)``.
     @discardableResult
     public func retrySetAsideRows() async throws -> PullReport {
-        try await coordination.pullGate.withTurn {
+        try checkRemote()
+        return try await coordination.pullGate.withTurn {
             let tables = store.schema.tables
             try await store.write { transaction in
                 for table in tables { try SetAsideStorage.makeDue(table, &transaction) }

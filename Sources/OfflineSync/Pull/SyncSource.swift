@@ -15,8 +15,3 @@ extension SyncTable: SyncSource {
     /// All rows of the table.
     public var source: Query { query }
 }
-
-extension SyncItemTable: SyncSource {
-    /// All rows of the table.
-    public var source: Query { query }
-}

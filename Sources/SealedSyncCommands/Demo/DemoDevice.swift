@@ -5,7 +5,7 @@ internal import SealedSync
 struct DemoDevice: Sendable {
     let store: EncryptedStore
     let context: SyncContext
-    let todos: SyncItemTable<DemoTodo>
+    let todos: SyncTable<DemoTodo>
 
     static func create(_ folder: StoreFolder, _ passphrase: SecretBytes, _ remote: DatasyncRemote) async throws -> Self
     {

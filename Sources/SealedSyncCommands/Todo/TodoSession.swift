@@ -5,7 +5,7 @@ struct TodoSession: Sendable {
     let settings: TodoSettings
     let store: EncryptedStore
     let context: SyncContext
-    let table: SyncTable
+    let table: SyncTable<Record>
 
     /// Opens the store, lends it, and closes it whatever happens.
     static func with<Value: Sendable>(

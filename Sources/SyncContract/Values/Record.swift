@@ -5,7 +5,7 @@
 ///
 /// A record keeps its names and its values as two lists side by side. Records of one table share the list of names, and
 /// a row has few enough of them that comparing beats hashing.
-public struct Record: Sendable {
+public struct Record: Sendable, Identifiable {
     /// The id. It is also readable as the column `id`.
     public var id: RecordID
 

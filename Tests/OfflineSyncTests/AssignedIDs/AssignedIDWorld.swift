@@ -14,8 +14,8 @@ struct AssignedIDWorld {
         let store: MemoryStore
         let server: InterceptedServer
         let context: SyncContext
-        let lists: SyncTable
-        let tasks: SyncTable
+        let lists: SyncTable<Record>
+        let tasks: SyncTable<Record>
 
         /// The device after it was killed: another context over what the store has.
         func restarted() throws -> Device { try Device(store: store, server: server, over: store) }

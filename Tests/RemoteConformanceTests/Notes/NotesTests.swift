@@ -24,7 +24,7 @@ struct NotesTests {
     /// A device with a store of its own.
     private struct Device {
         let context: SyncContext
-        let table: SyncTable
+        let table: SyncTable<Record>
 
         init(_ world: NotesWorld) async throws {
             let store = MemoryStore(try StoreSchema([NotesTests.notes]))

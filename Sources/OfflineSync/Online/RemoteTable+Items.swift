@@ -2,19 +2,13 @@ internal import ItemCoding
 public import RemoteContract
 public import SyncContract
 
-/// A table on the server, with items of a `Codable` type. Every call is a request; see ``RemoteTable``.
-///
-/// Properties are columns as in ``SyncItemTable``. A property named `version` receives what the server set, and says in an
-/// update what the change is based on.
-public struct RemoteItemTable<Item: Codable & Identifiable & Sendable>: Sendable where Item.ID == String {
-    /// The same table with untyped rows.
-    public let table: RemoteTable
+/// A table on the server with items of a type: ``RemoteTable``.
+@available(*, deprecated, renamed: "RemoteTable")
+public typealias RemoteItemTable<Item: TableItem> = RemoteTable<Item>
+where Item.ID == String
 
-    init(table: RemoteTable) { self.table = table }
-
-    /// A query for all items of this table.
-    public var query: Query { table.query }
-
+// Items of a type. A property named `version` receives what the server set, and says in an update what the change is based on.
+extension RemoteTable where Item: Codable, Item.ID == String {
     // MARK: Reading
 
     /// The items of a query, in order. A selection in the query is ignored: items are whole. See ``RemoteTable/read(_:)-(Query)``.
@@ -73,7 +67,7 @@ public struct RemoteItemTable<Item: Codable & Identifiable & Sendable>: Sendable
         try coding.item(try await table.undelete(id, version: version))
     }
 
-    private var coding: ItemTableCoding<Item> { ItemTableCoding(definition: table.definition) }
+    private var coding: ItemTableCoding<Item> { ItemTableCoding(definition: definition) }
 
     private static func whole(_ query: Query) -> Query {
         var query = query
@@ -82,8 +76,8 @@ public struct RemoteItemTable<Item: Codable & Identifiable & Sendable>: Sendable
     }
 }
 
-/// The items of a query on the server, page by page. Made by ``RemoteItemTable/pages(_:size:)``.
-public struct RemoteItemPages<Item: Codable & Identifiable & Sendable>: AsyncSequence, Sendable
+/// The items of a query on the server, page by page. Made by ``RemoteTable/pages(_:size:)``.
+public struct RemoteItemPages<Item: TableItem>: AsyncSequence, Sendable
 where Item.ID == String {
     let pages: RemotePages
     let coding: ItemTableCoding<Item>
@@ -121,7 +115,7 @@ where Item.ID == String {
 }
 
 /// Items of one table from and to records.
-struct ItemTableCoding<Item: Codable & Identifiable & Sendable>: Sendable where Item.ID == String {
+struct ItemTableCoding<Item: TableItem>: Sendable where Item.ID == String {
     let definition: TableDefinition
 
     func record(_ item: Item) throws -> Record {

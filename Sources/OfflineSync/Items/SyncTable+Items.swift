@@ -1,45 +1,51 @@
 import ItemCoding
 public import SyncContract
 
-/// A table of the local store whose changes are queued for the server, with items of a `Codable` type.
-///
-/// Properties are stored under their coding keys. `Date`, `Data`, `Decimal`, `UUID` and `URL` have types of their own;
-/// every other nested value is stored as JSON. A property that is nil clears its column. Properties named `version` and
-/// `updatedAt` receive what the server set; see ``SyncTable/update(_:)`` for what `version` does in an update. A property
-/// of type `SyncState`, whatever its name, receives where the row stands between this device and the server, with every
-/// read and every live query: `var syncState = SyncState.synced`. What is put there is ignored: neither stored nor sent.
-public struct SyncItemTable<Item: Codable & Identifiable & Sendable>: Sendable where Item.ID == String {
-    /// The same table with untyped records.
-    public let table: SyncTable
+/// A table with items of a type: ``SyncTable``.
+@available(*, deprecated, renamed: "SyncTable")
+public typealias SyncItemTable<Item: TableItem> = SyncTable<Item> where Item.ID == String
 
-    init(table: SyncTable) { self.table = table }
-
-    /// A query for all items of this table.
-    public var query: Query { table.query }
-
+// Items of a type.
+extension SyncTable where Item: Codable, Item.ID == String {
     /// Inserts an item and returns it as stored. An empty id is replaced by a new UUID.
     ///
     /// - Throws: As ``SyncTable/insert(_:id:)``; ``SyncError`` with code ``SyncError/Code/invalidItem`` when the item
     ///   cannot be encoded.
     @discardableResult
     public func insert(_ item: Item) async throws -> Item {
-        try await table.context.write(isGroup: false) { try $0.insert(item, into: self) }
+        try await context.write(isGroup: false) { try $0.insert(item, into: self) }
     }
 
-    /// Writes all properties of an item. See ``SyncTable/update(_:)``.
+    /// Writes all properties of an item, over whatever came in since it was read: for items read just now, or of a type
+    /// with a `version`, which says what the change is based on, so that a newer row is found out as a conflict. Otherwise
+    /// change it by its id: ``update(_:_:)``.
+    ///
+    /// - Throws: As ``update(_:)`` of untyped rows; ``SyncError`` with code ``SyncError/Code/invalidItem`` when the item
+    ///   cannot be encoded.
     public func update(_ item: Item) async throws {
         try await table.update(encode(item))
     }
 
-    /// Deletes an item. See ``SyncTable/delete(_:version:)``.
+    /// Changes an item as it is now, in one transaction: `update(id) { $0.complete = true }`. When nothing is different
+    /// afterwards, nothing is queued.
+    ///
+    /// - Returns: The item with the change.
+    /// - Throws: As ``update(_:)``, also ``SyncError`` with code ``SyncError/Code/invalidAction`` when the closure gives the
+    ///   item another id; what the closure throws, after which nothing was changed.
+    @discardableResult
+    public func update(_ id: String, _ change: @escaping @Sendable (inout Item) throws -> Void) async throws -> Item {
+        try await context.write(isGroup: false) { try $0.update(id, in: self, change) }
+    }
+
+    /// Deletes an item: here at once, and on the server with the next push.
     public func delete(_ id: String) async throws { try await table.delete(id) }
 
     /// The item with an id; nil when there is none, which is no error.
     public func read(_ id: String) async throws -> Item? {
         try await readingStates {
             guard SyncStateItems.contains(Item.self) else { return try await table.read(id).map(decode) }
-            let name = table.name
-            return try await table.context.store
+            let name = name
+            return try await context.store
                 .read { try $0.record(.string(id), in: name, forItem: Item.self) }
                 .map(decode)
         }
@@ -48,7 +54,7 @@ public struct SyncItemTable<Item: Codable & Identifiable & Sendable>: Sendable w
     /// The items of a query, in order. A selection in the query is ignored: items are whole.
     public func read(_ query: Query) async throws -> [Item] {
         try await readingStates {
-            try Self.items(try await table.read(query.forItems(of: Item.self)).records, table.definition)
+            try Self.items(try await table.read(query.forItems(of: Item.self)).records, definition)
         }
     }
 
@@ -56,8 +62,8 @@ public struct SyncItemTable<Item: Codable & Identifiable & Sendable>: Sendable w
     ///
     /// What is promised, and how it ends, is said at `StoreObservation`. A selection in the query is ignored.
     public func observe(_ query: Query) -> StoreObservation<[Item]> {
-        let definition = table.definition
-        return StoreObservation(of: table.context.store, tables: query.forItems(of: Item.self).readTables) {
+        let definition = definition
+        return StoreObservation(of: context.store, tables: query.forItems(of: Item.self).readTables) {
             try $0.records(query.forItems(of: Item.self))
         } transform: {
             try Self.items($0, definition)
@@ -66,8 +72,8 @@ public struct SyncItemTable<Item: Codable & Identifiable & Sendable>: Sendable w
 
     /// The item with an id, nil while there is none: now, and after each commit that changes it.
     public func observe(_ id: String) -> StoreObservation<Item?> {
-        let (definition, query) = (table.definition, query)
-        return StoreObservation(of: table.context.store, tables: query.forItems(of: Item.self).readTables) {
+        let (definition, query) = (definition, query)
+        return StoreObservation(of: context.store, tables: query.forItems(of: Item.self).readTables) {
             try $0.record(.string(id), in: definition.name, forItem: Item.self)
         } transform: {
             try $0.map { try Self.item($0, definition) }
@@ -84,10 +90,10 @@ public struct SyncItemTable<Item: Codable & Identifiable & Sendable>: Sendable w
     }
 
     func encode(_ item: Item) throws -> Record {
-        try Self.reportingUnfitItems { try RecordEncoder(table.definition).encode(item) }
+        try Self.reportingUnfitItems { try RecordEncoder(definition).encode(item) }
     }
 
-    func decode(_ record: Record) throws -> Item { try Self.item(record, table.definition) }
+    func decode(_ record: Record) throws -> Item { try Self.item(record, definition) }
 
     private static func item(_ record: Record, _ definition: TableDefinition) throws -> Item {
         try reportingUnfitItems { try RecordDecoder(definition).decode(Item.self, from: record) }

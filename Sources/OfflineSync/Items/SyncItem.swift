@@ -1,0 +1,8 @@
+/// A row as a Swift value: `struct TodoItem: SyncItem { var id = ""; var text: String }`.
+///
+/// Tables take any type that is `Codable`, `Identifiable` and `Sendable`, with a text as its id. This says all of it in one
+/// word, also in a module whose types belong to the main actor.
+public protocol SyncItem: Codable, Identifiable, Sendable where ID == String {}
+
+/// What tables ask of an item beside its id.
+public typealias TableItem = Codable & Identifiable & Sendable

@@ -1,0 +1,72 @@
+public import SyncContract
+
+// Untyped rows.
+extension SyncTable<Record> {
+    /// Inserts an item.
+    ///
+    /// System properties in the record are ignored: only the server sets them.
+    ///
+    /// - Parameters:
+    ///   - fields: The values by column.
+    ///   - id: The id; nil for a new UUID. See ``ItemID`` for what ids may contain.
+    /// - Returns: The item as stored, with its id.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidItemID``, or ``SyncError/Code/invalidAction`` when the
+    ///   table has an item with this id; ``SyncError/Code/invalidItem`` for a column that is
+    ///   not declared, and for a number that is not finite; `StoreError`.
+    @discardableResult
+    public func insert(_ fields: [String: FieldValue], id: String? = nil) async throws -> Record {
+        try await context.write(isGroup: false) { try $0.insert(fields, id: id, into: self) }
+    }
+
+    /// Changes an item: values given replace the stored ones, nulls clear, absent keys stay.
+    ///
+    /// A `version` in the record says which state of the server the change is based on: give it when the record was
+    /// read some time ago, so that a change made since is found out as a conflict. Undeclared columns that the record
+    /// brings back unchanged are fine; the id keeps the casing the server knows.
+    ///
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidAction`` when the item is not in the store, or a delete
+    ///   of it waits; ``SyncError/Code/invalidItem`` for an undeclared column that would change, and for
+    ///   a number that is not finite; `StoreError`.
+    public func update(_ item: Record) async throws {
+        try await context.write(isGroup: false) { try $0.update(item, in: self) }
+    }
+
+    /// Deletes an item. One that is not in the store is deleted on the server all the same.
+    ///
+    /// - Parameters:
+    ///   - id: The id.
+    ///   - version: The state of the server the decision is based on; nil for that of the stored row, and without one
+    ///     for whatever the server has.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidAction`` when a delete of the item waits already;
+    ///   ``SyncError/Code/invalidItemID``; ``SyncError/Code/invalidParameter`` when the app writes items itself, has
+    ///   removed the row, and gives no version; `StoreError`.
+    public func delete(_ id: String, version: String? = nil) async throws {
+        try await context.write(isGroup: false) { try $0.delete(id, version: version, from: self) }
+    }
+
+    /// The item with an id; nil when there is none, which is no error.
+    public func read(_ id: String) async throws -> Record? {
+        try await context.store.read(table: name, itemID: .string(id))
+    }
+
+    /// The rows of a query. See ``query``.
+    ///
+    /// `Column.syncState` in its condition is where a row stands between this device and the server; a query that
+    /// is `includingSyncStates()` gives that beside each row.
+    public func read(_ query: Query) async throws -> QueryResult {
+        let store = context.store
+        // A transaction answers for a store that does not; a way of the store's own may not.
+        guard query.asksForSyncStates, !store.capabilities.contains(.syncStates) else {
+            return try await store.read(query)
+        }
+        return try await store.read { try $0.read(query) }
+    }
+
+    /// The rows of a query: now, and after each commit of the app or of a sync that changes them.
+    ///
+    /// What is promised, and how it ends, is said at `StoreObservation`.
+    public func observe(_ query: Query) -> StoreObservation<QueryResult> { context.store.observe(query) }
+
+    /// The item with an id, nil while there is none: now, and after each commit that changes it.
+    public func observe(_ id: String) -> StoreObservation<Record?> { context.store.observe(.string(id), in: name) }
+}

@@ -1,0 +1,162 @@
+import DatasyncEmulator
+import DatasyncHTTP
+import EmulatorTransport
+import OfflineSync
+import ReferenceStore
+import RemoteContract
+import SyncContract
+import Testing
+
+@Suite("Tables of items")
+struct ItemTableTests {
+    struct TodoItem: SyncItem, Equatable {
+        var id = ""
+        var text: String?
+        var complete: Bool?
+        var version: String?
+    }
+
+    private struct Refused: Error {}
+
+    @Test("an item is changed by its id, as it is now; without a difference nothing is queued")
+    func updateByID() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            try await world.shareItem()
+            let context = world.laptop.context
+            let todos = try context.table(TodoItem.self)
+            let stale = try #require(try await todos.read("a"))
+            try await todos.update("a") { $0.text = "cream" }
+            _ = try await context.push()
+            #expect(try await todos.update("a") { $0.complete = true }.text == "cream")
+            #expect(try await context.status().pending == 1)
+            #expect(try await context.push().notTaken.isEmpty, "what others have not changed is no conflict")
+            _ = try await todos.update("a") { $0.complete = true }
+            #expect(try await context.status().pending == 0)
+            #expect(try await todos.read("a")?.version != stale.version)
+        }
+    }
+
+    @Test("a closure that throws, gives another id, or finds nothing changes nothing")
+    func refusedUpdates() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            try await world.shareItem()
+            let context = world.laptop.context
+            let todos = try context.table(TodoItem.self)
+            await #expect(throws: Refused.self) {
+                try await todos.update("a") { item in
+                    item.text = "half"
+                    throw Refused()
+                }
+            }
+            for (id, other) in [("a", "b"), ("missing", "missing")] {
+                let code = try await syncErrorCode { try await todos.update(id) { $0.id = other } }
+                #expect(code == .invalidAction)
+            }
+            #expect(try await todos.read("a")?.text == "milk")
+            #expect(try await context.status().pending == 0)
+        }
+    }
+
+    @Test("all that a table does, it does for items")
+    func wholeTable() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            try await world.shareItem()
+            let context = world.laptop.context
+            let todos = try context.table(TodoItem.self)
+            #expect(try await todos.count(todos.query) == 1)
+            try await todos.delete("a")
+            try await todos.undoDelete("a")
+            try await todos.update("a") { $0.text = "cream" }
+            try await todos.revert("a")
+            #expect(try await todos.read("a")?.text == "milk")
+            #expect(try await todos.serverID(of: "a") == "a")
+            #expect(try await todos.pull(queryID: "all").received == 0)
+            try await todos.purge()
+            #expect(try await todos.pull(queryID: "all").received == 1)
+            try await todos.update("a") { $0.text = "cream" }
+            #expect(try await todos.forcePurge() == 1)
+            let online = try world.onlineTable(TodoItem.self)
+            #expect(try await online.read(online.query).map(\.text) == ["milk"])
+            #expect(try await online.first(online.query)?.id == "a")
+        }
+    }
+
+    @Test("a context without a server keeps changes, marks none as sent, and one with a server sends them")
+    func withoutServer() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let alone = SyncContext(store: world.laptop.store)
+            let todos = try alone.table("TodoItem")
+            try await todos.insert(["text": "milk"], id: "a")
+            for call in [
+                { _ = try await alone.push() }, { _ = try await alone.sync() }, { try await todos.pull() },
+                { try await alone.retrySetAsideRows() },
+            ] as [@Sendable () async throws -> Void] {
+                #expect(try await syncErrorCode(call) == .unsupported)
+            }
+            #expect(try await alone.operations().allSatisfy { !$0.isAttempted })
+            _ = try await world.laptop.context.sync()
+            #expect(world.onServer() == ["a": "milk"])
+        }
+    }
+
+    @Test("a context may pull before it pushes, always")
+    func pullFirst() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            try await world.shareItem()
+            try await world.phone.table.update(Record(id: "a", ["text": "cream"]))
+            _ = try await world.phone.context.push()
+            let context = SyncContext(
+                store: world.laptop.store,
+                remote: world.laptop.server,
+                options: SyncOptions(order: .pullFirst)
+            )
+            try await world.laptop.table.update(Record(id: "a", ["text": "cream"]))
+            let report = try await context.sync()
+            #expect(report.pull.pruned == 1 && report.push.pushed == 0 && report.notTaken.isEmpty)
+            try await world.laptop.table.insert(["text": "new"], id: "b")
+            #expect(try await context.table("TodoItem").pull().push?.pushed == 1)
+        }
+    }
+
+    @Test("the status can be followed")
+    func statuses() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let context = world.laptop.context
+            var statuses = context.observeStatus().makeAsyncIterator()
+            #expect(try await statuses.next()?.pending == 0)
+            try await world.laptop.table.insert(["text": "milk"], id: "a")
+            #expect(try await statuses.next()?.pending == 1)
+            _ = try await context.push()
+            var last = try await statuses.next()
+            while last?.pending == 1 { last = try await statuses.next() }
+            #expect(last?.pending == 0)
+        }
+    }
+
+    @Test("an error says whether it may pass by itself")
+    func transience() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            try await world.laptop.table.insert(["text": "milk"], id: "a")
+            for (status, isTransient) in [(503, true), (502, true), (401, false)] {
+                world.emulator.inject(.respond(EmulatorResponse(status)) { $0.method == "POST" })
+                let error = try #require(
+                    await #expect(throws: SyncError.self) { try await world.laptop.context.push() }
+                )
+                #expect(error.isTransient == isTransient, "\(status)")
+            }
+        }
+    }
+}
+
+extension SyncWorld {
+    /// The server's table, without the hand on the wire.
+    fileprivate func onlineTable<Item: TableItem>(_ type: Item.Type) throws -> RemoteTable<Item>
+    where Item.ID == String {
+        let remote = try DatasyncRemote(
+            baseURL: EmulatorTransport.url,
+            dialect: dialect,
+            transport: EmulatorTransport(emulator)
+        )
+        return try SyncContext(store: laptop.store, remote: remote).remoteTable(type)
+    }
+}
