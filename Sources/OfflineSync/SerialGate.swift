@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// Lets one task in at a time, first come first served. A task that is cancelled while it waits leaves the line.
-final class SerialGate: Sendable {
+package final class SerialGate: Sendable {
     private struct State {
         var isBusy = false
         var nextTicket = 0
@@ -12,10 +12,12 @@ final class SerialGate: Sendable {
 
     private let state = Mutex(State())
 
+    package init() {}
+
     /// Runs a body when every earlier one has ended.
     ///
     /// - Throws: `CancellationError` when cancelled while waiting, else what the body throws.
-    func withTurn<Value>(_ body: () async throws -> Value) async throws -> Value {
+    package func withTurn<Value>(_ body: () async throws -> Value) async throws -> Value {
         try await enter()
         defer { leave() }
         return try await body()
