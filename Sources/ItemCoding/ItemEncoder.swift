@@ -47,7 +47,6 @@ package final class ItemEncoder {
 @safe
 private final class PropertyEncoder: Encoder {
     let table: TableDefinition
-    let coding: RecordCoding
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
     private let sink: any ItemSink
@@ -65,7 +64,6 @@ private final class PropertyEncoder: Encoder {
     init(_ table: TableDefinition, _ sink: any ItemSink) {
         self.table = table
         self.sink = sink
-        coding = RecordCoding(table)
         unsafe slots = .allocate(capacity: 1)
         unsafe slots.initialize(to: PropertySlots(table.allColumns.map(\.name)))
     }
@@ -196,8 +194,8 @@ private struct ItemEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProt
             guard let decimal = DecimalText(value.description) else { throw unfit(key, "it is not a number") }
             return .decimal(decimal)
         default:
-            let node = try JSONNode(parsing: NestedJSON.encode(value))
-            guard let field = encoder.coding.field(node, as: encoder.table.type(of: key.stringValue)) else {
+            let json = try NestedJSON.encode(value)
+            guard let field = try FieldValue.parse(Array(json), as: encoder.table.type(of: key.stringValue)) else {
                 throw unfit(key, "its JSON does not fit the declared column")
             }
             return field
