@@ -44,6 +44,7 @@ struct LocalChanges: Sendable {
     ///   - transaction: The transaction.
     ///   - record: Gives an item as a record.
     ///   - insertRow: Inserts the row of an item, and returns false when there is one with its id.
+    /// - Throws: As for one item; those before it stay inserted.
     func insert(
         _ ids: [String],
         _ group: inout ChangeGroup,
