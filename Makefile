@@ -78,10 +78,12 @@ sqlcipher4:
 	done; \
 	Scripts/build-sqlcipher4
 
-# The encrypted store against the same work in C on the same library. Measures: leave the machine alone meanwhile.
+# The encrypted store and the sync against the same work with nothing around it. Measures: leave the machine alone
+# meanwhile.
 bench: prerequisites
 	@$(SWIFT) build -c release --product sealedsync-bench
 	@"$$($(SWIFT) build -c release --show-bin-path)/sealedsync-bench" store
+	@"$$($(SWIFT) build -c release --show-bin-path)/sealedsync-bench" sync
 	@"$$($(SWIFT) build -c release --show-bin-path)/sealedsync-bench" growth
 	@"$$($(SWIFT) build -c release --show-bin-path)/sealedsync-bench" emulator
 

@@ -13,6 +13,7 @@ let package = Package(
         .library(name: "ItemCoding", targets: ["ItemCoding"]),
         .library(name: "RecordJSON", targets: ["RecordJSON"]),
         .library(name: "OfflineSync", targets: ["OfflineSync"]),
+        .library(name: "SyncSessions", targets: ["SyncSessions"]),
         .library(name: "DatasyncHTTP", targets: ["DatasyncHTTP"]),
         .library(name: "HTTPTransport", targets: ["HTTPTransport"]),
         .library(name: "SQLCipherStore", targets: ["SQLCipherStore"]),
@@ -125,6 +126,8 @@ let package = Package(
             name: "OfflineSync",
             dependencies: ["SyncMachines", "SyncContract", "RemoteContract", "ItemCoding", "RecordJSON"]
         ),
+        // When a context is synced.
+        .target(name: "SyncSessions", dependencies: ["OfflineSync", "SyncContract", "RemoteContract"]),
         .target(
             name: "DatasyncHTTP",
             dependencies: ["RemoteContract", "SyncContract", "RecordJSON", "HTTPTransport"]
@@ -134,8 +137,8 @@ let package = Package(
         .target(
             name: "SealedSync",
             dependencies: [
-                "SyncContract", "RemoteContract", "QueryEvaluation", "ItemCoding", "OfflineSync", "DatasyncHTTP",
-                "SQLCipherStore", "SQLCipherMaintenance", "StoreKeys", "SecretMemory", "HTTPTransport",
+                "SyncContract", "RemoteContract", "QueryEvaluation", "ItemCoding", "OfflineSync", "SyncSessions",
+                "DatasyncHTTP", "SQLCipherStore", "SQLCipherMaintenance", "StoreKeys", "SecretMemory", "HTTPTransport",
             ]
         ),
 
@@ -268,6 +271,14 @@ var testTargets: [Target] {
             dependencies: [
                 "OfflineSync", "RemoteContract", "SyncContract", "QueryEvaluation", "ReferenceStore", "DatasyncHTTP",
                 "DatasyncEmulator", "EmulatorTransport", "StoreConformance", "SeededNumbers",
+            ]
+        ),
+        .testTarget(
+            name: "SyncSessionsTests",
+            dependencies: [
+                "SyncSessions", "OfflineSync", "RemoteContract", "SyncContract", "ReferenceStore", "SQLCipherStore",
+                "SQLCipherStoreTestSupport", "DatasyncHTTP", "HTTPTransport", "DatasyncEmulator", "EmulatorTransport",
+                "SeededNumbers",
             ]
         ),
         // Several devices with the real engine and a server in memory, under a seeded scheduler and a virtual clock.

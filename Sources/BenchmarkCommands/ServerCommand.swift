@@ -99,7 +99,7 @@ private enum ServedRows {
     /// A file that the emulator loads.
     static func file(_ count: Int) -> Data {
         var text = "{\"\(SyncWorkload.table().name)\": ["
-        for (place, item) in SyncWorkload.serverItems(count).enumerated() {
+        for (place, item) in ItemSource.first(count, .served).enumerated() {
             text += """
                 \(place > 0 ? "," : "")\n{"id": "\(item.id)", "text": "\(item.text)", "complete": \(item.complete), \
                 "priority": \(item.priority), "score": \(item.score), "due": "\(instant(item.dueMilliseconds))", \
@@ -110,8 +110,10 @@ private enum ServedRows {
         return Data((text + "\n]}\n").utf8)
     }
 
+    /// In whole numbers: a date's own format cuts what a fraction of a second lacks to the next millisecond.
     private static func instant(_ milliseconds: Int64) -> String {
-        Date(timeIntervalSince1970: Double(milliseconds) / 1_000)
-            .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1_000)
+        let text = Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601)
+        return "\(text.dropLast()).\(String(1_000 + rest).dropFirst())Z"
     }
 }

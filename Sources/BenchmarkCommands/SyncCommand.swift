@@ -22,6 +22,9 @@ struct SyncCommand: ParsableCommand {
     @Option(help: "The number of changes that wait where many do.")
     var waiting = 100_000
 
+    @Option(help: "How many rows the largest store has where growth is measured; a million takes minutes more.")
+    var largest = 100_000
+
     @Option(help: "The number of rounds, after one that does not count.")
     var rounds = 3
 
@@ -32,33 +35,53 @@ struct SyncCommand: ParsableCommand {
     var json = false
 
     func validate() throws {
-        guard changes >= 10, rows >= 10, waiting >= 10 else { throw ValidationError("give at least 10 of each") }
+        guard changes >= 10, rows >= 10, waiting >= 10, largest >= 10 else {
+            throw ValidationError("give at least 10 of each")
+        }
         guard rounds >= 1 else { throw ValidationError("give at least one round") }
     }
 
     func run() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        let workload = SyncWorkload(rows: rows, changes: changes, waiting: waiting)
-        let bench = try SyncBench(workload, folder: folder)
-        let chosen = bench.cases.filter { each in cases.isEmpty || cases.contains { each.name.hasPrefix($0) } }
-        guard !chosen.isEmpty else { throw ValidationError("no case has a name that begins so") }
-        let engine = try EncryptedStore.linkedEngineVersion().description
-        if !json { Report.writeHead(engine, workload, rounds: rounds) }
-        var results: [SyncMeasurement] = []
+        let bench = try SyncBench(SyncWorkload(rows: rows, changes: changes, waiting: waiting), folder: folder)
         do {
-            for each in chosen {
-                let result = try await each.measure(rounds: rounds)
-                if !json { Report.write(result) }
-                results.append(result)
-            }
+            try await measure(bench)
         } catch {
             try await bench.servers.stop()
             throw error
         }
         try await bench.servers.stop()
-        if json { try Report.writeJSON(SyncAnswer(engine: engine, rounds: rounds, cases: results)) }
     }
+
+    private func measure(_ bench: SyncBench) async throws {
+        let growth = SyncGrowth(bench: bench, largest: largest)
+        let chosen = bench.cases.filter { isChosen($0.name) }
+        guard !chosen.isEmpty || isChosen(SyncBench.memoryName) || growth.names.contains(where: isChosen) else {
+            throw ValidationError("no case has a name that begins so")
+        }
+        let engine = try EncryptedStore.linkedEngineVersion().description
+        if !json { Report.writeHead(engine, bench.workload, rounds: rounds) }
+        // The first, because the peak of the process's memory counts.
+        var checks = isChosen(SyncBench.memoryName) ? try await bench.memoryChecks() : []
+        var results: [SyncMeasurement] = []
+        for each in chosen {
+            let result = try await each.measure(rounds: rounds)
+            if !json { Report.write(result) }
+            results.append(result)
+        }
+        let grown = try await growth.measure(rounds: rounds, isChosen)
+        checks += SyncBench.idleChecks(results) + [SyncBench.lateCheck(results)].compactMap(\.self) + grown.checks
+        if json {
+            let cases = results + grown.results
+            try Report.writeJSON(SyncAnswer(engine: engine, rounds: rounds, cases: cases, checks: checks))
+        } else {
+            for result in grown.results { Report.write(result) }
+            for check in checks { Report.write(check.line) }
+        }
+    }
+
+    private func isChosen(_ name: String) -> Bool { cases.isEmpty || cases.contains { name.hasPrefix($0) } }
 }
 
 /// What `--json` prints.
@@ -66,4 +89,5 @@ private struct SyncAnswer: Encodable {
     var engine: String
     var rounds: Int
     var cases: [SyncMeasurement]
+    var checks: [GrowthCheck]
 }

@@ -135,6 +135,21 @@ int twin_open_first_row(const char *path, const char *key, int cache_kibibytes, 
     return code == SQLITE_OK && found != 1 ? SQLITE_NOTFOUND : code;
 }
 
+int twin_open_status(const char *path, const char *key, int cache_kibibytes, twin **result, int64_t *found) {
+    twin *twin = calloc(1, sizeof *twin);
+    *result = twin;
+    *found = 0;
+    if (twin == NULL) return SQLITE_NOMEM;
+    sqlite3_stmt *counts = NULL;
+    int code = connect(path, key, cache_kibibytes, true, twin);
+    if (code == SQLITE_OK)
+        code = prepare(twin, "SELECT state, count(*) FROM MS_TableOperations GROUP BY state", &counts);
+    if (code != SQLITE_OK) return code;
+    while ((code = sqlite3_step(counts)) == SQLITE_ROW) *found += sqlite3_column_int64(counts, 1);
+    sqlite3_finalize(counts);
+    return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
 void twin_close(twin *twin) {
     if (twin == NULL) return;
     sqlite3_stmt *const statements[] = {

@@ -65,49 +65,49 @@ int twin_write_with_operations(twin *twin, const twin_item *items, const twin_op
     return SQLITE_OK;
 }
 
-static int upsert_synced(twin *twin, const twin_item *item, const twin_synced_item *server) {
-    sqlite3_stmt *const statements[] = {twin->update_synced, twin->insert_synced};
-    for (int attempt = 0; attempt < 2; attempt++) {
-        sqlite3_stmt *statement = statements[attempt];
-        bind_item(statement, item);
-        if (server != 0) {
-            sqlite3_bind_int64(statement, 7, server->updated_at);
-            bind_text(statement, 8, server->version);
-        } else {
-            sqlite3_bind_null(statement, 7);
-            sqlite3_bind_null(statement, 8);
-        }
-        const int code = twin_run(statement);
-        if (code != SQLITE_OK || sqlite3_changes(twin->database) > 0) return code;
+/// Binds a row with what the server says of it, or without.
+static void bind_synced(sqlite3_stmt *statement, const twin_synced_item *item, bool is_known) {
+    bind_item(statement, &item->item);
+    if (is_known) {
+        sqlite3_bind_int64(statement, 7, item->updated_at);
+        bind_text(statement, 8, item->version);
+    } else {
+        sqlite3_bind_null(statement, 7);
+        sqlite3_bind_null(statement, 8);
     }
-    return SQLITE_INTERNAL;
 }
 
-int twin_upsert_synced(twin *twin, const twin_synced_item *items, int64_t count, int64_t page) {
-    for (int64_t first = 0; first < count; first += page) {
-        int code = twin_run(twin->begin_writing);
-        const int64_t end = first + page < count ? first + page : count;
-        for (int64_t index = first; code == SQLITE_OK && index < end; index++)
-            code = upsert_synced(twin, &items[index].item, items + index);
-        if (code == SQLITE_OK) code = twin_run(twin->commit);
-        if (code != SQLITE_OK) return code;
-    }
-    return SQLITE_OK;
+static int upsert_synced(twin *twin, const twin_synced_item *item, bool is_known) {
+    bind_synced(twin->update_synced, item, is_known);
+    const int code = twin_run(twin->update_synced);
+    if (code != SQLITE_OK || sqlite3_changes(twin->database) > 0) return code;
+    bind_synced(twin->insert_synced, item, is_known);
+    return twin_run(twin->insert_synced);
 }
 
-int twin_change(
-    twin *twin, const twin_item *items, const twin_operation *operations, int64_t count, int64_t page) {
+/// Writes items, and operations when there are any, in transactions of so many rows each.
+static int write_synced(
+    twin *twin, const twin_synced_item *items, const twin_operation *operations, int64_t count, int64_t page) {
     for (int64_t first = 0; first < count; first += page) {
         int code = twin_run(twin->begin_writing);
         const int64_t end = first + page < count ? first + page : count;
         for (int64_t index = first; code == SQLITE_OK && index < end; index++) {
-            code = upsert_synced(twin, items + index, 0);
-            if (code == SQLITE_OK) code = upsert_operation(twin, operations + index);
+            code = upsert_synced(twin, items + index, operations == 0);
+            if (code == SQLITE_OK && operations != 0) code = upsert_operation(twin, operations + index);
         }
         if (code == SQLITE_OK) code = twin_run(twin->commit);
         if (code != SQLITE_OK) return code;
     }
     return SQLITE_OK;
+}
+
+int twin_upsert_synced(twin *twin, const twin_synced_item *items, int64_t count, int64_t page) {
+    return write_synced(twin, items, 0, count, page);
+}
+
+int twin_change(
+    twin *twin, const twin_synced_item *items, const twin_operation *operations, int64_t count, int64_t page) {
+    return write_synced(twin, items, operations, count, page);
 }
 
 int twin_delete(twin *twin, int64_t *deleted) {

@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// Lets one task in at a time, first come first served. A task that is cancelled while it waits leaves the line.
-final class SerialGate: Sendable {
+package final class SerialGate: Sendable {
     private struct State {
         var isBusy = false
         var nextTicket = 0
@@ -11,6 +11,8 @@ final class SerialGate: Sendable {
     }
 
     private let state = Mutex(State())
+
+    package init() {}
 
     /// A turn that a task has, which those that it starts know of, too.
     private final class Turn: Sendable {
@@ -31,7 +33,7 @@ final class SerialGate: Sendable {
     /// - Throws: `CancellationError` when cancelled while waiting; ``SyncError`` with code
     ///   ``SyncError/Code/invalidAction`` within a turn that the task has already, for which it would wait for ever; else
     ///   what the body throws.
-    func withTurn<Value>(_ body: () async throws -> Value) async throws -> Value {
+    package func withTurn<Value>(_ body: () async throws -> Value) async throws -> Value {
         guard !Self.turns.contains(where: { $0.gate == ObjectIdentifier(self) && $0.lasts }) else {
             throw SyncError(
                 .invalidAction,

@@ -23,6 +23,7 @@ public final class SyncContext: Sendable {
     let coordination: SyncCoordination
     let policies = ConflictPolicies()
     let weakDelegate = Mutex(WeakDelegate())
+    let companions = Companions()
 
     /// What happens in the engine, as it happens.
     public let events: SyncEvents

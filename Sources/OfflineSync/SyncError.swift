@@ -41,6 +41,10 @@ public struct SyncError: Error, Sendable {
         public static let operationChanged = Code("operationChanged")
         /// The remote of this context cannot do what was asked, or there is none.
         public static let unsupported = Code("unsupported")
+        /// The time that was allowed has passed.
+        public static let timedOut = Code("timedOut")
+        /// The session is not started, is suspended in the direction that was asked for, or has ended.
+        public static let sessionEnded = Code("sessionEnded")
         /// A system table holds something the engine did not write.
         public static let damagedQueue = Code("damagedQueue")
     }
@@ -58,7 +62,7 @@ public struct SyncError: Error, Sendable {
     /// many requests were sent. Nil when nothing was pushed.
     public internal(set) var push: PushReport?
 
-    init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
+    package init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message
         self.cause = cause

@@ -10,3 +10,4 @@
 @_exported public import SecretMemory
 @_exported public import StoreKeys
 @_exported public import SyncContract
+@_exported public import SyncSessions

@@ -4,6 +4,7 @@ public import RemoteContract
 internal import SQLCipherStore
 public import StoreKeys
 public import SyncContract
+internal import SyncSessions
 
 extension SyncContext {
     /// Opens the encrypted store in a folder, or makes it on the first run, and ties it to a server.
@@ -55,7 +56,10 @@ extension SyncContext {
         try await StoreFolder(store.url.deletingLastPathComponent()).unlock(store, with: unlocker)
     }
 
-    /// Closes an encrypted store, and ends live queries. What runs ends as after ``lock()``, with the store's error
+    /// Ends the session, closes an encrypted store, and ends live queries. What runs ends as after ``lock()``, with the store's error
     /// `closed`. A store of another kind is closed by whoever has made it.
-    public func close() async { await (store as? EncryptedStore)?.close() }
+    public func close() async {
+        await session.close()
+        await (store as? EncryptedStore)?.close()
+    }
 }

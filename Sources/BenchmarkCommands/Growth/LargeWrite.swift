@@ -17,7 +17,7 @@ struct LargeWrite {
     func measure() async throws -> ([GrowthCheck], URL) {
         let file = databases.folder.newFile()
         let store = try await databases.openStore(file)
-        let before = Self.peakMemory
+        let before = PeakMemory.bytes
         var longestLog = 0
         var generator = SeededGenerator(seed: Workload.seed)
         for first in stride(from: 0, to: rows, by: 1_000) {
@@ -25,7 +25,7 @@ struct LargeWrite {
             try await store.write { try $0.upsert(page, into: Workload.table.name) }
             longestLog = max(longestLog, Self.size(of: file.path + "-wal"))
         }
-        let grown = Self.peakMemory - before
+        let grown = PeakMemory.bytes - before
         await store.close()
         return (
             [
@@ -38,17 +38,5 @@ struct LargeWrite {
     private static func size(of path: String) -> Int {
         var status = stat()
         return unsafe stat(path, &status) == 0 ? Int(status.st_size) : 0
-    }
-
-    /// The most memory that the process has had so far, in bytes.
-    private static var peakMemory: Int {
-        var usage = rusage()
-        #if canImport(Darwin)
-        _ = unsafe getrusage(RUSAGE_SELF, &usage)
-        return usage.ru_maxrss
-        #else
-        _ = unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-        return usage.ru_maxrss * 1_024
-        #endif
     }
 }

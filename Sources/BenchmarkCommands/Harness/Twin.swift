@@ -28,6 +28,16 @@ final class Twin {
         unsafe self.pointer = try Self.checked(code, pointer)
     }
 
+    /// Opens a database, durably, and counts the operations by their states.
+    init(readingStatusOf file: URL, _ encryption: Encryption, expecting count: Int) throws {
+        var pointer: OpaquePointer?
+        var found: Int64 = 0
+        let cache = Int32(EncryptedStoreOptions().cacheKibibytes)
+        let code = unsafe twin_open_status(file.path, encryption.keyText, cache, &pointer, &found)
+        unsafe self.pointer = try Self.checked(code, pointer)
+        try expect(found == count, "status")
+    }
+
     deinit { unsafe twin_close(pointer) }
 
     func upsert(_ arrays: TwinArrays, page: Int) throws {
@@ -45,14 +55,14 @@ final class Twin {
         )
     }
 
-    func upsert(_ items: SyncedArray, page: Int) throws {
+    func upsert(_ arrays: SyncArrays, page: Int) throws {
         try Self.check(
-            unsafe twin_upsert_synced(pointer, items.items.baseAddress, Int64(items.items.count), Int64(page))
+            unsafe twin_upsert_synced(pointer, arrays.items.baseAddress, Int64(arrays.count), Int64(page))
         )
     }
 
     /// Inserts items, each with its operation.
-    func change(_ arrays: TwinArrays, page: Int) throws {
+    func change(_ arrays: SyncArrays, page: Int) throws {
         try Self.check(
             unsafe twin_change(
                 pointer,

@@ -14,10 +14,10 @@ struct TwinArrays: @unchecked Sendable {
     /// How many rows there are.
     var count: Int { unsafe items.count }
 
-    init(_ rows: [Workload.Item], table: String = Workload.table.name, firstOperation: Int = 1) {
+    init(_ rows: [Workload.Item]) {
         unsafe items = .allocate(capacity: rows.count)
         unsafe operations = .allocate(capacity: rows.count)
-        let table = unsafe Self.text(table)
+        let table = unsafe Self.text(Workload.table.name)
         let properties = unsafe Self.text(Self.properties)
         for (index, row) in rows.enumerated() {
             let id = unsafe Self.text(row.id)
@@ -34,12 +34,12 @@ struct TwinArrays: @unchecked Sendable {
             )
             unsafe operations.initializeElement(
                 at: index,
-                to: twin_operation(id: Int64(firstOperation + index), table: table, item_id: id, properties: properties)
+                to: twin_operation(id: Int64(index + 1), table: table, item_id: id, properties: properties)
             )
         }
     }
 
-    static func text(_ string: String) -> twin_text {
+    private static func text(_ string: String) -> twin_text {
         let bytes = UnsafeMutableBufferPointer<CChar>.allocate(capacity: string.utf8.count)
         _ = unsafe bytes.initialize(from: string.utf8.map(CChar.init(bitPattern:)))
         return unsafe twin_text(start: bytes.baseAddress, count: Int32(bytes.count))

@@ -38,7 +38,16 @@ final class RequestRecord: Sendable {
     var requests: [HTTPRequest] { kept.withLock { $0 } }
 
     /// What carries the requests of a run: it keeps those of the first one, which does not count.
-    func transport() -> any ClientTransport { requests.isEmpty ? Recorder(record: self) : DefaultTransport() }
+    ///
+    /// - Parameter limit: How many are carried; those that follow find no server.
+    /// - Returns: The transport of one run.
+    func transport(limit: Int? = nil) -> any ClientTransport {
+        let transport: any ClientTransport = requests.isEmpty ? Recorder(record: self) : DefaultTransport()
+        return limit.map { Ending(after: $0, transport) } ?? transport
+    }
+
+    /// What carries so many requests and keeps none.
+    static func ending(after limit: Int) -> any ClientTransport { Ending(after: limit, DefaultTransport()) }
 
     private struct Recorder: ClientTransport {
         let record: RequestRecord
@@ -46,6 +55,24 @@ final class RequestRecord: Sendable {
 
         func send(_ request: HTTPRequest) async throws -> HTTPResponse {
             record.kept.withLock { $0.append(request) }
+            return try await transport.send(request)
+        }
+    }
+
+    private final class Ending: ClientTransport {
+        private let limit: Int
+        private let transport: any ClientTransport
+        private let count = Atomic(0)
+
+        init(after limit: Int, _ transport: any ClientTransport) {
+            self.limit = limit
+            self.transport = transport
+        }
+
+        func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+            guard count.add(1, ordering: .relaxed).newValue <= limit else {
+                throw TransportError(.cannotConnect, "The measurement is over.", fate: .notSent)
+            }
             return try await transport.send(request)
         }
     }

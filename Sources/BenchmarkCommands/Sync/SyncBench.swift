@@ -18,7 +18,7 @@ struct SyncBench: Sendable {
     }
 
     /// All cases, in the order of the report.
-    var cases: [SyncCase] { localChanges + pushes + pulls }
+    var cases: [SyncCase] { localChanges + pushes + pulls + idleness }
 
     /// A context that reaches nobody.
     func context(_ store: EncryptedStore) -> SyncContext {

@@ -13,6 +13,8 @@ struct SyncCase: Sendable {
     /// How much of it one run does.
     let count: Int
     var goal = Goal()
+    /// The requests of a run, when there are any.
+    var record: RequestRecord?
     /// Prepares what is needed, runs once with the engine, and returns what the run alone took.
     let engine: @Sendable () async throws -> Cost
     /// The same for the floor; the engine has run before.
@@ -20,18 +22,32 @@ struct SyncCase: Sendable {
 
     /// Runs both in turns, in changing order.
     func measure(rounds: Int) async throws -> SyncMeasurement {
-        var runs: [(engine: Cost, floor: Cost)] = []
+        try await Self.measureInTurns([self], rounds: rounds)[0]
+    }
+
+    /// Runs all cases in each round, so that they can be compared with each other.
+    static func measureInTurns(_ cases: [SyncCase], rounds: Int) async throws -> [SyncMeasurement] {
+        var runs = cases.map { _ in [Run]() }
         for round in 0...rounds {
-            if round.isMultiple(of: 2) {
-                let mine = try await engine()
-                runs.append((mine, try await floor()))
-            } else {
-                let others = try await floor()
-                runs.append((try await engine(), others))
-            }
+            for (place, each) in cases.enumerated() { runs[place].append(try await each.run(round)) }
         }
-        // The first round warms up what a process does once, and shows the floor what to do.
-        return SyncMeasurement(self, Array(runs.dropFirst()))
+        // The first round warms up what a process does once, and shows the floor what to ask for.
+        return zip(cases, runs).map { SyncMeasurement($0, Array($1.dropFirst())) }
+    }
+
+    /// What a round has taken.
+    struct Run: Sendable {
+        let engine: Cost
+        let floor: Cost
+    }
+
+    private func run(_ round: Int) async throws -> Run {
+        guard round.isMultiple(of: 2) else {
+            let others = try await floor()
+            return Run(engine: try await engine(), floor: others)
+        }
+        let mine = try await engine()
+        return Run(engine: mine, floor: try await floor())
     }
 }
 
@@ -41,6 +57,8 @@ struct SyncMeasurement: Sendable, Encodable {
     let unit: String
     let count: Int
     let rounds: Int
+    /// How many requests each that was counted takes; nil where none is sent.
+    let requests: Double?
     let elapsed: Times
     let processor: Times
 
@@ -65,11 +83,12 @@ struct SyncMeasurement: Sendable, Encodable {
         }
     }
 
-    init(_ benchmark: SyncCase, _ runs: [(engine: Cost, floor: Cost)]) {
+    init(_ benchmark: SyncCase, _ runs: [SyncCase.Run]) {
         name = benchmark.name
         unit = benchmark.unit
         count = benchmark.count
         rounds = runs.count
+        requests = benchmark.record.map { Double($0.requests.count) / Double(benchmark.count) }
         elapsed = Times(
             runs.map(\.engine.elapsed),
             runs.map(\.floor.elapsed),

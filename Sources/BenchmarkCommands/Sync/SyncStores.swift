@@ -5,8 +5,10 @@ internal import SyncContract
 
 /// How much a store holds before something is measured.
 struct StoreSize: Sendable, Hashable {
-    /// Rows that the server has as well.
-    var rows = 0
+    /// Rows that a pull brings.
+    var served = 0
+    /// Rows that no pull brings, and for which nothing waits.
+    var settled = 0
     /// Rows that were inserted here and wait to be sent.
     var waiting = 0
     /// How many tables are declared.
@@ -61,12 +63,20 @@ actor SyncStores {
         try await withCopy(of: try await store(size), body)
     }
 
+    /// Lends the closed file of a twin of a size, and removes it afterwards.
+    nonisolated func withTwinFile<Value>(
+        _ size: StoreSize,
+        _ body: (URL) async throws -> Value
+    ) async throws -> Value {
+        try await withCopy(of: try await twin(size), body)
+    }
+
     /// Lends an open twin of a size, durably, and removes its database afterwards.
     nonisolated func withTwin<Value>(
         _ size: StoreSize,
         _ body: (Twin) async throws -> Value
     ) async throws -> Value {
-        try await withCopy(of: try await twin(size)) { file in
+        try await withTwinFile(size) { file in
             try await body(Twin(file, .encrypted, durability: .full))
         }
     }
@@ -82,20 +92,21 @@ actor SyncStores {
         return value
     }
 
-    private func store(_ size: StoreSize) async throws -> URL {
+    /// Makes a store of a size, closed.
+    func store(_ size: StoreSize) async throws -> URL {
         if let made = stores[size] { return made }
         let file = folder.newFile()
         let store = try await open(file, tables: size.tables, durability: .normal)
         let name = SyncWorkload.table().name
-        let rows = SyncWorkload.serverItems(size.rows)
-        for page in Self.pages(of: rows.count) {
-            let records = page.map { SyncWorkload.serverRecord(rows[$0], $0) }
-            try await store.write { try $0.upsert(records, into: name) }
+        for (count, kind) in [(size.served, ItemSource.Kind.served), (size.settled, .settled)] {
+            try await ItemSource.forEachPage(of: count, kind) { items, first in
+                let records = items.enumerated().map { SyncWorkload.serverRecord($1, first + $0) }
+                try await store.write { try $0.upsert(records, into: name) }
+            }
         }
-        let waiting = SyncWorkload.waitingItems(size.waiting)
-        for page in Self.pages(of: waiting.count) {
-            let records = page.map { Workload.record(waiting[$0]) }
-            let operations = page.map { SyncWorkload.operation($0 + 1, on: waiting[$0].id) }
+        try await ItemSource.forEachPage(of: size.waiting, .waiting) { items, first in
+            let records = items.map(Workload.record)
+            let operations = items.enumerated().map { SyncWorkload.operation(first + $0 + 1, on: $1.id) }
             try await store.write { transaction in
                 try transaction.upsert(records, into: name)
                 try transaction.upsert(operations, into: SystemTables.operations.name)
@@ -106,18 +117,20 @@ actor SyncStores {
         return file
     }
 
-    private func twin(_ size: StoreSize) throws -> URL {
+    /// Makes a twin's database of a size, closed.
+    func twin(_ size: StoreSize) async throws -> URL {
         if let made = twins[size] { return made }
         let file = folder.newFile()
         let twin = try Twin(file, .encrypted)
-        try twin.upsert(SyncedArray(SyncWorkload.serverItems(size.rows)), page: 1_000)
-        let waiting = TwinArrays(SyncWorkload.waitingItems(size.waiting), table: SyncWorkload.table().name)
-        try twin.change(waiting, page: 1_000)
+        for (count, kind) in [(size.served, ItemSource.Kind.served), (size.settled, .settled)] {
+            try await ItemSource.forEachPage(of: count, kind) { items, first in
+                try twin.upsert(SyncArrays(items, first: first), page: items.count)
+            }
+        }
+        try await ItemSource.forEachPage(of: size.waiting, .waiting) { items, first in
+            try twin.change(SyncArrays(items, operation: first + 1), page: items.count)
+        }
         twins[size] = file
         return file
-    }
-
-    private static func pages(of count: Int) -> [Range<Int>] {
-        stride(from: 0, to: count, by: 1_000).map { $0..<min($0 + 1_000, count) }
     }
 }

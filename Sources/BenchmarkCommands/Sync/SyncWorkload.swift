@@ -1,9 +1,8 @@
-internal import CBenchmarkTwin
 internal import Foundation
 internal import SeededNumbers
 internal import SyncContract
 
-/// The rows that a server has, and the changes that are made to a store.
+/// How much is done in one run.
 struct SyncWorkload: Sendable {
     /// How many rows the server has.
     let rows: Int
@@ -19,20 +18,6 @@ struct SyncWorkload: Sendable {
             columns: Workload.table.columns,
             systemProperties: [.updatedAt, .version]
         )
-    }
-
-    /// The rows of the server, in the order of their stamps.
-    static func serverItems(_ count: Int) -> [Workload.Item] { items(count, seed: Workload.seed) }
-
-    /// Items that the server does not have.
-    static func newItems(_ count: Int) -> [Workload.Item] { items(count, seed: Workload.seed + 1) }
-
-    /// Others that it does not have, whose insertion waits.
-    static func waitingItems(_ count: Int) -> [Workload.Item] { items(count, seed: Workload.seed + 2) }
-
-    private static func items(_ count: Int, seed: UInt64) -> [Workload.Item] {
-        var generator = SeededGenerator(seed: seed)
-        return (0..<count).map { Workload.item($0, &generator) }
     }
 
     /// When the server wrote a row, in milliseconds since 1970: one a second.
@@ -57,23 +42,45 @@ struct SyncWorkload: Sendable {
     }
 }
 
-/// Rows of the server as a C array, which is written once and lives as long as the process: that is why it can be shared.
-@safe
-struct SyncedArray: @unchecked Sendable {
-    let items: UnsafeMutableBufferPointer<twin_synced_item>
+/// Items of one kind, the same ones in every run.
+struct ItemSource: Sendable {
+    /// What items are there for; no item is of two kinds.
+    enum Kind: UInt64, Sendable {
+        /// Those that a pull brings.
+        case served
+        /// Those that a store and the server have, and that no pull brings.
+        case settled
+        /// Those whose insertion waits.
+        case waiting
+        /// Those that a measurement inserts.
+        case new
+    }
 
-    init(_ rows: [Workload.Item]) {
-        let arrays = TwinArrays(rows)
-        unsafe items = .allocate(capacity: rows.count)
-        for place in rows.indices {
-            unsafe items.initializeElement(
-                at: place,
-                to: twin_synced_item(
-                    item: arrays.items[place],
-                    updated_at: SyncWorkload.stamp(place),
-                    version: TwinArrays.text(SyncWorkload.version(place))
-                )
-            )
+    private var generator: SeededGenerator
+    private var place = 0
+
+    init(_ kind: Kind) { generator = SeededGenerator(seed: Workload.seed + kind.rawValue) }
+
+    mutating func next(_ count: Int) -> [Workload.Item] {
+        defer { place += count }
+        return (place..<place + count).map { Workload.item($0, &generator) }
+    }
+
+    /// The first items of a kind.
+    static func first(_ count: Int, _ kind: Kind) -> [Workload.Item] {
+        var source = Self(kind)
+        return source.next(count)
+    }
+
+    /// Hands the first items of a kind to a closure, 1,000 at a time, with the place of each page's first one.
+    static func forEachPage(
+        of count: Int,
+        _ kind: Kind,
+        _ body: (_ items: [Workload.Item], _ first: Int) async throws -> Void
+    ) async throws {
+        var source = Self(kind)
+        for first in stride(from: 0, to: count, by: 1_000) {
+            try await body(source.next(min(1_000, count - first)), first)
         }
     }
 }

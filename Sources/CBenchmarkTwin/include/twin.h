@@ -57,9 +57,13 @@ int twin_write_with_operations(twin *twin, const twin_item *items, const twin_op
 /// Writes items of the server with UPDATE, then INSERT when nothing changed, in transactions of so many rows each.
 int twin_upsert_synced(twin *twin, const twin_synced_item *items, int64_t count, int64_t page);
 
-/// Writes items that the server does not have, each with its operation, in transactions of so many items each.
+/// Writes items that the server does not have, without its columns, each with its operation, in transactions of so many
+/// items each.
 int twin_change(
-    twin *twin, const twin_item *items, const twin_operation *operations, int64_t count, int64_t page);
+    twin *twin, const twin_synced_item *items, const twin_operation *operations, int64_t count, int64_t page);
+
+/// Opens a database that has its tables, and counts the operations by their states: nothing is prepared beyond that.
+int twin_open_status(const char *path, const char *key, int cache_kibibytes, twin **result, int64_t *found);
 
 /// Reads items by id, in one transaction or in one each, every column; counts those found.
 int twin_read_by_id(twin *twin, const twin_item *items, int64_t count, bool in_one_transaction, int64_t *found);

@@ -16,6 +16,9 @@ final class AnswerLog: Sendable {
 
     private let state = Mutex(State())
 
+    /// Who waits for the answers to changes.
+    let outstanding = OutstandingChangesRegistry()
+
     /// A request for rows, under way until this object is gone.
     final class Request: Sendable {
         private let number: Int64

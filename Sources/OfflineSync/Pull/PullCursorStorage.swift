@@ -48,10 +48,12 @@ enum PullCursorStorage {
     /// Forgets how far a query was pulled.
     static func remove(_ queryID: String, of table: String, _ transaction: inout StoreTransaction) throws {
         try transaction.delete(ConfigurationTable.query(.deltaToken, table, queryID))
+        try transaction.delete(ConfigurationTable.query(.completePull, table, queryID))
     }
 
     /// Forgets how far every query of a table was pulled.
     static func removeAll(of table: String, _ transaction: inout StoreTransaction) throws {
         try transaction.delete(ConfigurationTable.query(.deltaToken, table))
+        try transaction.delete(ConfigurationTable.query(.completePull, table))
     }
 }

@@ -53,6 +53,14 @@ public struct PullReport: Sendable {
         for id in ids { skippedRows.insert(Row(table: table, id: id)) }
     }
 
+    /// Takes over the rows that another pull has left alone or set aside.
+    mutating func addRows(of other: PullReport) {
+        skippedRows.formUnion(other.skippedRows)
+        for row in other.setAside where setAsideRows.insert(Row(table: row.table, id: .string(row.id))).inserted {
+            setAside.append(row)
+        }
+    }
+
     /// Names rows that were set aside; a pull may see one twice.
     mutating func setAside(_ rows: [SetAsideRow], of table: String) {
         for row in rows where setAsideRows.insert(Row(table: table, id: .string(row.id))).inserted {

@@ -37,7 +37,7 @@ struct PullRunner {
     }
 
     /// What a cursor belongs to: another condition, or other parameters, start from the beginning.
-    private static func fingerprint(of query: Query, _ parameters: [String: String]) throws -> String {
+    static func fingerprint(of query: Query, _ parameters: [String: String]) throws -> String {
         let condition = try query.predicate?.normalized().canonicalText ?? ""
         guard !parameters.isEmpty else { return condition }
         let pairs = parameters.sorted { $0.key < $1.key }

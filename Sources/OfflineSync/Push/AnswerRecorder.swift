@@ -12,6 +12,9 @@ struct AnswerRecorder: Sendable {
         var outcome: ItemOutcome<Record>
         /// Whether the server has the change, and the app is told so.
         var isTaken = false
+
+        /// Whether the server has done what was sent.
+        var isAnswer: Bool { if case .done = outcome { true } else { isTaken } }
     }
 
     private var sent: TableOperation { inFlight.operation }

@@ -211,6 +211,7 @@ struct PushRunner {
             }
         }
         marks.answered(number)
+        if result.isAnswer { answers.outstanding.answered(number, through: inFlight.operation.editCounter) }
         return result
     }
 }

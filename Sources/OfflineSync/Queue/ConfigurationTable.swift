@@ -21,6 +21,10 @@ enum ConfigurationTable {
         case cancelledInsert = 1_004
         /// A decision that a policy made without asking; the key is its number.
         case journalEntry = 1_005
+        /// What of a session is suspended: see ``SyncContext/storedSuspension()``.
+        case sessionSuspension = 1_010
+        /// When everything of the pull named by the key was last here, in milliseconds.
+        case completePull = 1_011
         /// The row named by the key did not fit; the value says why.
         case setAside = 1_020
         /// The row named by the key was purged; the value is its stamp and version.

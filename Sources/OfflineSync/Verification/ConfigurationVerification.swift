@@ -34,6 +34,10 @@ enum ConfigurationVerification {
                 if value?.isEmpty ?? true { report("an insert\(of) that a deletion has cancelled is not there") }
             case .journalEntry?:
                 if Int64(key) == nil || value?.isEmpty ?? true { report("an entry of the journal\(of) is not there") }
+            case .sessionSuspension?:
+                if value?.isEmpty ?? true { report("what of the session is suspended is not there") }
+            case .completePull?:
+                if value.flatMap({ Int64($0) }) == nil { report("the time of the last pull\(of) is not a number") }
             case .setAside?:
                 if value == nil { report("a row\(of) was set aside without a reason") }
             case .purgedRow?:

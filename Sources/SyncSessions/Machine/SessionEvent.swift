@@ -1,0 +1,65 @@
+/// What happens to a session.
+enum SessionEvent: Sendable, Hashable {
+    /// It is to keep something in step. What was suspended earlier is not known yet, unless it was started before.
+    case started([SessionMachine.Pull], SessionOptions)
+    /// What the store knows was read: what was suspended, whether changes wait, how long ago each pull was complete.
+    case loaded(suspended: SyncDirection, hasChanges: Bool, ages: [Duration?])
+    /// Local changes wait that no push has seen.
+    case changed
+    /// The time for which it was to be woken has come.
+    case woken
+    /// The system says whether there is a network, or that it is another one.
+    case network(isThere: Bool)
+    /// What stood in the way on this device is gone.
+    case obstacleGone
+    /// The server has news of some tables, or of any.
+    case serverChanged(tables: Set<String>)
+    /// Somebody wants these directions done now.
+    case asked(SyncDirection)
+    case suspended(SyncDirection)
+    case resumed(SyncDirection)
+    /// Somebody wants another attempt now.
+    case reconnect
+    /// A push has ended without an error; there may be changes that it has not seen.
+    case pushed(hasNewer: Bool)
+    /// A pull of the work under way is complete.
+    case pulled(Int)
+    /// The service has answered a request.
+    case answered
+    /// The work under way has ended. The number is random, 0 to 1.
+    case ended(SessionFailure?, random: Double)
+    /// Somebody waits; whether changes have to be answered for that.
+    case wait(Int, SyncDirection, needsUpload: Bool)
+    /// What somebody waits to be sent was answered.
+    case uploaded(Int)
+    /// Somebody waits no more.
+    case waitCancelled(Int)
+    /// It cannot go on.
+    case failed
+    case closed
+}
+
+/// What a session does about it.
+enum SessionEffect: Sendable, Hashable {
+    /// Start this work.
+    case begin(SessionMachine.Work)
+    /// End the work under way; it will say when it has.
+    case cancelWork
+    /// Somebody need not wait any longer; false: the session does not go on in what was waited for.
+    case endWait(Int, isDone: Bool)
+}
+
+/// Why work has ended early.
+enum SessionFailure: Sendable, Hashable {
+    /// It may go better later. Failures of the same name are the same. `wait` is how long the server asks to wait, and
+    /// `isAnswer` says whether it was the service that answered.
+    case temporary(name: String, wait: Duration?, isAnswer: Bool)
+    /// Somebody has to sign in, or somebody else.
+    case credentials(name: String, isAnswer: Bool)
+    /// Nothing but the app can mend it.
+    case permanent
+    /// It was cancelled, because the session has no use for it any more.
+    case cancelled
+    /// The store was closed under it.
+    case storeClosed
+}

@@ -1,0 +1,67 @@
+internal import OfflineSync
+internal import RemoteContract
+internal import SyncContract
+
+extension SessionFailure {
+    /// What an error of a push or pull means for what comes next; to be asked in the task that has met it.
+    init(_ error: any Error) {
+        switch error {
+        // Nobody has cancelled the work: somebody below has thrown it for a reason of its own.
+        case is CancellationError where !Task.isCancelled:
+            self = .temporary(name: "cancelled", wait: nil, isAnswer: false)
+        case is CancellationError: self = .cancelled
+        case let error as SyncError: self.init(error)
+        case let error as RemoteError: self.init(error)
+        case let error as StoreError: self.init(error)
+        // What a delegate or policy of the app throws: nothing is known of it.
+        default: self = .temporary(name: "\(type(of: error))", wait: nil, isAnswer: false)
+        }
+    }
+
+    private init(_ error: SyncError) {
+        if let cause = error.cause as? RemoteError {
+            // A push in which everything was forbidden says so by its code.
+            let isForbidden = error.code == .pushAbortedAuthentication
+            self = isForbidden ? .credentials(name: cause.failureName, isAnswer: cause.isAnswer) : .init(cause)
+            return
+        }
+        switch error.code {
+        case .pushAbortedNetwork, .pullAborted, .pushAbortedAuthentication:
+            self = .temporary(name: "\(error.code)", wait: nil, isAnswer: true)
+        default: self = .permanent
+        }
+    }
+
+    private init(_ error: RemoteError) {
+        switch error.code {
+        case .unauthorized: self = .credentials(name: error.failureName, isAnswer: error.isAnswer)
+        case .refused where error.status == 403:
+            self = .credentials(name: error.failureName, isAnswer: true)
+        case .invalidAddress, .invalidRequest, .refused, .notFound: self = .permanent
+        default:
+            self = .temporary(name: error.failureName, wait: error.retryAfter, isAnswer: error.isAnswer)
+        }
+    }
+
+    private init(_ error: StoreError) {
+        switch error.code {
+        case .closed: self = .storeClosed
+        case .full, .inputOutput, .locked, .inUse, .internal:
+            self = .temporary(name: "\(error.code)", wait: nil, isAnswer: false)
+        default: self = .permanent
+        }
+    }
+}
+
+extension RemoteError {
+    /// Failures of the same name are the same.
+    fileprivate var failureName: String { "\(code)" + (status.map { " \($0)" } ?? "") }
+
+    /// Whether it was the service that answered.
+    fileprivate var isAnswer: Bool {
+        switch code {
+        case .unreachable, .notTheService, .invalidAddress: false
+        default: status != nil
+        }
+    }
+}

@@ -1,0 +1,334 @@
+/// Decides when a session does what: a value without clock, store or network.
+///
+/// Times are since any one moment. There is work to do when changes wait and their time has come, or a pull is due, in a
+/// direction that is not suspended. It is begun when none is under way and no failure is waited for; so there is at most
+/// one at a time, and no request without a reason.
+struct SessionMachine: Sendable, Hashable {
+    /// What is pulled.
+    struct Pull: Sendable, Hashable {
+        var table: String
+        /// Whether every push waits for it.
+        var precedesPush = false
+        /// When it is made; nil for only when it is asked for.
+        var due: Duration?
+        /// Whether it was asked for after the work under way has begun.
+        var isAskedAgain = false
+    }
+
+    /// What is done in one go: the pulls that precede a push, the push, the other pulls.
+    struct Work: Sendable, Hashable {
+        var pushes = false
+        /// The pulls, as they stand in the list of this number.
+        var pulls: [Int] = []
+        var list = 0
+    }
+
+    enum Phase: Sendable, Hashable { case inactive, loading, running, failed, closed }
+
+    /// Until when nothing is tried.
+    struct Hold: Sendable, Hashable {
+        var until: Duration
+        /// Whether the server has set that time.
+        var isOrdered = false
+        var needsCredentials = false
+    }
+
+    /// Somebody who waits.
+    struct Wait: Sendable, Hashable {
+        var direction: SyncDirection
+        var needsUpload: Bool
+        /// The pulls that have to become complete.
+        var pulls: Set<Int>
+        /// Those of them that are part of work that was begun since.
+        var begun: Set<Int> = []
+
+        var isDone: Bool { !needsUpload && pulls.isEmpty }
+    }
+
+    private(set) var phase = Phase.inactive
+    private(set) var pulls: [Pull] = []
+    private(set) var options = SessionOptions()
+    private(set) var suspended: SyncDirection = []
+    private(set) var work: Work?
+    /// When waiting changes are sent; nil when none wait.
+    private(set) var pushDue: Duration?
+    private(set) var hold: Hold?
+    private(set) var isConnected = false
+    private(set) var waits: [Int: Wait] = [:]
+
+    private var isPushAskedAgain = false
+    private var backoff = BackoffProgress()
+    /// Which list of pulls is kept: each start brings another one.
+    private var list = 0
+    /// What was suspended or resumed before it was known what is stored.
+    private var resumedEarly: SyncDirection = []
+
+    // MARK: What it is at
+
+    /// Whether it was started and has not ended.
+    var isStarted: Bool { phase == .loading || phase == .running }
+
+    /// The directions that are done.
+    var open: SyncDirection { SyncDirection.both.subtracting(suspended) }
+
+    /// When to wake it; nil when only an event can bring work.
+    func wakeTime() -> Duration? {
+        guard phase == .running, work == nil, !open.isEmpty else { return nil }
+        var times: [Duration] = []
+        if open.contains(.upload), let pushDue { times.append(pushDue) }
+        if open.contains(.download) { times += pulls.compactMap(\.due) }
+        guard let first = times.min() else { return nil }
+        return max(first, hold?.until ?? first)
+    }
+
+    // MARK: What happens
+
+    /// Takes in what has happened.
+    mutating func handle(_ event: SessionEvent, at now: Duration) -> [SessionEffect] {
+        guard phase != .closed else {
+            if case .wait(let number, _, _) = event { return [.endWait(number, isDone: false)] }
+            return []
+        }
+        var effects: [SessionEffect] = []
+        switch event {
+        case .started(let pulls, let options): start(pulls, options)
+        case .loaded(let stored, let hasChanges, let ages):
+            load(stored, hasChanges: hasChanges, ages, now)
+            let suspended = suspended
+            effects += endWaits { !$0.direction.isDisjoint(with: suspended) }
+        case .changed: if pushDue == nil { pushDue = now + options.pushDelay }
+        case .woken: break
+        case .network(let isThere): networkChanged(isThere)
+        case .obstacleGone: endHold()
+        case .serverChanged(let tables):
+            askPulls(now) { tables.isEmpty || tables.contains($0.table) }
+        case .asked(let directions): ask(directions, now)
+        case .suspended(let directions): effects += suspend(directions)
+        case .resumed(let directions): resume(directions)
+        case .reconnect: reconnect(now)
+        case .pushed(let hasNewer):
+            pushDue = isPushAskedAgain ? now : hasNewer ? now + options.pushDelay : nil
+            isPushAskedAgain = false
+        case .pulled(let index): effects += pulled(index, now)
+        case .answered: isConnected = isConnected || work != nil && !open.isEmpty
+        case .ended(let failure, let random): effects += ended(failure, random, now)
+        case .wait(let number, let direction, let needsUpload):
+            effects += wait(number, direction, needsUpload, now)
+        case .uploaded(let number):
+            waits[number]?.needsUpload = false
+            effects += endDoneWaits()
+        case .waitCancelled(let number): waits[number] = nil
+        case .failed: effects += fail()
+        case .closed: effects += close()
+        }
+        if let next = nextWork(now) {
+            begin(next)
+            effects.append(.begin(next))
+        }
+        return effects
+    }
+
+    // MARK: Starting and stopping
+
+    private mutating func start(_ pulls: [Pull], _ options: SessionOptions) {
+        if phase == .failed {
+            hold = nil
+            backoff = BackoffProgress()
+        }
+        phase = .loading
+        list += 1
+        self.pulls = pulls
+        self.options = options
+        for number in waits.keys where !(waits[number]?.pulls.isEmpty ?? true) {
+            waits[number]?.pulls = Set(pulls.indices)
+            waits[number]?.begun = []
+        }
+    }
+
+    private mutating func load(_ stored: SyncDirection, hasChanges: Bool, _ ages: [Duration?], _ now: Duration) {
+        guard phase == .loading else { return }
+        phase = .running
+        suspended.formUnion(stored.subtracting(resumedEarly))
+        if hasChanges { pushDue = now }
+        for index in pulls.indices {
+            let age = ages.indices.contains(index) ? ages[index] : nil
+            guard let age, let interval = options.pullInterval, age >= .zero else {
+                pulls[index].due = now
+                continue
+            }
+            pulls[index].due = min(pulls[index].due ?? .seconds(Int64.max / 2), now + max(.zero, interval - age))
+        }
+    }
+
+    private mutating func suspend(_ directions: SyncDirection) -> [SessionEffect] {
+        suspended.formUnion(directions)
+        resumedEarly.subtract(directions)
+        if open.isEmpty {
+            hold = nil
+            backoff = BackoffProgress()
+            isConnected = false
+        }
+        var effects = endWaits { !$0.direction.isDisjoint(with: directions) }
+        guard let work else { return effects }
+        let isStopped =
+            directions.contains(.upload) && work.pushes || directions.contains(.download) && !work.pulls.isEmpty
+        if isStopped { effects.append(.cancelWork) }
+        return effects
+    }
+
+    private mutating func resume(_ directions: SyncDirection) {
+        suspended.subtract(directions)
+        if phase == .inactive || phase == .loading { resumedEarly.formUnion(directions) }
+    }
+
+    private mutating func close() -> [SessionEffect] {
+        phase = .closed
+        hold = nil
+        isConnected = false
+        return endWaits { _ in true } + (work == nil ? [] : [.cancelWork])
+    }
+
+    private mutating func fail() -> [SessionEffect] {
+        phase = .failed
+        hold = nil
+        return endWaits { _ in true } + (work == nil ? [] : [.cancelWork])
+    }
+
+    // MARK: Asking
+
+    private mutating func ask(_ directions: SyncDirection, _ now: Duration) {
+        if directions.contains(.upload) {
+            pushDue = now
+            if work?.pushes == true { isPushAskedAgain = true }
+        }
+        if directions.contains(.download) { askPulls(now) { _ in true } }
+    }
+
+    private mutating func askPulls(_ now: Duration, _ isMeant: (Pull) -> Bool) {
+        for index in pulls.indices where isMeant(pulls[index]) {
+            pulls[index].due = now
+            if work?.pulls.contains(index) == true { pulls[index].isAskedAgain = true }
+        }
+    }
+
+    private mutating func reconnect(_ now: Duration) {
+        guard phase == .running, !open.isEmpty else { return }
+        hold = nil
+        backoff = BackoffProgress()
+        // Nothing but a request shows whether there is a connection.
+        if !isConnected, work == nil { askPulls(now) { _ in true } }
+        if pushDue != nil { pushDue = now }
+    }
+
+    private mutating func networkChanged(_ isThere: Bool) {
+        guard isThere else {
+            isConnected = false
+            return
+        }
+        endHold()
+    }
+
+    private mutating func endHold() {
+        backoff = BackoffProgress()
+        // A time that the server has set is about the server.
+        if let hold, !hold.isOrdered { self.hold = nil }
+    }
+
+    // MARK: Work
+
+    private func nextWork(_ now: Duration) -> Work? {
+        guard phase == .running, work == nil, hold.map({ $0.until <= now }) ?? true else { return nil }
+        var next = Work(list: list)
+        let mayPush = open.contains(.upload) && pushDue != nil
+        next.pushes = mayPush && pushDue ?? now <= now
+        if open.contains(.download) { next.pulls = pulls.indices.filter { pulls[$0].due.map { $0 <= now } ?? false } }
+        guard next.pushes || !next.pulls.isEmpty else { return nil }
+        // What waits a moment longer may as well go with a pull: fewer conflicts.
+        next.pushes = mayPush
+        if next.pushes, open.contains(.download) {
+            next.pulls = pulls.indices.filter { next.pulls.contains($0) || pulls[$0].precedesPush }
+        }
+        return next
+    }
+
+    private mutating func begin(_ next: Work) {
+        work = next
+        hold = nil
+        isPushAskedAgain = false
+        for index in next.pulls {
+            pulls[index].isAskedAgain = false
+            // Should it fail, it is still to be made.
+            pulls[index].due = pulls[index].due ?? .zero
+        }
+        for number in waits.keys { waits[number]?.begun.formUnion(next.pulls) }
+    }
+
+    private mutating func pulled(_ index: Int, _ now: Duration) -> [SessionEffect] {
+        // A start meanwhile has brought another list.
+        guard let work, work.list == list, work.pulls.contains(index), pulls.indices.contains(index) else { return [] }
+        pulls[index].due = pulls[index].isAskedAgain ? now : options.pullInterval.map { now + $0 }
+        pulls[index].isAskedAgain = false
+        for number in waits.keys where waits[number]?.begun.contains(index) == true {
+            waits[number]?.pulls.remove(index)
+        }
+        return endDoneWaits()
+    }
+
+    private mutating func ended(_ failure: SessionFailure?, _ random: Double, _ now: Duration) -> [SessionEffect] {
+        guard work != nil else { return [] }
+        work = nil
+        switch failure {
+        case nil:
+            backoff = BackoffProgress()
+            return []
+        case .cancelled: return []
+        case .permanent: return fail()
+        case .storeClosed: return close()
+        case .temporary(let name, let wait, let isAnswer):
+            isConnected = isAnswer
+            holdBack(after: name, wait, random, now)
+        case .credentials(let name, let isAnswer):
+            isConnected = isAnswer
+            holdBack(after: name, nil, random, now)
+            hold?.needsCredentials = true
+        }
+        return []
+    }
+
+    private mutating func holdBack(after name: String, _ wait: Duration?, _ random: Double, _ now: Duration) {
+        guard phase == .running, !open.isEmpty else { return }
+        let own = backoff.wait(after: name, options.backoff, random: random)
+        hold = Hold(until: now + (wait ?? own), isOrdered: wait != nil)
+    }
+
+    // MARK: Waiting
+
+    private mutating func wait(
+        _ number: Int,
+        _ direction: SyncDirection,
+        _ needsUpload: Bool,
+        _ now: Duration
+    ) -> [SessionEffect] {
+        guard isStarted, direction.isDisjoint(with: suspended) else { return [.endWait(number, isDone: false)] }
+        waits[number] = Wait(
+            direction: direction,
+            needsUpload: needsUpload,
+            pulls: direction.contains(.download) ? Set(pulls.indices) : []
+        )
+        // With nothing to send there is no reason to ask for a push.
+        ask(needsUpload ? direction : direction.subtracting(.upload), now)
+        return endDoneWaits()
+    }
+
+    private mutating func endDoneWaits() -> [SessionEffect] {
+        let done = waits.filter(\.value.isDone).keys.sorted()
+        for number in done { waits[number] = nil }
+        return done.map { .endWait($0, isDone: true) }
+    }
+
+    private mutating func endWaits(where isEnded: (Wait) -> Bool) -> [SessionEffect] {
+        let ended = waits.filter { isEnded($0.value) }.keys.sorted()
+        for number in ended { waits[number] = nil }
+        return ended.map { .endWait($0, isDone: false) }
+    }
+}

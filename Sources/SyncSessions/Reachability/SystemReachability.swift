@@ -1,0 +1,2 @@
+/// What this system says of the network.
+package typealias SystemReachability = UnknownReachability

@@ -1,0 +1,288 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+internal import OfflineSync
+internal import Synchronization
+internal import SyncContract
+
+// How events reach the machine, and what is done about what it says.
+extension SyncSession {
+    /// What is behind the lock of a session.
+    struct Running: Sendable {
+        var machine = SessionMachine()
+        var pulls: [SessionPull] = []
+        private(set) var error: RecordedError?
+        var waiters: [Int: Waiter] = [:]
+        var cancelledWaits: Set<Int> = []
+        /// Those who wait for the work under way to end.
+        var afterWork: [Int: CheckedContinuation<Void, Never>] = [:]
+        var workTask: Task<Void, Never>?
+        /// What listens as long as the session is started.
+        var listeners: [Task<Void, Never>] = []
+        /// When the session is woken, and by what.
+        var wakeTime: Duration?
+        var waking: Task<Void, Never>?
+        /// What is suspended is stored one after the other.
+        var storing: Task<Void, Never>?
+        /// The changes that the last push was made for; nil before the first look at the queue.
+        var seen: OutstandingChanges?
+        /// Whether a push is under way that will look what is left by itself.
+        var isPushing = false
+        var loads = 0
+        private var numbers = 0
+        var version = 0
+
+        mutating func newNumber() -> Int {
+            numbers += 1
+            return numbers
+        }
+
+        /// Remembers what went wrong last; nil after success.
+        mutating func set(_ error: (any Error)?) {
+            self.error = error.map { RecordedError(error: $0, number: newNumber()) }
+        }
+    }
+
+    /// Tells the machine what has happened, and does what it says.
+    ///
+    /// - Parameters:
+    ///   - event: What has happened.
+    ///   - change: Changes what else is known in the same step.
+    func send(_ event: SessionEvent, _ change: (inout sending Running) -> Void = { _ in }) {
+        var cancelled: [Task<Void, Never>] = []
+        var ended: [(Waiter, Bool)] = []
+        var resumed: [CheckedContinuation<Void, Never>] = []
+        let (status, error, version) = running.withLock { running in
+            change(&running)
+            if case .woken = event { running.wakeTime = nil }
+            let effects = running.machine.handle(event, at: environment.now())
+            for effect in effects {
+                switch effect {
+                case .begin(let work): begin(work, &running)
+                case .cancelWork: if let task = running.workTask { cancelled.append(task) }
+                case .endWait(let number, let isDone):
+                    if let waiter = running.waiters.removeValue(forKey: number) { ended.append((waiter, isDone)) }
+                }
+            }
+            if running.machine.work == nil || running.machine.phase == .closed {
+                resumed = Array(running.afterWork.values)
+                running.afterWork = [:]
+            }
+            if let task = scheduleWaking(&running) { cancelled.append(task) }
+            running.version += 1
+            return (Status(running.machine, environment), running.error, running.version)
+        }
+        for task in cancelled { task.cancel() }
+        publish(status, error, version)
+        for (waiter, isDone) in ended { endWait(waiter, isDone: isDone) }
+        for continuation in resumed { continuation.resume() }
+    }
+
+    /// Sees to it that the session is woken in time.
+    ///
+    /// - Returns: What would have woken it at another time.
+    private func scheduleWaking(_ running: inout Running) -> Task<Void, Never>? {
+        let time = running.machine.wakeTime()
+        guard time != running.wakeTime else { return nil }
+        let former = running.waking
+        running.wakeTime = time
+        running.waking = time.map { time in
+            Task { [weak self, environment] in
+                do {
+                    try await environment.sleep(max(.zero, time - environment.now()))
+                    self?.send(.woken)
+                } catch {
+                    // Another time was set.
+                }
+            }
+        }
+        return former
+    }
+
+    private func begin(_ work: SessionMachine.Work, _ running: inout Running) {
+        guard let context else { return }
+        let pulls = running.pulls
+        running.workTask = Task {
+            let (failure, error) = await perform(work, pulls, context)
+            send(.ended(failure, random: environment.random())) { running in
+                if failure != .cancelled { running.set(error) }
+            }
+        }
+    }
+
+    // MARK: Starting and ending
+
+    func begin(_ pulls: [SessionPull], _ options: SessionOptions) {
+        guard let context else { return }
+        let pulls = pulls.isEmpty ? context.store.schema.tables.map { SessionPull(Query($0.name)) } : pulls
+        let schedule = pulls.map { SessionMachine.Pull(table: $0.source.table, precedesPush: $0.precedesPush) }
+        var load = 0
+        send(.started(schedule, options)) { running in
+            guard running.machine.phase != .closed else { return }
+            running.pulls = pulls
+            running.loads += 1
+            load = running.loads
+            if running.listeners.isEmpty { running.listeners = listen(to: context) }
+        }
+        guard load > 0 else { return }
+        Task { await self.load(pulls, load, context) }
+    }
+
+    /// Reads what the store knows.
+    private func load(_ pulls: [SessionPull], _ number: Int, _ context: SyncContext) async {
+        await running.withLock { $0.storing }?.value
+        do {
+            let suspended = SyncDirection(stored: try await context.storedSuspension())
+            let changes = try await context.outstandingChanges()
+            var ages: [Duration?] = []
+            for pull in pulls {
+                let last = try await context.lastCompletePull(of: pull.source, pull.name)
+                ages.append(last.map { .seconds(environment.date().timeIntervalSince($0)) })
+            }
+            guard running.withLock({ $0.loads == number }) else { return }
+            send(.loaded(suspended: suspended, hasChanges: changes.count > 0, ages: ages)) { $0.seen = changes }
+        } catch {
+            send(.failed) { $0.set(error) }
+        }
+    }
+
+    /// What tells the session of what happens, until it ends.
+    private func listen(to context: SyncContext) -> [Task<Void, Never>] {
+        // Subscribed before anything is read, so that nothing is missed in between.
+        let changes = context.store.changes()
+        let events = context.events.makeAsyncIterator()
+        let networks = environment.reachability.changes()
+        return [
+            Task {
+                for await change in changes where change.tables.contains(SystemTables.operations.name) {
+                    await self.queueChanged(context)
+                }
+                if !Task.isCancelled { send(.closed) }
+            },
+            Task {
+                var events = events
+                while let event = await events.next() { self.happened(event) }
+            },
+            Task {
+                var isFirst = true
+                for await isThere in networks {
+                    // What was so from the beginning is no change.
+                    if !isFirst || !isThere { send(.network(isThere: isThere)) }
+                    isFirst = false
+                }
+            },
+        ]
+    }
+
+    func end() async {
+        var tasks: [Task<Void, Never>] = []
+        var storing: Task<Void, Never>?
+        send(.closed) { running in
+            tasks = running.listeners
+            storing = running.storing
+            if let task = running.workTask { tasks.append(task) }
+        }
+        for task in tasks { task.cancel() }
+        for task in tasks { await task.value }
+        await storing?.value
+    }
+
+    // MARK: Events
+
+    private func queueChanged(_ context: SyncContext) async {
+        // A push looks by itself what it leaves; what waits already need not be noticed again.
+        let (isPushing, isScheduled, seen, hasWaiters) = running.withLock { running in
+            (running.isPushing, running.machine.pushDue != nil, running.seen, !running.waiters.isEmpty)
+        }
+        guard !isPushing else { return }
+        // A store that was locked and tells of changes was unlocked.
+        if let error = running.withLock({ $0.error?.error as? StoreError }), error.code == .locked {
+            send(.obstacleGone)
+        }
+        do {
+            if !isScheduled, let seen, try await seen.review().hasNewer { send(.changed) }
+            if hasWaiters { try await reviewUploads() }
+        } catch {
+            // The store fails, or is being closed; the next sync finds out which.
+            send(.changed)
+        }
+    }
+
+    private func happened(_ event: SyncEvent) {
+        switch event {
+        case .operationTaken, .operationNotTaken, .pageApplied:
+            if running.withLock({ !$0.machine.isConnected }) { send(.answered) }
+        default: break
+        }
+    }
+
+    // MARK: What is asked of it
+
+    func setSuspended(_ direction: SyncDirection, _ isSuspended: Bool) {
+        let event: SessionEvent = isSuspended ? .suspended(direction) : .resumed(direction)
+        send(event) { running in
+            guard let context, running.machine.phase != .closed else { return }
+            running.storing = Task { [former = running.storing] in
+                await former?.value
+                do {
+                    var stored = SyncDirection(stored: try await context.storedSuspension())
+                    if isSuspended { stored.formUnion(direction) } else { stored.subtract(direction) }
+                    try await context.storeSuspension(stored.stored)
+                } catch {
+                    self.send(.woken) { $0.set(error) }
+                }
+            }
+        }
+    }
+
+    func tryAgain() async -> Reconnection {
+        var before: Reconnection?
+        send(.reconnect) { running in before = running.machine.reconnectionBefore }
+        if let before, before != .alreadyConnecting { return before }
+        guard running.withLock({ $0.machine.work != nil || $0.machine.phase == .loading }) else {
+            return before ?? .nothingToDo
+        }
+        await workEnds()
+        return before ?? .tried
+    }
+
+    /// Returns when the work under way has ended, or the task is cancelled.
+    private func workEnds() async {
+        let number = running.withLock { $0.newNumber() }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = running.withLock { running in
+                    if running.machine.work == nil || running.cancelledWaits.remove(number) != nil { return true }
+                    running.afterWork[number] = continuation
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        } onCancel: {
+            let continuation = running.withLock { running in
+                let continuation = running.afterWork.removeValue(forKey: number)
+                if continuation == nil { running.cancelledWaits.insert(number) }
+                return continuation
+            }
+            continuation?.resume()
+        }
+        running.withLock { _ = $0.cancelledWaits.remove(number) }
+    }
+}
+
+extension SessionMachine {
+    /// What a wish to reconnect comes to, where that is known before it is told.
+    fileprivate var reconnectionBefore: SyncSession.Reconnection? {
+        switch phase {
+        case .inactive, .closed: .notStarted
+        case .failed: .failedForGood
+        case .loading, .running: open.isEmpty ? .suspended : work != nil || phase == .loading ? .alreadyConnecting : nil
+        }
+    }
+
+    /// Whether waiting for these directions makes sense.
+    func isWorking(in direction: SyncDirection) -> Bool { isStarted && direction.isDisjoint(with: suspended) }
+}

@@ -1,0 +1,126 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+public import Observation
+public import OfflineSync
+internal import Synchronization
+
+/// Keeps a context in step by itself: after local changes, at intervals, when the network returns, when told of news.
+///
+/// One per context, ``OfflineSync/SyncContext/session``. It does nothing until it is started; from then on it keeps its
+/// context, and lives until it or the store is closed. A request is sent only for a reason: changes wait, what was pulled
+/// has become too old, or somebody has asked. One thing is done at a time; several sessions do not wait for each other.
+///
+/// ``state-swift.property``, ``connectionState-swift.property``, ``suspended`` and ``error`` can be read at any time, come
+/// as sequences, and are tracked by Observation.
+public final class SyncSession: Sendable, Observable {
+    weak let context: SyncContext?
+    let environment: SessionEnvironment
+    let running = Mutex(Running())
+    /// What is told to the outside.
+    let published = Mutex(Published())
+    let registrar = ObservationRegistrar()
+    /// One sync at a time, those included that no start has asked for.
+    let gate = SerialGate()
+
+    package init(_ context: SyncContext, _ environment: SessionEnvironment = SessionEnvironment()) {
+        self.context = context
+        self.environment = environment
+    }
+
+    // MARK: Starting and ending
+
+    /// Starts to keep tables, or rows of them, in step; all tables of the schema when none is named.
+    ///
+    /// What waits is sent at once; what was pulled longer ago than ``SessionOptions/pullInterval`` is pulled at once, the
+    /// rest when its time comes. What was suspended stays so, also over a restart of the process. Another call changes what
+    /// is kept, and how, and goes on after a failure. After ``close()`` it does nothing.
+    ///
+    /// - Parameters:
+    ///   - sources: Tables and queries, ``SessionPull`` where settings are needed.
+    ///   - options: When to sync.
+    public func start(keeping sources: [any SyncSource] = [], options: SessionOptions = SessionOptions()) {
+        begin(sources.map(SessionPull.init(of:)), options)
+    }
+
+    /// Ends for good: what is under way is cancelled, waits and sequences end. The store stays open.
+    ///
+    /// Closing the store does the same, without waiting for what is under way.
+    public func close() async { await end() }
+
+    // MARK: What it is at
+
+    /// What the session is at.
+    public var state: State {
+        registrar.access(self, keyPath: \.state)
+        return published.withLock { $0.status.state }
+    }
+
+    /// The connection, as far as it can be known.
+    public var connectionState: ConnectionState {
+        registrar.access(self, keyPath: \.connectionState)
+        return published.withLock { $0.status.connection }
+    }
+
+    /// Which directions are suspended; what an earlier process has suspended is known after the start.
+    public var suspended: SyncDirection {
+        registrar.access(self, keyPath: \.suspended)
+        return published.withLock { $0.status.suspended }
+    }
+
+    /// What went wrong last; nil after success.
+    public var error: (any Error)? {
+        registrar.access(self, keyPath: \.error)
+        return published.withLock { $0.error?.error }
+    }
+
+    /// The state now and whenever it changes. A loop that does not keep up misses older ones, never the last. It ends with
+    /// the session, after ``State-swift.enum/closed``.
+    public var states: AsyncStream<State> { subscribe(\.states, { $0.state }) }
+
+    /// The same for the connection.
+    public var connectionStates: AsyncStream<ConnectionState> { subscribe(\.connections, { $0.connection }) }
+
+    // MARK: Asking
+
+    /// Stops one direction or both until ``resume(_:)``, also across restarts: what is under way in that direction is
+    /// ended, and nothing further is sent.
+    ///
+    /// It takes effect at once and is stored in the background; a process killed right then may find it as before.
+    public func suspend(_ direction: SyncDirection = .both) { setSuspended(direction, true) }
+
+    /// Goes on, and syncs at once when there is something to do. It ends a wait after a failure, when everything was
+    /// suspended.
+    public func resume(_ direction: SyncDirection = .both) { setSuspended(direction, false) }
+
+    /// Syncs now: sends what waits and asks for all that is kept. ``wait(for:timeout:)`` does so too, and waits.
+    /// After a failure the time until the next attempt is waited for all the same; see ``reconnect()``.
+    public func sync(_ direction: SyncDirection = .both) { send(.asked(direction)) }
+
+    /// The server has news, of these tables or of any: after a push notification, or from a socket of the app's own.
+    public func serverChanged(tables: [String] = []) { send(.serverChanged(tables: Set(tables))) }
+
+    /// Tries again now and forgets how long was waited; says what it did when that has ended.
+    ///
+    /// Cancelling the task ends the waiting for it.
+    @discardableResult
+    public func reconnect() async -> Reconnection { await tryAgain() }
+
+    /// When everything of a source that is kept was last here; nil when it never was, or is not kept.
+    ///
+    /// - Parameter source: As it was given to ``start(keeping:options:)``.
+    /// - Returns: The time by this device's clock.
+    /// - Throws: What reading the store throws.
+    public func lastCompletePull(of source: any SyncSource) async throws -> Date? {
+        let pull = SessionPull(of: source)
+        return try await context?.lastCompletePull(of: pull.source, pull.name)
+    }
+}
+
+extension SyncContext {
+    /// Keeps this context in step by itself, once it is started.
+    public var session: SyncSession { companion { SyncSession(self) } }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import Testing
+
+@testable import SyncSessions
+
+/// Every state of a session and every event: what it is at afterwards, and what it does.
+@Suite("The machine of a session, state by state and event by event")
+struct MachineTableTests {
+    /// The states, each made by events from the beginning. The clock is at 100 s.
+    static let states: [(name: String, events: [SessionEvent])] = {
+        let pulls = [SessionMachine.Pull(table: "A"), SessionMachine.Pull(table: "B")]
+        let start = SessionEvent.started(pulls, SessionOptions())
+        let fresh = SessionEvent.loaded(suspended: [], hasChanges: false, ages: [.zero, .zero])
+        let unreachable = SessionFailure.temporary(name: "unreachable", wait: nil, isAnswer: false)
+        let pushing: [SessionEvent] = [start, fresh, .asked(.upload)]
+        return [
+            ("inactive", []),
+            ("loading", [start]),
+            ("idle", [start, fresh]),
+            ("changed", [start, fresh, .changed]),
+            ("working", [start, .loaded(suspended: [], hasChanges: true, ages: [nil, .zero])]),
+            ("backing off", pushing + [.ended(unreachable, random: 0)]),
+            ("ordered off", pushing + [.ended(.temporary(name: "503", wait: .seconds(60), isAnswer: true), random: 0)]),
+            ("signed out", pushing + [.ended(.credentials(name: "401", isAnswer: true), random: 0)]),
+            ("upload off", [start, fresh, .suspended(.upload), .changed]),
+            ("suspended", [start, fresh, .suspended(.both), .changed]),
+            ("failed", pushing + [.ended(.permanent, random: 0)]),
+            ("closed", [start, fresh, .closed]),
+        ]
+    }()
+
+    static let events: [(name: String, event: SessionEvent)] = [
+        ("start", .started([SessionMachine.Pull(table: "C")], SessionOptions())),
+        ("load", .loaded(suspended: [], hasChanges: false, ages: [.zero, .zero])),
+        ("load suspended", .loaded(suspended: .both, hasChanges: true, ages: [nil])),
+        ("change", .changed),
+        ("wake", .woken),
+        ("network up", .network(isThere: true)),
+        ("network down", .network(isThere: false)),
+        ("obstacle gone", .obstacleGone),
+        ("news of B", .serverChanged(tables: ["B"])),
+        ("news", .serverChanged(tables: [])),
+        ("ask upload", .asked(.upload)),
+        ("ask both", .asked(.both)),
+        ("suspend download", .suspended(.download)),
+        ("suspend", .suspended(.both)),
+        ("resume", .resumed(.both)),
+        ("reconnect", .reconnect),
+        ("pushed", .pushed(hasNewer: false)),
+        ("pushed, newer", .pushed(hasNewer: true)),
+        ("pulled", .pulled(0)),
+        ("answer", .answered),
+        ("end", .ended(nil, random: 0)),
+        ("end: cancelled", .ended(.cancelled, random: 0)),
+        ("end: unreachable", .ended(.temporary(name: "unreachable", wait: nil, isAnswer: false), random: 0)),
+        ("end: credentials", .ended(.credentials(name: "401", isAnswer: true), random: 0)),
+        ("end: store closed", .ended(.storeClosed, random: 0)),
+        ("end: permanent", .ended(.permanent, random: 0)),
+        ("wait upload", .wait(1, .upload, needsUpload: true)),
+        ("wait upload of nothing", .wait(1, .upload, needsUpload: false)),
+        ("wait download", .wait(1, .download, needsUpload: false)),
+        ("uploaded", .uploaded(1)),
+        ("cancel wait", .waitCancelled(1)),
+        ("fail", .failed),
+        ("close", .closed),
+    ]
+
+    static func machine(in events: [SessionEvent]) -> SessionMachine {
+        var machine = SessionMachine()
+        for event in events { _ = machine.handle(event, at: .seconds(100)) }
+        return machine
+    }
+
+    /// What a machine is at, and what it does: `active connected | begin push 0`.
+    static func text(_ machine: SessionMachine, _ effects: [SessionEffect]) -> String {
+        let environment = SessionEnvironment(clock: VirtualClock(), date: { .init(timeIntervalSince1970: 0) })
+        let status = SyncSession.Status(machine, environment)
+        var parts: [String] = []
+        switch status.state {
+        case .backingOff(let until): parts.append("backingOff \(Int(until.timeIntervalSince1970))")
+        default: parts.append("\(status.state)")
+        }
+        if status.connection != .disconnected { parts.append("\(status.connection)") }
+        if !status.suspended.isEmpty { parts.append("without \(status.suspended)") }
+        if let time = machine.wakeTime() { parts.append("wakes \(time / .seconds(1))") }
+        for effect in effects {
+            switch effect {
+            case .begin(let work):
+                parts.append("begin" + (work.pushes ? " push" : "") + work.pulls.map { " \($0)" }.joined())
+            case .cancelWork: parts.append("cancel")
+            case .endWait(_, let isDone): parts.append(isDone ? "wait done" : "wait ended")
+            }
+        }
+        return parts.joined(separator: ", ")
+    }
+
+    @Test("every pair", arguments: states.map(\.name))
+    func pairs(_ name: String) throws {
+        let state = try #require(Self.states.first { $0.name == name })
+        let expected = try #require(Self.expected[name])
+        for event in Self.events {
+            var machine = Self.machine(in: state.events)
+            let effects = machine.handle(event.event, at: .seconds(100))
+            let wanted = expected.otherwise[event.name] ?? expected.usually
+            #expect(Self.text(machine, effects) == wanted, "\(event.name) in state \(name)")
+        }
+        let names = Set(Self.events.map(\.name))
+        #expect(Set(expected.otherwise.keys).isSubset(of: names))
+    }
+}

@@ -1,0 +1,231 @@
+import DatasyncEmulator
+import OfflineSync
+import SyncContract
+import Synchronization
+import Testing
+
+@testable import SyncSessions
+
+@Suite("Waiting for a session")
+struct SessionWaitTests {
+    let emulator = SessionDevice.emulator()
+
+    private func ended(_ body: () async throws -> Void) async -> SyncError.Code? {
+        await #expect(throws: SyncError.self) { try await body() }?.code
+    }
+
+    @Test("an upload wait with nothing to send ends at once and sends nothing")
+    func nothing() async throws {
+        let device = try SessionDevice(emulator)
+        device.session.start(keeping: [device.table])
+        try await device.session.wait(for: .download)
+        let before = device.line.requests.count
+        try await device.session.wait(for: .upload)
+        #expect(device.line.requests.count == before)
+        await device.session.close()
+    }
+
+    @Test("an upload wait does not lose the last change made before it, though an earlier one is under way")
+    func lastChange() async throws {
+        let device = try SessionDevice(emulator)
+        device.session.start(keeping: [device.table])
+        try await device.session.wait(for: .download)
+        let before = device.line.requests.count
+        device.line.set(.held)
+        try await device.add("milk", id: "a")
+        device.session.sync(.upload)
+        await device.line.requestsReach(before + 1)
+        try await device.table.update(Record(id: "a", ["text": "oat milk"]))
+        let waiting = Task { try await device.session.wait(for: .upload) }
+        device.line.set(.answered)
+        try await waiting.value
+        #expect(emulator.texts() == ["oat milk"])
+        await device.session.close()
+    }
+
+    @Test("a wait goes on while there is no connection, and ends when there is one again")
+    func offline() async throws {
+        let device = try SessionDevice(emulator)
+        device.line.set(.unreachable)
+        device.session.start(keeping: [device.table])
+        await device.backsOff()
+        try await device.add("milk")
+        let waiting = Task { try await device.session.wait(for: .both) }
+        for wait in [1, 2, 4] {
+            await device.clock.sleeperComes { $0 <= .seconds(wait) && $0 > .seconds(wait) / 2 }
+            device.clock.advance(by: .seconds(wait))
+        }
+        await device.backsOff()
+        device.line.set(.answered)
+        device.reachability.change(to: true)
+        try await waiting.value
+        #expect(emulator.texts() == ["milk"])
+        await device.session.close()
+    }
+
+    @Test("a download wait brings what the server had at the call")
+    func download() async throws {
+        let device = try SessionDevice(emulator)
+        let other = try SessionDevice(emulator)
+        device.session.start(keeping: [device.table])
+        try await device.session.wait(for: .download)
+        for number in 0..<5 {
+            try await other.add("\(number)", id: "n\(number)")
+            _ = try await other.context.push()
+            try await device.session.wait(for: .download)
+            #expect(try await device.table.read("n\(number)") != nil)
+        }
+        await device.session.close()
+    }
+
+    @Test("a change that is stored as a conflict or refused ends the wait")
+    func notTaken() async throws {
+        let (device, other) = (try SessionDevice(emulator), try SessionDevice(emulator))
+        for device in [device, other] { device.session.start(keeping: [device.table]) }
+        try await device.add("milk", id: "a")
+        try await device.session.wait(for: .upload)
+        try await other.session.wait(for: .download)
+        try await other.table.update(Record(id: "a", ["text": "bread"]))
+        try await other.session.wait(for: .upload)
+        try await device.table.update(Record(id: "a", ["text": "oat milk"]))
+        try await device.session.wait(for: .upload)
+        #expect(try await device.context.status().conflicts == 1)
+        #expect(device.session.state == .active)
+        for device in [device, other] { await device.session.close() }
+    }
+
+    @Test("what stands behind a conflict in its group does not hold up the wait for ever")
+    func behindConflict() async throws {
+        let (device, other) = (try SessionDevice(emulator), try SessionDevice(emulator))
+        for device in [device, other] { device.session.start(keeping: [device.table]) }
+        try await device.add("milk", id: "a")
+        try await device.session.wait(for: .upload)
+        try await other.session.wait(for: .download)
+        try await other.table.update(Record(id: "a", ["text": "bread"]))
+        try await other.session.wait(for: .upload)
+        let table = device.table
+        try await device.context.write { transaction in
+            try transaction.update(Record(id: "a", ["text": "oat milk"]), in: table)
+            try transaction.insert(["text": "eggs"], id: "c", into: table)
+        }
+        try await device.session.wait(for: .upload)
+        #expect(try await device.context.status().conflicts == 1)
+        // Once the conflict is settled, everything goes by itself.
+        let error = try #require(try await device.context.operationErrors().first)
+        try await device.context.resolve(error, with: .keepMine)
+        try await device.session.wait(for: .upload)
+        #expect(emulator.texts() == ["oat milk", "eggs"])
+        for device in [device, other] { await device.session.close() }
+    }
+
+    @Test("a resolved conflict is sent without being asked for")
+    func resolved() async throws {
+        let (device, other) = (try SessionDevice(emulator), try SessionDevice(emulator))
+        for device in [device, other] { device.session.start(keeping: [device.table]) }
+        try await device.add("milk", id: "a")
+        try await device.session.wait(for: .upload)
+        try await other.session.wait(for: .download)
+        try await other.table.update(Record(id: "a", ["text": "bread"]))
+        try await other.session.wait(for: .upload)
+        try await device.table.update(Record(id: "a", ["text": "oat milk"]))
+        try await device.session.wait(for: .upload)
+        let before = device.line.requests.count
+        let error = try #require(try await device.context.operationErrors().first)
+        try await device.context.resolve(error, with: .keepMine)
+        await device.clock.sleeperComes { $0 <= .milliseconds(500) }
+        device.clock.advance(by: .milliseconds(500))
+        await device.line.requestsReach(before + 1)
+        try await device.session.wait(for: .upload)
+        #expect(emulator.texts() == ["oat milk"])
+        for device in [device, other] { await device.session.close() }
+    }
+
+    @Test("a wait ends with an error when its direction is suspended, and only then")
+    func suspended() async throws {
+        let device = try SessionDevice(emulator)
+        device.line.set(.held)
+        device.session.start(keeping: [device.table])
+        try await device.add("milk")
+        let upload = Task { try await device.session.wait(for: .upload) }
+        let download = Task { try await device.session.wait(for: .download) }
+        await device.line.requestsReach(1)
+        device.session.suspend(.upload)
+        #expect(await ended { try await upload.value } == .sessionEnded)
+        #expect(await ended { try await device.session.wait(for: .upload) } == .sessionEnded)
+        #expect(await ended { try await device.session.wait(for: .both) } == .sessionEnded)
+        device.line.set(.answered)
+        try await download.value
+        #expect(emulator.texts().isEmpty)
+        await device.session.close()
+    }
+
+    @Test("a wait ends with an error when the session is closed, or cannot go on")
+    func closed() async throws {
+        let device = try SessionDevice(emulator)
+        device.line.set(.held)
+        device.session.start(keeping: [device.table])
+        let waiting = Task { try await device.session.wait(for: .download) }
+        await device.line.requestsReach(1)
+        await device.session.close()
+        #expect(await ended { try await waiting.value } == .sessionEnded)
+
+        let failing = try SessionDevice(emulator)
+        failing.line.set(.status(400))
+        failing.session.start(keeping: [failing.table])
+        #expect(await ended { try await failing.session.wait(for: .download) } == .sessionEnded)
+        #expect(failing.session.state == .failed)
+        #expect(failing.session.error != nil)
+        await failing.session.close()
+    }
+
+    @Test("a wait ends when its task is cancelled, and the session goes on")
+    func cancelled() async throws {
+        let device = try SessionDevice(emulator)
+        device.line.set(.held)
+        device.session.start(keeping: [device.table])
+        let waiting = Task { try await device.session.wait(for: .download) }
+        await device.line.requestsReach(1)
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        device.line.set(.answered)
+        try await device.session.wait(for: .download)
+        await device.session.close()
+    }
+
+    @Test("a wait ends when its time is over, and not before")
+    func timeout() async throws {
+        let device = try SessionDevice(emulator)
+        device.line.set(.held)
+        device.session.start(keeping: [device.table])
+        let waiting = Task { try await device.session.wait(for: .download, timeout: .seconds(30)) }
+        await device.line.requestsReach(1)
+        await device.clock.sleeperComes { $0 == .seconds(30) }
+        device.clock.advance(by: .seconds(30))
+        #expect(await ended { try await waiting.value } == .timedOut)
+        #expect(device.session.state == .active)
+        device.line.set(.answered)
+        try await device.session.wait(for: .download, timeout: .seconds(30))
+        await device.session.close()
+    }
+
+    @Test("the server's failure on a change neither ends the wait nor keeps pulls away")
+    func serverFailure() async throws {
+        let other = try SessionDevice(emulator)
+        try await other.add("bread", id: "b")
+        _ = try await other.context.push()
+        let device = try SessionDevice(emulator)
+        device.line.set { $0.method == "POST" ? .status(500) : .answered }
+        device.session.start(keeping: [device.table])
+        try await device.add("milk")
+        let waiting = Task { try await device.session.wait(for: .upload) }
+        await device.backsOff()
+        #expect(try await device.table.read("b") != nil)
+        #expect(device.session.error is ServerFailure)
+        device.line.set(.answered)
+        await device.clock.sleeperComes { $0 <= .seconds(1) }
+        device.clock.advance(by: .seconds(1))
+        try await waiting.value
+        #expect(emulator.texts() == ["bread", "milk"])
+        await device.session.close()
+    }
+}
