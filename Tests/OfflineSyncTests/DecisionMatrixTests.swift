@@ -14,7 +14,8 @@ struct DecisionMatrixTests {
         case revert, undoDelete, discard, discardError, takeServer, keepLocal, deleteInstead, edit, forcePurge
     }
 
-    @Test("nothing of others is overwritten unseen, nothing is stuck, and both sides are equal in the end",
+    @Test(
+        "nothing of others is overwritten unseen, nothing is stuck, and both sides are equal in the end",
         arguments: DatasyncDialect.allCases,
         Change.allCases
     )
@@ -100,6 +101,10 @@ struct DecisionMatrixTests {
             let hasSeen = decision == .deleteInstead || (decision == .edit && before?.baseVersion != nil)
             switch theirs {
             case .change where !hasSeen: #expect(server == ["a": "theirs"], story)
+            // A deletion of one's own that may have arrived cannot be told from theirs: taking it back brings the row back.
+            case .deletion
+            where change != .update && change != .insert && ![.none, .proper, .refusal].contains(answer):
+                break
             case .deletion where !hasSeen: #expect(server == [:] || (wasTaken && change == .insert), story)
             case .nothing where change != .insert && [.revert, .discard].contains(decision) && !wasTaken:
                 #expect(server == ["a": "milk"], story)

@@ -124,7 +124,7 @@ extension RemoteMutant {
         },
         RemoteMutant("goes through pages by number", "page.deletions-between") { $0.paging = byNumber },
         RemoteMutant("gives the order of rows as it does not go", "page.order-keys") {
-            $0.everyPage { $0.orderKeys = $0.orderKeys.map { -$0 } }
+            $0.everyPage { page in page.orderKeys = page.records.indices.map { -Int64($0) } }
         },
         RemoteMutant("gives later pages smaller numbers", "page.order-keys") {
             let falling = Falling()
