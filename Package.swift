@@ -270,7 +270,8 @@ var testTargets: [Target] {
             name: "OfflineSyncTests",
             dependencies: [
                 "OfflineSync", "RemoteContract", "SyncContract", "QueryEvaluation", "ReferenceStore", "DatasyncHTTP",
-                "DatasyncEmulator", "EmulatorTransport", "StoreConformance", "SeededNumbers",
+                "DatasyncEmulator", "EmulatorTransport", "StoreConformance", "SeededNumbers", "SQLCipherStore",
+                "SQLCipherStoreTestSupport",
             ]
         ),
         .testTarget(

@@ -47,7 +47,8 @@ package final class ItemEncoder {
 @safe
 private final class PropertyEncoder: Encoder {
     let table: TableDefinition
-    let coding: RecordCoding
+    /// Made when a value wants it.
+    private(set) lazy var coding = RecordCoding(table)
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
     private let sink: any ItemSink
@@ -65,7 +66,6 @@ private final class PropertyEncoder: Encoder {
     init(_ table: TableDefinition, _ sink: any ItemSink) {
         self.table = table
         self.sink = sink
-        coding = RecordCoding(table)
         unsafe slots = .allocate(capacity: 1)
         unsafe slots.initialize(to: PropertySlots(table.allColumns.map(\.name)))
     }

@@ -24,4 +24,11 @@ extension StoreTransaction {
 package protocol ItemWriteBackend: StoreWriteBackend {
     /// Writes items as ``StoreTransaction/upsert(_:into:)`` promises it.
     func upsert<Item: Encodable & Identifiable>(items: [Item], into table: String) throws where Item.ID == String
+
+    /// Inserts an item that was made on this device, unless the table has a row with its id, and returns whether it did.
+    ///
+    /// - Throws: ``StoreError/Code/invalidItem`` for what ``LocalValues`` refuses. Otherwise as
+    ///   ``StoreWriteBackend/insert(_:into:)``.
+    func insert<Item: Encodable & Identifiable>(made item: Item, id: String, into table: String) throws -> Bool
+    where Item.ID == String
 }

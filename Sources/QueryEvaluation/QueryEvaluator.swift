@@ -50,6 +50,7 @@ public struct QueryEvaluator: Sendable {
     /// Rows in an order. What they are compared by is computed once for each row, not once for each comparison: folding
     /// a text costs more than comparing it.
     private func sorted(_ rows: [Record], by order: [QueryOrder]) -> [Record] {
+        guard rows.count > 1 else { return rows }
         let entries = Self.complete(order)
         return rows.map { (keys: keys(of: $0, entries), row: $0) }
             .sorted { Self.precedes($0.keys, $1.keys, entries) }

@@ -48,7 +48,7 @@ public struct RecordCoding: Sendable {
     /// - Returns: The object, without white space.
     /// - Throws: ``RecordCodingError`` for an infinite number, which JSON cannot express.
     public func json(of record: Record, includingNulls: Bool = true) throws(RecordCodingError) -> JSONText {
-        JSONText(validated: try object(record, includingNulls: includingNulls))
+        JSONText(validated: try Self.object(record, includingNulls: includingNulls))
     }
 
     /// The record of a JSON object that is parsed already.
@@ -76,15 +76,21 @@ public struct RecordCoding: Sendable {
     /// The JSON object of a record: `id` first, unless it is to be left out, then the other members by name.
     ///
     /// - Throws: ``RecordCodingError`` for an infinite number, which JSON cannot express.
-    package func object(
+    package static func object(
         _ record: Record,
         includingNulls: Bool = true,
         includingID: Bool = true
     ) throws(RecordCodingError) -> String {
         var writer = JSONWriter()
-        if includingID { writer.add("id", json: try Self.json(record.id.fieldValue, column: "id")) }
-        for (name, value) in record.fields.sorted(by: { $0.key < $1.key }) where includingNulls || !value.isNull {
-            writer.add(name, json: try Self.json(value, column: name))
+        if includingID { writer.add("id", json: try json(record.id.fieldValue, column: "id")) }
+        let (names, values) = (record.slotNames, record.slotValues)
+        for slot in names.indices.sorted(by: { names[$0] < names[$1] }) {
+            switch values[slot] {
+            case nil: break
+            case .null?: if includingNulls { writer.add(names[slot], json: "null") }
+            case .string(let text)?: writer.add(names[slot], text)
+            case .some(let value): writer.add(names[slot], json: try json(value, column: names[slot]))
+            }
         }
         return writer.object
     }

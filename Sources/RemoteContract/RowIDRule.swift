@@ -8,7 +8,12 @@ public struct RowIDRule: Sendable, Hashable {
     public var maximumLength: Int
 
     /// Characters that no id contains, besides the slash and control characters.
-    public var forbiddenCharacters: Set<Unicode.Scalar>
+    public var forbiddenCharacters: Set<Unicode.Scalar> {
+        didSet { forbidsPlainCharacters = Self.forbidsPlainCharacters(forbiddenCharacters) }
+    }
+
+    /// Whether one of the characters that ids mostly have is among them.
+    private var forbidsPlainCharacters: Bool
 
     /// Whether ids may contain characters beyond ASCII.
     public var allowsNonASCII: Bool
@@ -18,6 +23,7 @@ public struct RowIDRule: Sendable, Hashable {
         self.maximumLength = maximumLength
         self.forbiddenCharacters = forbiddenCharacters
         self.allowsNonASCII = allowsNonASCII
+        forbidsPlainCharacters = Self.forbidsPlainCharacters(forbiddenCharacters)
     }
 
     /// The rule of the original SDKs, and what every server of theirs can be told: 255 UTF-16 code units of ASCII without
@@ -29,7 +35,9 @@ public struct RowIDRule: Sendable, Hashable {
 
     /// Why the server does not take an id, as the end of a sentence; nil when it does.
     public func problem(of id: String) -> String? {
-        if id.allSatisfy(\.isWhitespace) {
+        if isPlain(id) {
+            nil
+        } else if id.allSatisfy(\.isWhitespace) {
             "it is empty"
         } else if let problem = RowAddress.problem(of: id) {
             problem
@@ -41,6 +49,25 @@ public struct RowIDRule: Sendable, Hashable {
             "it contains characters beyond ASCII, on which servers fail"
         } else {
             nil
+        }
+    }
+
+    /// Whether an id has nothing but characters that no rule but a strange one forbids: then none has to be looked up.
+    private func isPlain(_ id: String) -> Bool {
+        !forbidsPlainCharacters && !id.isEmpty && id.utf8.count <= maximumLength && id.utf8.allSatisfy(Self.isPlain)
+    }
+
+    private static func forbidsPlainCharacters(_ forbidden: Set<Unicode.Scalar>) -> Bool {
+        forbidden.contains { $0.isASCII && isPlain(UInt8($0.value)) }
+    }
+
+    /// Letters and digits of ASCII, and what UUIDs have besides.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"):
+            true
+        default: false
         }
     }
 }

@@ -112,11 +112,40 @@ final class WriteBackend: ReadBackend, ItemWriteBackend {
         }
     }
 
-    private func writing(to table: String, _ body: (RowWriter, Database, inout Bool) throws -> Void) throws {
+    func insert(_ record: Record, into table: String) throws -> Bool {
+        // A trigger might be what refuses the row.
+        guard try catalog.layout(of: table).searchIndexes.isEmpty || self.record(record.id, in: table) == nil else {
+            return false
+        }
+        return try writing(to: table) { writer, database, hasWritten in
+            hasWritten = try writer.insert(record, in: database)
+            return hasWritten
+        }
+    }
+
+    func insert<Item: Encodable & Identifiable>(
+        made item: Item,
+        id: String,
+        into table: String
+    ) throws -> Bool where Item.ID == String {
+        guard try catalog.layout(of: table).searchIndexes.isEmpty || record(.string(id), in: table) == nil else {
+            return false
+        }
+        return try writing(to: table) { writer, database, hasWritten in
+            hasWritten = try writer.insert(made: item, id: id, in: database)
+            return hasWritten
+        }
+    }
+
+    private func writing<Value>(
+        to table: String,
+        _ body: (RowWriter, Database, inout Bool) throws -> Value
+    ) throws -> Value {
         var hasWritten = false
         do {
-            try reportingFailures { try body(access(to: table).writer, database(), &hasWritten) }
+            let value = try reportingFailures { try body(access(to: table).writer, database(), &hasWritten) }
             if hasWritten { touchedTables.insert(table) }
+            return value
         } catch {
             if hasWritten { touchedTables.insert(table) }
             // What was refused before anything was written leaves nothing half done.

@@ -73,9 +73,12 @@ extension ItemMachine {
         }
     }
 
-    /// Forgets the entry that this attempt has added: it was not carried out.
+    /// Forgets the entry that this attempt has added: it was not carried out. A row that is made as a deleted one may have
+    /// been made, and only its deletion refused.
     private mutating func withdraw(_ sent: RequestUnderWay<Row>) {
-        guard let entry = sent.request.entry, !sent.sentBefore.contains(entry) else { return }
+        guard let entry = sent.request.entry, !sent.sentBefore.contains(entry),
+            entry.kind != .tombstone || entry.version != nil
+        else { return }
         change?.sent.removeAll { $0 == entry }
         if change?.sent.isEmpty == true { change?.wasSent = sent.wasSentBefore }
     }
@@ -152,6 +155,7 @@ extension ItemMachine {
             change?.hasUnknownOutcome = true
             return (.again(.notDone), .none)
         }
+        memory.wentOver(shown.version, from: waiting.baseVersion)
         waiting.rebase(onto: shown)
         guard waiting.kind != .delete else {
             change = waiting
@@ -274,6 +278,7 @@ extension ItemMachine {
             entry.kind == .fill && entry.content.map { comparison.wrote($0, shown) } ?? false
         }
         if isFilledHere, !waiting.isBasedOnOlderRow {
+            memory.wentOver(shown.version, from: waiting.baseVersion)
             let (_, effect) = goOver(shown)
             let isFilled = row.map { comparison.wrote($0, shown) } ?? false
             return (.again(isFilled ? .tombstoneFilled(editCounter: waiting.editCounter) : .done), effect)

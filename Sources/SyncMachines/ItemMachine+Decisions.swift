@@ -54,8 +54,10 @@ extension ItemMachine {
         }
     }
 
-    /// A deletion becomes a change with content again.
+    /// A deletion becomes a change with content again, and what takes a change back one of its own: it has content that
+    /// must not be dropped silently.
     package mutating func keepContent() {
+        change?.isUndo = false
         if change?.kind == .delete { change?.writeAgain() }
     }
 
@@ -84,7 +86,10 @@ extension ItemMachine {
     /// The row is deleted instead, here and on the server.
     package mutating func deleteInstead(_ row: Row?, _ seen: SeenOnServer<Row>) -> RowEffect<Row> {
         guard let waiting = change else { return .none }
+        // Whoever decides wants the row deleted, also when the deletion was to take a change back.
+        change?.isUndo = false
         guard waiting.kind != .delete else {
+            if waiting.deletedRow == nil { change?.deletedRow = row }
             _ = keepMine(seen)
             return .remove
         }

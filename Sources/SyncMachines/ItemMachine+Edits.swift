@@ -64,7 +64,9 @@ extension ItemMachine {
             change = waiting
             return false
         }
-        if waiting.kind == .insert, waiting.state != .conflicted, waiting.sent.isEmpty {
+        // Who names a version of the server means a row that is there.
+        let namesOther = seen != nil && seen != stored?.version
+        if waiting.kind == .insert, waiting.state != .conflicted, waiting.sent.isEmpty, !namesOther {
             // A row that the server has under this id is somebody else's.
             if waiting.shown != nil { needsRow = true }
             end()
@@ -100,6 +102,11 @@ extension ItemMachine {
         }
         if let kind = waiting.replacedKind {
             waiting.kind = kind
+            if kind == .insert {
+                waiting.base = nil
+                waiting.baseVersion = nil
+                waiting.isBasedOnOlderRow = false
+            }
             waiting.deletedRow = nil
             waiting.replacedKind = nil
             waiting.restores = kind == .update && waiting.base?.isDeleted == true

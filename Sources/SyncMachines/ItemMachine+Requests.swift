@@ -98,8 +98,8 @@ extension ItemMachine {
             }
             if let version = waiting.baseVersion { return .delete(version: version) }
             // To look it up is not enough: the insert may arrive after that.
-            if waiting.sent.contains(where: { $0.kind == .insert }) {
-                return .tombstone(waiting.deletedRow, version: nil)
+            if let insert = waiting.sent.last(where: { $0.kind == .insert }) {
+                return .tombstone(insert.content ?? waiting.deletedRow, version: nil)
             }
             return lookUp == .done ? .delete(version: nil) : .lookUp
         }

@@ -98,6 +98,29 @@ struct GroupPushTests {
         #expect(try await waiting().isEmpty)
     }
 
+    @Test("that take in an operation which is under way are not sent along with it when it is sent again")
+    func sentAgain() async throws {
+        let (context, todos) = (context, todos)
+        try await write("b")
+        server.script = { _ in throw RemoteError(.unreachable, "the answer is lost") }
+        #expect(try await syncErrorCode { _ = try await context.push() } == .pushAbortedNetwork)
+        server.change("b", "milk")
+        let isWritten = Switch()
+        server.script = { id in
+            guard id == "b", !isWritten.isOn else { return }
+            isWritten.isOn = true
+            try await context.write { tx in
+                try tx.insert(["text": "bread"], id: "a", into: todos)
+                try tx.update(Record(id: "b", ["text": "bread"]), in: todos)
+            }
+        }
+        _ = try await context.push()
+        #expect(server.texts == ["b": "milk"], "the insert was known again, and what came into the group waits")
+        _ = try await context.push()
+        #expect(server.texts == ["a": "bread", "b": "bread"])
+        #expect(server.written.suffix(2) == ["a", "b"])
+    }
+
     @Test("that cross are one unit: one of them refused, the others wait")
     func crossing() async throws {
         try await write("a")

@@ -156,6 +156,36 @@ struct RestoringTests {
         }
     }
 
+    @Test("a change of a group that is half brought back still holds back what its group has changed later")
+    func halfOfAGroup() async throws {
+        let isCut = Switch()
+        try await SyncWorld.with(
+            .azureMobileApps,
+            answeringLaptop: SyncWorld.StandIn { request, emulator in
+                if isCut.isOn, request.method == "POST" { throw Cut() }
+                return try await emulator.handle(request)
+            }
+        ) { world in
+            try await world.shareItem()
+            try await world.phone.table.delete("a")
+            _ = try await world.phone.context.push()
+            let laptop = world.laptop
+            let table = laptop.table
+            try await laptop.context.write { tx in
+                try tx.update(Record(id: "a", ["text": "mine"]), in: table)
+                try tx.insert(["text": "later"], id: "b", into: table)
+            }
+            _ = try await laptop.context.push()
+            try await laptop.context.resolve(try await laptop.onlyError(), with: .keepMine)
+            isCut.isOn = true
+            #expect(try await syncErrorCode { _ = try await laptop.context.push() } == .pushAbortedNetwork)
+            #expect(try await laptop.context.operations().map(\.groups.count) == [1, 1])
+            isCut.isOn = false
+            #expect(try await laptop.context.push().pushed == 2)
+            #expect(world.onServer() == ["a": "mine", "b": "later"])
+        }
+    }
+
     @Test("a deletion of what is deleted already is done", arguments: OtherServer.allCases)
     fileprivate func bothDeleted(_ server: OtherServer) async throws {
         try await SyncWorld.with(server.dialect, answeringLaptop: SyncWorld.StandIn { try await server.answer($0, $1) })

@@ -48,6 +48,20 @@ struct UndoTests {
         try await table.revert("nothing waits for this")
     }
 
+    @Test("an item whose making was given up can be deleted instead, when the server refuses to take it back")
+    func deletedInstead() async throws {
+        let server = GroupServer { _ in throw RemoteError(.unreachable, "no answer") }
+        let context = SyncContext(store: store, remote: server)
+        let table = try context.table("TodoItem")
+        try await table.insert(["text": "milk"], id: "a")
+        #expect(try await syncErrorCode { _ = try await context.push() } == .pushAbortedNetwork)
+        try await table.revert("a")
+        server.script = { _ in throw RemoteError(.refused, "too large", status: 413) }
+        #expect(try await context.push().failures.count == 1)
+        try await context.resolve(try #require(try await context.operationErrors().first), with: .deleteInstead)
+        #expect(try await store.verifyQueue().isEmpty)
+    }
+
     @Test("undoDelete takes back the deletion only, and what waited before it waits again")
     func undoDelete() async throws {
         try await store.upsert([row], table: "TodoItem")

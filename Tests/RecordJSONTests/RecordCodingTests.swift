@@ -32,7 +32,7 @@ struct RecordCodingTests {
     )
     func roundTrip(_ column: String, _ value: FieldValue) throws {
         let original = Record(id: "a1", [column: value])
-        let json = try RecordCoding(Self.table).object(original)
+        let json = try RecordCoding.object(original)
         #expect(try record(json) == original)
     }
 
@@ -59,7 +59,7 @@ struct RecordCodingTests {
     )
     func undeclaredNumbers(_ number: String) throws {
         let json = #"{"id":"a","x":\#(number)}"#
-        #expect(try RecordCoding(Self.table).object(try record(json)) == json)
+        #expect(try RecordCoding.object(try record(json)) == json)
     }
 
     @Test(
@@ -125,9 +125,8 @@ struct RecordCodingTests {
     @Test("the id comes first, the rest by name, and nulls can be left out")
     func writing() throws {
         let record = Record(id: "a\"1", ["b": .null, "c": 1, "a": "x"])
-        let coding = RecordCoding(Self.table)
-        #expect(try coding.object(record) == #"{"id":"a\"1","a":"x","b":null,"c":1}"#)
-        #expect(try coding.object(record, includingNulls: false) == #"{"id":"a\"1","a":"x","c":1}"#)
+        #expect(try RecordCoding.object(record) == #"{"id":"a\"1","a":"x","b":null,"c":1}"#)
+        #expect(try RecordCoding.object(record, includingNulls: false) == #"{"id":"a\"1","a":"x","c":1}"#)
     }
 
     @Test(
@@ -136,7 +135,7 @@ struct RecordCodingTests {
     )
     func notFinite(_ number: Double) {
         let error = #expect(throws: RecordCodingError.self) {
-            try RecordCoding(Self.table).object(Record(id: "a", ["double": .double(number)]))
+            try RecordCoding.object(Record(id: "a", ["double": .double(number)]))
         }
         #expect(error?.message.contains("'double'") == true)
     }

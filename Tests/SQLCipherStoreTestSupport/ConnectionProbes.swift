@@ -1,5 +1,6 @@
 import CSQLCipher
-import SQLCipherStore
+package import SQLCipherStore
+import Synchronization
 
 extension Database {
     /// Calls a closure when the connection is closed, on the thread that closes it.
@@ -39,4 +40,31 @@ private final class ClosingProbe: Sendable {
     let action: @Sendable () -> Void
 
     init(_ action: @escaping @Sendable () -> Void) { self.action = action }
+}
+
+/// The statements that a connection begins to run, as SQL.
+package final class StatementLog: Sendable {
+    private let log = Mutex<[String]>([])
+
+    package init() {}
+
+    /// Watches a connection, which must not outlive this.
+    package func watch(_ database: Database) {
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        _ = unsafe sqlite3_trace_v2(
+            database.pointer,
+            UInt32(SQLITE_TRACE_STMT),
+            { _, context, _, sql in
+                guard let context = unsafe context, let sql = unsafe sql else { return 0 }
+                let text = unsafe String(cString: sql.assumingMemoryBound(to: CChar.self))
+                unsafe Unmanaged<StatementLog>.fromOpaque(context).takeUnretainedValue().log
+                    .withLock { $0.append(text) }
+                return 0
+            },
+            context
+        )
+    }
+
+    /// What ran since this was asked last.
+    package func take() -> [String] { log.withLock { exchange(&$0, with: []) } }
 }

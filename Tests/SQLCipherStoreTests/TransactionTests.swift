@@ -322,6 +322,7 @@ struct TransactionTests {
                 throw Refusal()
             }
         }
+        #expect(try await store.write { try $0.insert(Record(id: "1"), into: "items") } == false)
         // Equal values are a change; what came before was none.
         try await store.upsert([Record(id: "1", ["text": .null])], table: "items")
         #expect(await changes.next()?.tables == ["items"])

@@ -10,14 +10,16 @@ final class Device: @unchecked Sendable {
     let store: any SyncContextDataSource
     private(set) var life: DeviceLife
     private(set) var context: SyncContext
+    /// What has a say in pushes; a context holds it weakly.
+    private var delegate: PushDelegate?
     private var edits = 0
 
     /// A row that the user has had open for some time.
-    var editor: Record?
+    var editor: (table: String, row: Record)?
     /// Whether rows were purged in a way that only a pull of everything mends.
     var hasPurged = false
     /// The rows the device has forgotten, whose ids it may choose again.
-    var forgotten: Set<String> = []
+    var forgotten: Set<RowKey> = []
 
     /// Whether something was left to do when it was last tidied up.
     var isBusy = false
@@ -34,6 +36,7 @@ final class Device: @unchecked Sendable {
         self.world = world
         self.store = store
         (life, context) = Self.start(number, store, world)
+        haveASay()
     }
 
     private static func start(
@@ -45,7 +48,10 @@ final class Device: @unchecked Sendable {
         let context = SyncContext(
             store: SimulatedStore(store: store, life: life, world: world),
             remote: SimulatedRemote(life: life, world: world),
-            pageSize: world.settings.pageSize
+            options: SyncOptions(
+                parallelOperations: world.settings.parallelOperations,
+                pageSize: world.settings.pageSize
+            )
         )
         return (life, context)
     }
@@ -56,9 +62,19 @@ final class Device: @unchecked Sendable {
         running = []
         editor = nil
         (life, context) = Self.start(number, store, world)
+        haveASay()
     }
 
-    func table() throws -> SyncTable<Record> { try context.table(WorldSettings.table) }
+    private func haveASay() {
+        guard world.settings.policy != .store || world.settings.hasDelegates else { return }
+        delegate = PushDelegate(self)
+        context.delegate = delegate
+        context.conflictPolicy = delegate?.policy ?? .store
+    }
+
+    func table(_ name: String) throws -> SyncTable<Record> { try context.table(name) }
+
+    func tables() throws -> [SyncTable<Record>] { try world.settings.tables.map(table) }
 
     /// A value that no other edit writes.
     func newToken() -> String {
@@ -93,7 +109,7 @@ final class Device: @unchecked Sendable {
     /// What callers are told to expect. A failure of the store, a remote's error that nobody translated, and a queue that
     /// is damaged are none.
     private static func isExpected(_ error: any Error) -> Bool {
-        if error is CancellationError { return true }
+        if error is CancellationError || error is Hesitation { return true }
         guard let error = error as? SyncError else { return false }
         return error.code != .damagedQueue
     }

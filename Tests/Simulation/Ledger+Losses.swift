@@ -11,14 +11,16 @@ extension Ledger {
     /// An edit has arrived, or something later of the same device took its place, or it was given up.
     private func lost(_ edit: Edit) -> String? {
         guard !edit.isReplaced, !edit.isGivenUp else { return nil }
-        let history = server.row(edit.place.key)?.history ?? []
+        let row = server.history[edit.place.key]
+        let history = row?.history ?? []
         let name = Device.name(edit.place.device)
         guard edit.isDeletion else {
             let hasArrived = history.contains { $0.content.values.values.contains(edit.token) }
             return hasArrived ? nil : "\(name)'s edit \(edit.token) of \(edit.place.key) is nowhere"
         }
         // What never arrived, or was deleted by somebody else, need not be deleted.
-        guard let last = history.last, last.content.deletion == nil,
+        guard let row, !row.isGone, !row.removals.contains(where: { $0 >= edit.knownSequence }),
+            let last = history.last, last.content.deletion == nil,
             history.contains(where: { !edit.follows.isDisjoint(with: $0.content.tokens) }),
             !history.contains(where: { $0.content.deletion == edit.token }),
             !history.contains(where: { $0.content.deletion != nil && $0.sequence > edit.knownSequence })
@@ -29,7 +31,7 @@ extension Ledger {
     /// What was given up before it arrived is there only when somebody else has built upon it.
     private func returned(_ edit: Edit) -> String? {
         guard edit.mustNotReturn, !edit.isDeletion, !edit.isReplaced, let row = server.row(edit.place.key),
-            row.current.content.deletion == nil, row.current.content.tokens.contains(edit.token),
+            row.removals.isEmpty, row.current.content.deletion == nil, row.current.content.tokens.contains(edit.token),
             let arrival = row.history.firstIndex(where: { $0.content.tokens.contains(edit.token) }),
             !row.history[arrival...].contains(where: { $0.author != edit.place.device })
         else { return nil }

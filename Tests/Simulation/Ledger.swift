@@ -10,7 +10,7 @@ final class Ledger {
     /// A row on a device.
     struct Place: Hashable {
         let device: Int
-        let key: String
+        let key: RowKey
     }
 
     struct Edit {
@@ -19,8 +19,12 @@ final class Ledger {
         let isDeletion: Bool
         /// What it replaced.
         var follows: Set<String>
+        /// What of the same device it was the first to replace.
+        var replaces: [String] = []
         /// Whether the same device has replaced it by something later.
         var isReplaced = false
+        /// Whether it and what it replaced have cancelled out before anything was sent: nothing waits any more.
+        var isCancelled = false
         /// Whether its user has given it up.
         var isGivenUp = false
         /// Whether it was given up before anything showed that it had arrived: then it must not come back.
@@ -32,6 +36,8 @@ final class Ledger {
     }
 
     private(set) var edits: [String: Edit] = [:]
+    /// What was changed together, in its order.
+    var groups: [ChangedGroup] = []
     /// The tokens of edits in their order.
     private(set) var order: [String] = []
     let server: SimulatedServer
@@ -61,22 +67,22 @@ final class Ledger {
     ///   - after: The store after.
     ///   - seen: What was before the user's eyes when that is something else than the rows of the store.
     func change(by device: Int, from before: StoreSnapshot, to after: StoreSnapshot, seen: Record? = nil) {
-        for key in settings.ids.map(settings.key) {
+        for key in settings.rows {
             let place = Place(device: device, key: key)
-            if before.row(key, settings) == nil, after.row(key, settings) == nil,
-                before.operation(key) == nil, after.operation(key) != nil
-            {
+            let old = before.rows[key]
+            let new = after.rows[key]
+            if old == nil, new == nil, before.operations[key] == nil, after.operations[key] != nil {
                 // What is not here is deleted whatever it is.
                 delete(at: place, follows: [])
                 forced.insert(place)
             }
-            let old = before.row(key, settings)
-            let new = after.row(key, settings)
             guard old != new else { continue }
-            if before.operation(key) == nil {
+            if before.operations[key] == nil {
                 open[place] = []
                 forced.remove(place)
             }
+            let hasEnded = before.operations[key] != nil && before.operations[key]?.id != after.operations[key]?.id
+            if hasEnded { for token in open[place] ?? [] { edits[token]?.isCancelled = true } }
             let known = seen.map { self.tokens($0) + tokens(old).filter { edits[$0]?.place.device == device } }
             if let new {
                 let deletions = old == nil ? Array(seenDeletions[place] ?? []) : []
@@ -88,6 +94,7 @@ final class Ledger {
             } else {
                 delete(at: place, follows: known ?? tokens(old), version: (seen ?? old)?.version)
             }
+            if hasEnded, new == nil { for token in open[place] ?? [] { edits[token]?.isCancelled = true } }
         }
     }
 
@@ -103,11 +110,15 @@ final class Ledger {
             place: place,
             isDeletion: isDeletion,
             follows: Set(follows),
-            knownSequence: server.row(place.key)?.version(version)?.sequence ?? 0
+            knownSequence: server.history[place.key]?.version(version)?.sequence ?? 0
         )
         order.append(token)
         open[place, default: []].insert(token)
-        for earlier in follows where edits[earlier]?.place.device == place.device { edits[earlier]?.isReplaced = true }
+        for earlier in follows where edits[earlier]?.place.device == place.device {
+            guard edits[earlier]?.isReplaced == false else { continue }
+            edits[earlier]?.isReplaced = true
+            edits[token]?.replaces.append(earlier)
+        }
     }
 
     @discardableResult
@@ -120,7 +131,7 @@ final class Ledger {
     }
 
     /// The deletion that a request of a device carries.
-    func deletion(of key: String, by device: Int) -> String {
+    func deletion(of key: RowKey, by device: Int) -> String {
         lastDeletion[Place(device: device, key: key)] ?? "†nobody"
     }
 
@@ -137,37 +148,39 @@ final class Ledger {
         case .success(.found(let record)): records = [record].compactMap(\.self)
         case .success(.page(let page)): records = page.records
         case .success(.deletion):
-            if case .delete(let id, _, _) = message.request, let token = server.row(id)?.current.content.deletion {
-                seenDeletions[Place(device: message.device, key: settings.key(id)), default: []].insert(token)
+            if case .delete = message.request, let key = message.key(settings),
+                let token = server.history[key]?.current.content.deletion
+            {
+                seenDeletions[Place(device: message.device, key: key), default: []].insert(token)
             }
         case .success(.confirmed): break
         case .failure(let error): records = [(error as? RemoteError)?.serverRecord].compactMap(\.self)
         }
         for record in records {
             received[message.device, default: []].formUnion(tokens(record))
-            if let token = deletion(shownBy: record) {
-                let place = Place(device: message.device, key: settings.key(record.id.stringValue ?? ""))
-                seenDeletions[place, default: []].insert(token)
+            let key = settings.key(record.id.stringValue ?? "", in: message.table)
+            if let token = deletion(shownBy: record, of: key) {
+                seenDeletions[Place(device: message.device, key: key), default: []].insert(token)
             }
         }
     }
 
-    private func deletion(shownBy record: Record) -> String? {
+    private func deletion(shownBy record: Record, of key: RowKey) -> String? {
         guard record.isDeleted else { return nil }
-        return server.row(record.id.stringValue ?? "")?.version(record.version)?.content.deletion
+        return server.history[key]?.version(record.version)?.content.deletion
     }
 
     // MARK: Decisions
 
     /// A user keeps the local row, which is nil for a deletion, over what the server has as the user was told, which is nil
     /// when nobody could tell.
-    func keep(_ row: Record?, over serverRow: Record?, in key: String, by device: Int) {
+    func keep(_ row: Record?, over serverRow: Record?, in key: RowKey, by device: Int) {
         let place = Place(device: device, key: key)
         guard let serverRow else {
             _ = forced.insert(place)
             return
         }
-        let theirs = self.deletion(shownBy: serverRow).map { [$0] } ?? tokens(serverRow)
+        let theirs = self.deletion(shownBy: serverRow, of: key).map { [$0] } ?? tokens(serverRow)
         let deletion = deletion(of: key, by: device)
         // A deletion that is taken back leaves what it replaced, over the same row.
         let mine = row.map { tokens($0) } ?? [deletion] + (edits[deletion]?.follows ?? [])
@@ -175,9 +188,9 @@ final class Ledger {
     }
 
     /// A user gives up what waits for a row: the operation as it is stored. What its base has, was taken.
-    func giveUp(_ key: String, _ operation: Record, by device: Int) {
+    func giveUp(_ key: RowKey, _ operation: Record, by device: Int) {
         let place = Place(device: device, key: key)
-        let row = server.row(key)
+        let row = server.history[key]
         let base = row?.version(operation["baseVersion"]?.stringValue)?.sequence ?? 0
         let taken = Set((row?.history ?? []).filter { $0.sequence <= base }.flatMap(\.content.tokens))
         let given = (open[place] ?? []).subtracting(taken)
@@ -192,18 +205,28 @@ final class Ledger {
         open[place] = []
     }
 
-    /// A user takes a deletion back.
-    func takeBackDeletion(of key: String, by device: Int) {
-        guard let token = lastDeletion[Place(device: device, key: key)], let deletion = edits[token] else { return }
-        edits[token]?.isGivenUp = true
-        for earlier in deletion.follows where edits[earlier]?.place.device == device {
-            edits[earlier]?.isReplaced = false
+    /// A user takes a deletion back, and has a row again.
+    func takeBackDeletion(of key: RowKey, by device: Int, _ row: Record?) {
+        let place = Place(device: device, key: key)
+        let tokens = tokens(row)
+        var replaced: [String] = []
+        if let token = lastDeletion[place], let deletion = edits[token] {
+            edits[token]?.isGivenUp = true
+            for earlier in deletion.replaces where tokens.contains(earlier) {
+                edits[earlier]?.isReplaced = false
+                edits[earlier]?.isCancelled = false
+            }
+            replaced = deletion.replaces.filter { !tokens.contains($0) }
+        }
+        // What was written and deleted in one transaction is seen only now.
+        for token in tokens where edits[token] == nil {
+            add(token, at: place, follows: replaced + (seenDeletions[place] ?? []))
         }
     }
 
-    /// A device gives up every change that waits.
-    func giveUpEverything(on device: Int) {
-        for (place, tokens) in open where place.device == device {
+    /// A device gives up every change of a table that waits.
+    func giveUpEverything(of table: String, on device: Int) {
+        for (place, tokens) in open where place.device == device && place.key.table == table {
             for token in tokens { edits[token]?.isGivenUp = true }
             open[place] = []
         }
@@ -212,7 +235,7 @@ final class Ledger {
     // MARK: What is allowed
 
     /// What speaks against a write of a device.
-    func objections(to new: ServerContent, over old: ServerVersion?, in key: String, by device: Int) -> [String] {
+    func objections(to new: ServerContent, over old: ServerVersion?, in key: RowKey, by device: Int) -> [String] {
         guard let old, old.content.deletion == nil || new.deletion == nil,
             !forced.contains(Place(device: device, key: key))
         else { return [] }
@@ -238,13 +261,13 @@ final class Ledger {
         return follows(new, old, device)
     }
 
-    private func mayReplaceDeletion(_ new: String, _ deletion: String, in key: String, by device: Int) -> Bool {
+    private func mayReplaceDeletion(_ new: String, _ deletion: String, in key: RowKey, by device: Int) -> Bool {
         if mayReplace(new, deletion, by: device) { return true }
         let deletions = seenDeletions[Place(device: device, key: key)] ?? []
         // A deletion of its own that was given up is taken back: nobody can tell which one has left the tombstone.
         if deletions.contains(where: { isGivenUp($0) && edits[$0]?.isCompensation == false }) { return true }
         // What was made anew after some deletion goes over a later one, unless that one has deleted it.
-        let deleted = server.row(key)?.history.last { $0.content.deletion == nil }?.content.tokens ?? []
+        let deleted = server.history[key]?.history.last { $0.content.deletion == nil }?.content.tokens ?? []
         return deletions.contains { follows(new, $0, device) }
             && !deleted.contains { $0 == new || follows($0, new, device) }
     }
@@ -264,7 +287,7 @@ final class Ledger {
     }
 
     /// Somebody at the server, who sees what is there, writes something else.
-    func writeAtServer(_ tokens: [String], in key: String, over old: ServerContent?) {
+    func writeAtServer(_ tokens: [String], in key: RowKey, over old: ServerContent?) {
         for token in tokens {
             edits[token] = Edit(
                 token: token,

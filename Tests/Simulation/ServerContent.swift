@@ -35,6 +35,11 @@ struct ServerRow {
 
     var current: ServerVersion { history[history.count - 1] }
 
+    /// Whether somebody has removed it without a trace; then only the simulation knows of it.
+    var isGone = false
+    /// The last write before each time that this has happened: nothing keeps away what arrives after that.
+    var removals: [Int] = []
+
     /// The latest write that left a version.
     func version(_ number: String?) -> ServerVersion? { history.last { $0.number == number } }
 }

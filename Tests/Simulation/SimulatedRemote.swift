@@ -14,7 +14,7 @@ struct SimulatedRemote: SyncRemote {
     }
 
     func insert(_ record: Record, into table: TableDefinition) async throws -> Record {
-        try self.record(in: await send(.insert(record)))
+        try self.record(in: await send(.insert(record), table))
     }
 
     func update(
@@ -23,27 +23,28 @@ struct SimulatedRemote: SyncRemote {
         version: String?,
         restoring: Bool
     ) async throws -> Record {
-        let answer = try self.record(in: await send(.update(record, version: version, restores: restoring)))
+        let answer = try self.record(in: await send(.update(record, version: version, restores: restoring), table))
         guard restoring, world.settings.restoresInTwoSteps, answer.isDeleted else { return answer }
         return try self.record(
-            in: await send(.undelete(record.id.stringValue ?? "", version: answer.version))
+            in: await send(.undelete(record.id.stringValue ?? "", version: answer.version), table)
         )
     }
 
     func delete(_ id: String, from table: TableDefinition, version: String?) async throws -> RemoteDeletion {
         guard
             case .deletion(let said) = try await send(
-                .delete(id, version: version, deletion: deletion(of: .string(id)))
+                .delete(id, version: version, deletion: deletion(of: .string(id), table)),
+                table
             )
         else { throw Self.nonsense }
         return said
     }
 
     func writeTombstone(_ record: Record, in table: TableDefinition, version: String?) async throws -> Record? {
-        let deletion = deletion(of: record.id)
+        let deletion = deletion(of: record.id, table)
         if version != nil || world.settings.replacesWholeRows {
             let request = ServerRequest.tombstone(record, version: version, deletion: deletion)
-            let tombstone = try self.record(in: await send(request))
+            let tombstone = try self.record(in: await send(request, table))
             return world.settings.showsTombstones ? tombstone : nil
         }
         // There is no word for a row that is made as a deleted one.
@@ -53,12 +54,12 @@ struct SimulatedRemote: SyncRemote {
     }
 
     func record(_ id: String, in table: TableDefinition) async throws -> Record? {
-        guard case .found(let record) = try await send(.record(id)) else { throw Self.nonsense }
+        guard case .found(let record) = try await send(.record(id), table) else { throw Self.nonsense }
         return record
     }
 
     func confirm(_ table: TableDefinition) async throws {
-        guard case .confirmed = try await send(.confirm) else { throw Self.nonsense }
+        guard case .confirmed = try await send(.confirm, table) else { throw Self.nonsense }
     }
 
     func page(
@@ -67,13 +68,15 @@ struct SimulatedRemote: SyncRemote {
         at position: PullPosition,
         pageSize: Int?
     ) async throws -> PullPage {
-        guard case .page(let page) = try await send(.page(position, pageSize: pageSize)) else { throw Self.nonsense }
+        guard case .page(let page) = try await send(.page(position, pageSize: pageSize), table) else {
+            throw Self.nonsense
+        }
         return page
     }
 
     /// The deletion that a request carries: the latest one of this device.
-    private func deletion(of id: RecordID) -> String {
-        world.ledger.deletion(of: world.settings.key(id.stringValue ?? ""), by: life.device)
+    private func deletion(of id: RecordID, _ table: TableDefinition) -> String {
+        world.ledger.deletion(of: world.settings.key(id.stringValue ?? "", in: table.name), by: life.device)
     }
 
     private func record(in answer: ServerAnswer) throws -> Record {
@@ -83,10 +86,10 @@ struct SimulatedRemote: SyncRemote {
 
     private static var nonsense: RemoteError { RemoteError(.invalidResponse, "the simulation answered something else") }
 
-    private func send(_ request: ServerRequest) async throws -> ServerAnswer {
+    private func send(_ request: ServerRequest, _ table: TableDefinition) async throws -> ServerAnswer {
         guard !life.isOver else { throw Killed() }
         RequestCounter.countRequest()
-        let message = Message(request, from: life.device)
+        let message = Message(request, in: table.name, from: life.device)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 message.continuation = continuation

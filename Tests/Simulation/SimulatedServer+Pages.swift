@@ -6,7 +6,7 @@ extension SimulatedServer {
     /// How late a change may become visible, clocks that were set back included.
     static var settlingTime: Int64 { 200 }
 
-    func page(at position: PullPosition, _ pageSize: Int?) -> PullPage {
+    func page(of table: String, at position: PullPosition, _ pageSize: Int?) -> PullPage {
         let reader: PageReader
         switch position {
         case .everything: reader = .init(kind: .everything, bound: 0, after: .init(0, ""))
@@ -19,7 +19,7 @@ extension SimulatedServer {
             )
         case .next(let text): reader = PageReader(text) ?? .init(kind: .everything, bound: 0, after: .init(0, ""))
         }
-        let found = rows.values
+        let found = history.filter { $0.key.table == table && !$0.value.isGone }.values
             .map { row in (place: reader.place(of: row), row: row) }
             .filter { reader.after < $0.place }
             .sorted { $0.place < $1.place }

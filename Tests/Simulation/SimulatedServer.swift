@@ -6,59 +6,76 @@ internal import SyncContract
 /// Used on the thread of its simulation only.
 final class SimulatedServer {
     let settings: WorldSettings
-    /// The rows by the form of their id that tells them apart.
-    private(set) var rows: [String: ServerRow] = [:]
+    /// All rows that there ever were.
+    private(set) var history: [RowKey: ServerRow] = [:]
     /// The time in milliseconds, which may be set back.
     var clock: Int64 = 1_700_000_000_000
     private var lastSequence = 0
 
     /// Called before each write of a device: what is there, what takes its place, and who writes.
-    var willWrite: (_ key: String, _ old: ServerVersion?, _ new: ServerContent, _ author: Int) -> Void = { _, _, _, _ in
+    var willWrite: (_ key: RowKey, _ old: ServerVersion?, _ new: ServerContent, _ author: Int) -> Void = { _, _, _, _ in
     }
 
     init(_ settings: WorldSettings) { self.settings = settings }
 
-    func row(_ id: String) -> ServerRow? { rows[settings.key(id)] }
+    /// A row that is there, a tombstone included.
+    func row(_ key: RowKey) -> ServerRow? {
+        guard let row = history[key], !row.isGone else { return nil }
+        return row
+    }
+
+    private func row(_ id: String, _ table: String) -> ServerRow? { row(settings.key(id, in: table)) }
+
+    /// Whether rows were removed without a trace.
+    var hasRemovedRows: Bool { history.values.contains { !$0.removals.isEmpty } }
 
     /// What a request of a device does, and what is answered. The stamp says when the change began: others may have
     /// written since.
-    func answer(_ request: ServerRequest, from author: Int, stamp: Int64) throws(RemoteError) -> ServerAnswer {
+    func answer(
+        _ request: ServerRequest,
+        in table: String,
+        from author: Int,
+        stamp: Int64
+    ) throws(RemoteError) -> ServerAnswer {
+        func write(_ content: ServerContent, to id: String) -> Record {
+            self.write(content, to: id, in: table, author, stamp)
+        }
         switch request {
         case .insert(let record), .tombstone(let record, version: nil, _):
             let id = record.id.stringValue ?? ""
-            if let row = row(id) { throw conflict(row, status: 409) }
-            return .record(write(content(record, over: nil, deletion: request.deletion), to: id, author, stamp))
+            if let row = row(id, table) { throw conflict(row, status: 409) }
+            return .record(write(content(record, over: nil, deletion: request.deletion), to: id))
         case .tombstone(let record, let version, _):
-            let row = try existing(record.id.stringValue ?? "", version)
+            let row = try existing(record.id.stringValue ?? "", table, version)
             let content = content(record, over: row.current.content, deletion: request.deletion)
-            return .record(write(content, to: row.id, author, stamp))
+            return .record(write(content, to: row.id))
         case .update(let record, let version, let restores):
-            let row = try existing(record.id.stringValue ?? "", version)
+            let row = try existing(record.id.stringValue ?? "", table, version)
             let current = row.current
             guard current.content.deletion == nil || restores else { throw conflict(row, status: 410) }
             let deletion: String? = restores && settings.restoresInTwoSteps ? current.content.deletion : nil
-            return .record(write(content(record, over: current.content, deletion: deletion), to: row.id, author, stamp))
+            return .record(write(content(record, over: current.content, deletion: deletion), to: row.id))
         case .undelete(let id, let version):
-            let row = try existing(id, version)
+            let row = try existing(id, table, version)
             var content = row.current.content
             content.deletion = nil
-            return .record(write(content, to: row.id, author, stamp))
+            return .record(write(content, to: row.id))
         case .delete(let id, let version, let deletion):
-            guard let row = row(id) else { return .deletion(.unconfirmed(status: 404)) }
+            guard let row = row(id, table) else { return .deletion(.unconfirmed(status: 404)) }
             guard row.current.content.deletion == nil else { return .deletion(.unconfirmed(status: 410)) }
             guard version == nil || version == row.current.number else { throw conflict(row, status: 412) }
             var content = row.current.content
             content.deletion = deletion
-            _ = write(content, to: row.id, author, stamp)
+            _ = write(content, to: row.id)
             return .deletion(.confirmed)
-        case .record(let id): return .found(row(id).map { record($0) })
+        case .record(let id): return .found(row(id, table).map { record($0) })
         case .confirm: return .confirmed
-        case .page(let position, let pageSize): return .page(page(at: position, pageSize))
+        case .page(let position, let pageSize): return .page(page(of: table, at: position, pageSize))
         }
     }
 
-    private func existing(_ id: String, _ version: String?) throws(RemoteError) -> ServerRow {
-        guard let row = row(id) else { throw RemoteError(.notFound, "there is no such row", status: 404) }
+    private func existing(_ id: String, _ table: String, _ version: String?) throws(RemoteError) -> ServerRow {
+        guard let row = row(id, table) else { throw RemoteError(.notFound, "there is no such row", status: 404) }
         guard version == nil || version == row.current.number else { throw conflict(row, status: 412) }
         return row
     }
@@ -89,12 +106,27 @@ final class SimulatedServer {
     }
 
     /// Writes without a request: somebody at the server.
-    func write(_ content: ServerContent, to id: String) { _ = write(content, to: id, nil, clock) }
+    func write(_ content: ServerContent, to id: String, in table: String) {
+        _ = write(content, to: id, in: table, nil, clock)
+    }
 
-    private func write(_ content: ServerContent, to id: String, _ author: Int?, _ stamp: Int64) -> Record {
-        let key = settings.key(id)
-        var row = rows[key] ?? ServerRow(id: id, created: stamp, history: [])
-        if let author { willWrite(key, row.history.last, content, author) }
+    /// Removes a row without a trace.
+    func remove(_ key: RowKey) {
+        history[key]?.isGone = true
+        history[key]?.removals.append(lastSequence)
+    }
+
+    private func write(
+        _ content: ServerContent,
+        to id: String,
+        in table: String,
+        _ author: Int?,
+        _ stamp: Int64
+    ) -> Record {
+        let key = settings.key(id, in: table)
+        var row = history[key] ?? ServerRow(id: id, created: stamp, history: [])
+        if let author { willWrite(key, row.isGone ? nil : row.history.last, content, author) }
+        row.isGone = false
         lastSequence += 1
         let number = settings.countsVersionsPerRow ? row.history.count + 1 : lastSequence
         row.history.append(
@@ -106,7 +138,7 @@ final class SimulatedServer {
                 sequence: lastSequence
             )
         )
-        rows[key] = row
+        history[key] = row
         return record(row)
     }
 
@@ -153,6 +185,15 @@ enum ServerRequest {
         switch self {
         case .delete(_, _, let deletion), .tombstone(_, _, let deletion): deletion
         default: nil
+        }
+    }
+
+    /// The id of the row that it is about.
+    var id: String? {
+        switch self {
+        case .insert(let record), .update(let record, _, _), .tombstone(let record, _, _): record.id.stringValue
+        case .undelete(let id, _), .delete(let id, _, _), .record(let id): id
+        case .confirm, .page: nil
         }
     }
 

@@ -1,3 +1,4 @@
+internal import OfflineSync
 internal import SyncContract
 
 /// A device's store as its app sees it: every transaction waits for the scheduler, and after the app was killed none
@@ -22,17 +23,26 @@ struct SimulatedStore: SyncContextDataSource {
         _ body: @escaping @Sendable (inout StoreTransaction) throws -> Value
     ) async throws -> Value {
         try await world.pause(life, "\(Device.name(life.device)) writes")
-        guard let witness = ChangeWitness.current else {
+        let witness = ChangeWitness.current
+        guard witness != nil || !life.decisions.isEmpty else {
             return try await world.executor.waitingElsewhere { try await store.write(body) }
         }
+        let settings = world.settings
         let (value, before, after) = try await world.executor.waitingElsewhere {
             try await store.write { transaction in
-                let before = try StoreSnapshot(&transaction)
+                let before = try StoreSnapshot(&transaction, settings)
                 let value = try body(&transaction)
-                return (value, before, try StoreSnapshot(&transaction))
+                return (value, before, try StoreSnapshot(&transaction, settings))
             }
         }
-        witness.see(before, after)
+        witness?.see(before, after)
+        // A decision is in force from here on, unless a change of the user has made it pointless.
+        for decision in life.decisions.values.sorted(by: { $0.error.operationID < $1.error.operationID })
+        where !after.errors.contains(decision.error.id) {
+            life.decisions[decision.error.id] = nil
+            let isInForce = witness == nil && before.errors.contains(decision.error.id)
+            if isInForce { world.devices[life.device].decided(decision, from: before, to: after) }
+        }
         return value
     }
 
@@ -41,19 +51,30 @@ struct SimulatedStore: SyncContextDataSource {
 
 /// The rows of a store, and the operations that wait, at one instant.
 struct StoreSnapshot: Sendable {
-    let rows: [Record]
-    let operations: [Record]
+    private(set) var rows: [RowKey: Record] = [:]
+    private(set) var operations: [RowKey: Record] = [:]
+    /// The ids of what the server said about operations.
+    let errors: Set<String>
+    /// The newest decision that was made without asking.
+    let newestDecision: String?
 
-    init(_ transaction: inout some StoreReading & ~Copyable) throws {
-        rows = try transaction.records(Query(WorldSettings.table))
-        operations = try transaction.records(Query(SystemTables.operations.name))
+    init(_ transaction: inout some StoreReading & ~Copyable, _ settings: WorldSettings) throws {
+        for table in settings.tables {
+            for row in try transaction.records(Query(table)) {
+                rows[settings.key(row.id.stringValue ?? "", in: table)] = row
+            }
+        }
+        for row in try transaction.records(Query(SystemTables.operations.name)) {
+            guard let table = row["table"]?.stringValue, let id = row["itemKey"]?.stringValue else { continue }
+            operations[RowKey(table: table, id: id)] = row
+        }
+        let journal = Query(SystemTables.configuration.name).filtered(by: Column("keyType") == 1_005)
+        newestDecision = try transaction.records(journal).compactMap { $0["key"]?.stringValue }.max()
+        errors = Set(try transaction.records(Query(SystemTables.operationErrors.name)).compactMap(\.id.stringValue))
     }
 
-    func row(_ key: String, _ settings: WorldSettings) -> Record? {
-        rows.first { settings.key($0.id.stringValue ?? "") == key }
-    }
-
-    func operation(_ key: String) -> Record? { operations.first { $0["itemKey"]?.stringValue == key } }
+    /// The rows, as a story tells them.
+    var story: [String] { rows.sorted { $0.key < $1.key }.map { "\($0.key.table)/\($0.value.story)" } }
 }
 
 /// Sees what a transaction of the user changes: the state before and after it, at the instant of its commit.

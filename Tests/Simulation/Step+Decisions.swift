@@ -23,21 +23,24 @@ extension Step {
             }
         },
         Step("reverts a row", 2) { device, random in
-            let id = device.anyID(&random)
+            let row = device.anyRow(&random)
             return { device in
-                try await device.givingUp(device.world.settings.key(id)) { try await device.table().revert(id) }
+                try await device.givingUp(device.world.key(row)) { try await device.table(row.table).revert(row.id) }
             }
         },
         Step("takes a deletion back", 4) { device, random in
-            let id = device.anyID(&random)
+            let row = device.anyRow(&random)
             return { device in
-                let key = device.world.settings.key(id)
-                let witness = ChangeWitness { _, _ in
-                    device.world.note("    \(device.name) takes back the deletion of \(key).")
-                    device.world.ledger.takeBackDeletion(of: key, by: device.number)
+                let key = device.world.key(row)
+                let witness = ChangeWitness { _, after in
+                    device.world.note("    \(device.name) takes back the deletion of \(key), and has \(after.story).")
+                    device.world.ledger.takeBackDeletion(of: key, by: device.number, after.rows[key])
                 }
-                try await witness.seeing { try await device.table().undoDelete(id) }
+                try await witness.seeing { try await device.table(row.table).undoDelete(row.id) }
             }
+        },
+        Step("tries again what was refused", 2) { _, _ in
+            { device in try await ChangeWitness { _, _ in }.seeing { _ = try await device.context.retryRefused() } }
         },
     ]
 }
@@ -54,42 +57,57 @@ enum Choice: CaseIterable {
 extension Device {
     func settle(_ error: TableOperationError<Record>, _ choice: Choice) async throws {
         if error.isConflict { try await check(error) }
-        let resolution: ConflictResolution<Record> =
-            switch choice {
-            case .mine: .keepMine
-            case .merged: .keepMerged(Record(id: .string(error.itemID), ["title": .string(newToken())]))
-            case .server: .takeServer
-            case .discard: .discard
-            case .delete: .deleteInstead
-            }
-        let key = world.settings.key(error.itemID)
+        let resolution = resolution(of: error, choice)
         let witness = ChangeWitness { [self] before, after in
-            world.note(
-                "    \(name) decides \(choice) about \(error.kind) of \(key), and has \(after.rows.map(\.story))."
-            )
-            guard let operation = before.operation(key) else {
-                return world.fail("\(name) settles an error of \(key), for which nothing waits")
-            }
-            switch choice {
-            case .mine, .merged, .delete:
-                world.ledger.change(by: number, from: before, to: after)
-                guard error.isConflict, !error.isMissingOnServer else { return }
-                world.ledger.keep(after.row(key, world.settings), over: error.serverItem, in: key, by: number)
-            case .server, .discard: world.ledger.giveUp(key, operation, by: number)
-            }
+            decided(Decision(error: error, choice: choice), from: before, to: after)
         }
         try await witness.seeing { try await context.resolve(error, with: resolution) }
     }
 
+    func resolution(of error: TableOperationError<Record>, _ choice: Choice) -> ConflictResolution<Record> {
+        switch choice {
+        case .mine: return .keepMine
+        case .merged:
+            var merged = Record(id: .string(error.itemID), ["title": .string(newToken())])
+            // There may be no row that it is merged over.
+            if error.item == nil { merged["note"] = .string(newToken()) }
+            return .keepMerged(merged)
+        case .server: return .takeServer
+        case .discard: return .discard
+        case .delete: return .deleteInstead
+        }
+    }
+
+    /// Takes note of a decision at the instant from which on it is in force.
+    func decided(_ decision: Decision, from before: StoreSnapshot, to after: StoreSnapshot) {
+        let (error, choice) = (decision.error, decision.choice)
+        if decision.isAutomatic != (before.newestDecision != after.newestDecision) {
+            world.fail("\(name) settles an error of \(error.itemID), and the journal is not what it should be")
+        }
+        let key = world.key(RowKey(table: error.table, id: error.itemID))
+        world.note("    \(name) decides \(choice) about \(error.kind) of \(key), and has \(after.story).")
+        guard let operation = before.operations[key] else {
+            return world.fail("\(name) settles an error of \(key), for which nothing waits")
+        }
+        switch choice {
+        case .mine, .merged, .delete:
+            world.ledger.change(by: number, from: before, to: after)
+            guard error.isConflict, !error.isMissingOnServer else { return }
+            world.ledger.keep(after.rows[key], over: error.serverItem, in: key, by: number)
+        case .server, .discard: world.ledger.giveUp(key, operation, by: number)
+        }
+    }
+
     func discard(_ operation: TableOperation) async throws {
-        try await givingUp(world.settings.key(operation.itemID)) { try await context.discard(operation) }
+        let key = world.key(RowKey(table: operation.table, id: operation.itemID))
+        try await givingUp(key) { try await context.discard(operation) }
     }
 
     /// Makes a call that gives up what waits for a row.
-    fileprivate func givingUp(_ key: String, _ body: () async throws -> Void) async throws {
+    fileprivate func givingUp(_ key: RowKey, _ body: () async throws -> Void) async throws {
         let witness = ChangeWitness { [self] before, after in
-            guard let stored = before.operation(key) else { return }
-            world.note("    \(name) gives up what waits for \(key), and has \(after.rows.map(\.story)).")
+            guard let stored = before.operations[key] else { return }
+            world.note("    \(name) gives up what waits for \(key), and has \(after.story).")
             world.ledger.giveUp(key, stored, by: number)
         }
         try await witness.seeing(body)

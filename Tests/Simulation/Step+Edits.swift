@@ -5,21 +5,25 @@ internal import SyncContract
 /// What users write.
 extension Step {
     static let edits: [Step] = [
-        Step("edits", 30) { device, random in
-            let id = device.anyID(&random)
+        Step("edits", 26) { device, random in
+            let row = device.anyRow(&random)
             let columns = random.pick([["title"], ["note"], WorldSettings.columns])
             let inserts = random.chance(2, of: 3)
-            return { try await $0.edit(id, columns, inserts: inserts) }
+            return { try await $0.edit(row, columns, inserts: inserts) }
         },
         Step("deletes", 8) { device, random in
-            let id = device.anyID(&random)
-            return { try await $0.delete(id) }
+            let row = device.anyRow(&random)
+            return { try await $0.delete(row) }
+        },
+        Step("writes a group", 8) { device, random in
+            let changes = (0..<random.pick([2, 2, 3, 4])).map { _ in GroupChange(device, &random) }
+            return { try await $0.write(changes) }
         },
         Step("opens an editor", 3) { device, random in
-            let id = device.anyID(&random)
+            let row = device.anyRow(&random)
             return { device in
-                guard let row = try await device.table().read(id) else { return }
-                device.editor = row
+                guard let record = try await device.table(row.table).read(row.id) else { return }
+                device.editor = (row.table, record)
             }
         },
         Step("saves what is in the editor", 5) { _, random in
@@ -29,48 +33,109 @@ extension Step {
     ]
 }
 
-extension Device {
-    /// The id of a row, in some casing where that makes no difference.
-    func anyID(_ random: inout SeededGenerator) -> String {
-        let id = random.pick(world.settings.ids)
-        return !world.settings.idsDifferByCase && random.chance(1, of: 3) ? id.uppercased() : id
+/// One change of a group.
+struct GroupChange {
+    let row: RowKey
+    let deletes: Bool
+    let columns: [String]
+
+    init(_ device: Device, _ random: inout SeededGenerator) {
+        row = device.anyRow(&random)
+        deletes = random.chance(1, of: 4)
+        columns = random.pick([["title"], ["note"], WorldSettings.columns])
     }
 
-    /// Makes a call whose changes are the user's.
-    func changing(seen: Record? = nil, _ body: () async throws -> Void) async throws {
+    /// The rows that a group changes, in the order of their first changes. One that is deleted and made again may have been
+    /// forgotten in between: then it stands where it was made again.
+    static func rows(_ changes: [GroupChange], in world: World, _ before: StoreSnapshot) -> [RowKey] {
+        var rows: [RowKey] = []
+        var isThere: [RowKey: Bool] = [:]
+        for change in changes {
+            let key = world.key(change.row)
+            let wasThere = isThere[key] ?? (before.rows[key] != nil)
+            guard wasThere || !change.deletes else { continue }
+            if isThere[key] == false { rows.removeAll { $0 == key } }
+            isThere[key] = !change.deletes
+            if !rows.contains(key) { rows.append(key) }
+        }
+        return rows
+    }
+}
+
+extension Device {
+    /// A row, its id in some casing where that makes no difference.
+    func anyRow(_ random: inout SeededGenerator) -> RowKey {
+        let table = world.settings.tables.count > 1 ? random.pick(world.settings.tables) : world.settings.tables[0]
+        let id = random.pick(world.settings.ids)
+        let isOther = !world.settings.idsDifferByCase && random.chance(1, of: 3)
+        return RowKey(table: table, id: isOther ? id.uppercased() : id)
+    }
+
+    /// Makes a call whose changes are the user's; of a group with the rows in the order in which they are changed.
+    func changing(seen: Record? = nil, group: [GroupChange] = [], _ body: () async throws -> Void) async throws {
         let witness = ChangeWitness { [self] before, after in
+            let count = world.ledger.order.count
             world.ledger.change(by: number, from: before, to: after, seen: seen)
-            world.note("    \(name) has \(after.rows.map(\.story)).")
+            if !group.isEmpty {
+                let rows = GroupChange.rows(group, in: world, before)
+                world.ledger.group(rows, world.ledger.order[count...], by: number, after)
+            }
+            world.note("    \(name) has \(after.story).")
         }
         try await witness.seeing(body)
     }
 
     /// Writes new values, into the row that is there or into a new one.
-    func edit(_ id: String, _ columns: [String], inserts: Bool) async throws {
-        let table = try table()
-        if try await table.read(id) == nil {
+    func edit(_ row: RowKey, _ columns: [String], inserts: Bool) async throws {
+        let table = try table(row.table)
+        if try await table.read(row.id) == nil {
             guard inserts else { return }
             let values = WorldSettings.columns.map { ($0, FieldValue.string(newToken())) }
-            try await changing { try await table.insert(Dictionary(uniqueKeysWithValues: values), id: id) }
+            try await changing { try await table.insert(Dictionary(uniqueKeysWithValues: values), id: row.id) }
         } else {
-            var change = Record(id: .string(id))
+            var change = Record(id: .string(row.id))
             for column in columns { change[column] = .string(newToken()) }
             try await changing { try await table.update(change) }
         }
     }
 
-    func delete(_ id: String) async throws {
-        let table = try table()
+    func delete(_ row: RowKey) async throws {
+        let table = try table(row.table)
         // Deleting what was never seen goes over whatever the server has, which is not what is tried here.
-        guard try await table.read(id) != nil else { return }
-        try await changing { try await table.delete(id) }
+        guard try await table.read(row.id) != nil else { return }
+        try await changing { try await table.delete(row.id) }
+    }
+
+    /// Changes several rows together: those that are there are changed or deleted, others are made.
+    func write(_ changes: [GroupChange]) async throws {
+        let tables = Dictionary(uniqueKeysWithValues: try tables().map { ($0.name, $0) })
+        let prepared = changes.map { change in
+            let values = WorldSettings.columns.map { ($0, FieldValue.string(newToken())) }
+            return (change: change, values: Dictionary(uniqueKeysWithValues: values))
+        }
+        try await changing(group: changes) {
+            try await context.write { transaction in
+                for (change, values) in prepared {
+                    guard let table = tables[change.row.table] else { continue }
+                    let isThere = try transaction.read(change.row.id, in: table) != nil
+                    if isThere, change.deletes {
+                        try transaction.delete(change.row.id, from: table)
+                    } else if isThere {
+                        let written = values.filter { change.columns.contains($0.key) }
+                        try transaction.update(Record(id: .string(change.row.id), written), in: table)
+                    } else if !change.deletes {
+                        try transaction.insert(values, id: change.row.id, into: table)
+                    }
+                }
+            }
+        }
     }
 
     /// Saves, or deletes, a row as it was when the editor was opened.
     func saveEditor(deletes: Bool) async throws {
-        guard let editor, editor.version != nil else { return }
+        guard let (tableName, editor) = editor, editor.version != nil else { return }
         self.editor = nil
-        let table = try table()
+        let table = try table(tableName)
         guard try await table.read(editor.id.stringValue ?? "") != nil else { return }
         if deletes {
             try await changing(seen: editor) {

@@ -31,7 +31,13 @@ extension World {
     /// Somebody at the server changes a row, brings one back, or deletes one.
     fileprivate func writeAtServer(_ random: inout SeededGenerator) {
         let id = random.pick(settings.ids)
-        let old = server.row(id)?.current.content
+        let table = settings.tables.count > 1 ? random.pick(settings.tables) : settings.tables[0]
+        let key = settings.key(id, in: table)
+        if settings.removesForGood, server.row(key) != nil, random.chance(1, of: 3) {
+            server.remove(key)
+            return note("Somebody at the server removes \(key) without a trace.")
+        }
+        let old = server.row(key)?.current.content
         let token = "Server\(moveCount)"
         var content = old ?? ServerContent(values: [:])
         if let old, old.deletion == nil, random.chance(1, of: 5) {
@@ -42,8 +48,8 @@ extension World {
             for column in columns { content.values[column] = "\(token)\(column)" }
             if random.chance(1, of: 3) { content.extra = token }
         }
-        ledger.writeAtServer(content.tokens.filter { $0.contains(token) }, in: settings.key(id), over: old)
-        server.write(content, to: server.row(id)?.id ?? id)
-        note("Somebody writes at the server: \(server.row(id).map { server.record($0).story } ?? "")")
+        ledger.writeAtServer(content.tokens.filter { $0.contains(token) }, in: key, over: old)
+        server.write(content, to: server.row(key)?.id ?? id, in: table)
+        note("Somebody writes at the server: \(table)/\(server.row(key).map { server.record($0).story } ?? "")")
     }
 }

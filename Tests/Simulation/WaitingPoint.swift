@@ -24,6 +24,10 @@ final class DeviceLife: @unchecked Sendable {
     var isOver = false
     /// Whether the address leads elsewhere: every request is answered as a path is that does not exist.
     var isLostOnTheWay = false
+    /// What was decided inside of pushes and is not in force yet, by the id of the error.
+    var decisions: [String: Decision] = [:]
+    /// The rows that a push is writing on the server.
+    var underWay: Set<RowKey> = []
 
     init(device: Int) { self.device = device }
 }

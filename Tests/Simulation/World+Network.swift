@@ -7,30 +7,34 @@ internal import SyncContract
 /// Used on the thread of its simulation only.
 final class Message: @unchecked Sendable {
     let request: ServerRequest
+    let table: String
     let device: Int
     /// What waits for the answer; nil when nobody does any more.
     var continuation: CheckedContinuation<ServerAnswer, any Error>?
     /// Whether the device has given up waiting, and may be told so before the answer comes.
     var isCancelled = false
 
-    init(_ request: ServerRequest, from device: Int) {
+    init(_ request: ServerRequest, in table: String, from device: Int) {
         self.request = request
+        self.table = table
         self.device = device
     }
 
     var description: String {
         let name = Device.name(device)
-        return switch request {
-        case .insert(let record): "\(name)'s insert of \(record.story)"
-        case .tombstone(let record, let version, _): "\(name)'s tombstone of \(record.story) @\(version ?? "-")"
-        case .update(let record, let version, let restores):
-            "\(name)'s \(restores ? "restoring" : "update") of \(record.story) @\(version ?? "-")"
-        case .undelete(let id, let version): "\(name)'s undeletion of \(id) @\(version ?? "-")"
-        case .delete(let id, let version, _): "\(name)'s deletion of \(id) @\(version ?? "-")"
-        case .record(let id): "\(name)'s question for \(id)"
-        case .confirm: "\(name)'s question for the table"
-        case .page(let position, _): "\(name)'s question for \(position)"
-        }
+        let what =
+            switch request {
+            case .insert(let record): "insert of \(record.story)"
+            case .tombstone(let record, let version, _): "tombstone of \(record.story) @\(version ?? "-")"
+            case .update(let record, let version, let restores):
+                "\(restores ? "restoring" : "update") of \(record.story) @\(version ?? "-")"
+            case .undelete(let id, let version): "undeletion of \(id) @\(version ?? "-")"
+            case .delete(let id, let version, _): "deletion of \(id) @\(version ?? "-")"
+            case .record(let id): "question for \(id)"
+            case .confirm: "question for the table"
+            case .page(let position, _): "question for \(position)"
+            }
+        return "\(name)'s \(what) in \(table)"
     }
 }
 
@@ -38,6 +42,7 @@ final class Message: @unchecked Sendable {
 extension World {
     /// Takes a request on its way to the server.
     func post(_ message: Message, of life: DeviceLife) {
+        checkDeparture(of: message, life)
         waiting.append(
             WaitingPoint(label: message.description, life: life) { [self] random in
                 arrive(message, life, &random)
@@ -46,6 +51,15 @@ extension World {
                 message.finish(.failure(Killed()))
             }
         )
+    }
+
+    /// A push never has more under way than it may, nor two requests for a row; what comes later in a group waits for what
+    /// comes earlier.
+    private func checkDeparture(of message: Message, _ life: DeviceLife) {
+        guard message.request.writes, let key = message.key(settings) else { return }
+        if !life.underWay.insert(key).inserted { fail("\(message.description) leaves while another one is under way") }
+        if life.underWay.count > settings.parallelOperations { fail("\(message.description) leaves beside too many") }
+        for failure in ledger.objections(to: message, writing: key) { fail(failure) }
     }
 
     private func arrive(_ message: Message, _ life: DeviceLife, _ random: inout SeededGenerator) {
@@ -111,7 +125,12 @@ extension World {
         hidesRow: Bool = false
     ) -> Result<ServerAnswer, any Error> {
         do throws(RemoteError) {
-            let answer = try server.answer(message.request, from: message.device, stamp: stamp ?? server.clock)
+            let answer = try server.answer(
+                message.request,
+                in: message.table,
+                from: message.device,
+                stamp: stamp ?? server.clock
+            )
             if message.request.writes { note("    The server does it: \(answer.story)") }
             return .success(answer)
         } catch {
@@ -127,6 +146,7 @@ extension World {
         waiting.append(
             WaitingPoint(label: "\(Device.name(life.device)) hears of it: \(result.story)", life: life) { [self] _ in
                 ledger.receive(result, of: message)
+                if message.request.writes, let key = message.key(settings) { life.underWay.remove(key) }
                 message.finish(result)
             } end: {
                 message.finish(.failure(Killed()))
@@ -163,6 +183,9 @@ extension World {
 }
 
 extension Message {
+    /// The row that it is about; nil when it is about none.
+    func key(_ settings: WorldSettings) -> RowKey? { request.id.map { settings.key($0, in: table) } }
+
     func finish(_ result: Result<ServerAnswer, any Error>) {
         continuation?.resume(with: result)
         continuation = nil

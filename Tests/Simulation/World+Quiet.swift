@@ -23,11 +23,11 @@ extension World {
     }
 
     /// How many writes there were.
-    private var writes: Int { server.rows.values.reduce(0) { $0 + $1.history.count } }
+    private var writes: Int { server.history.values.reduce(0) { $0 + $1.history.count } }
 
     /// Lets every device push, settle and pull until nothing is left to do.
     private func settle(_ random: inout SeededGenerator) {
-        for round in 0..<9 {
+        for round in 0..<16 {
             var isQuiet = true
             for device in devices {
                 // Who always insists never ends when somebody else does, too.
@@ -65,14 +65,20 @@ extension Device {
             wasIdle = false
             try await settle(error, choice)
         }
-        let report =
-            try await context.pull(
-                Query(WorldSettings.table),
-                queryID: "all",
-                options: .init(reconciles: hasPurged)
-            )
+        var changes = 0
+        for table in world.settings.tables {
+            let options = PullOptions(reconciles: hasPurged || world.server.hasRemovedRows)
+            // Both names under which it was pulled before have to lead to the same.
+            let report =
+                if number % 2 == 0 {
+                    try await context.pull(Query(table), queryID: "all", options: options)
+                } else {
+                    try await context.pull(Query(table), options: options)
+                }
+            changes += report.received + report.deleted
+        }
         let isEmpty = try await context.operations().isEmpty
-        return wasIdle && report.received == 0 && report.deleted == 0 && isEmpty
+        return wasIdle && changes == 0 && isEmpty
     }
 
     /// Compares what the app is told with what waits.
@@ -106,12 +112,17 @@ extension Device {
         try await checkQueue()
         let operations = try await context.operations()
         if !operations.isEmpty { world.fail("\(name) still has \(operations.map(\.itemID)) waiting") }
-        let rows = try await context.table(WorldSettings.table).read(Query(WorldSettings.table)).records
-        let keys = rows.map { world.settings.key($0.id.stringValue ?? "") }
-        if Set(keys).count != keys.count { world.fail("\(name) has a row twice") }
-        for (key, row) in world.server.rows {
-            let local = rows.first { world.settings.key($0.id.stringValue ?? "") == key }
-            let theirs = row.current.content.deletion == nil ? world.server.record(row) : nil
+        var rows: [RowKey: Record] = [:]
+        for table in try tables() {
+            for row in try await table.read(Query(table.name)).records {
+                let key = world.settings.key(row.id.stringValue ?? "", in: table.name)
+                if rows.updateValue(row, forKey: key) != nil { world.fail("\(name) has a row twice") }
+            }
+        }
+        for key in world.server.history.keys.sorted() {
+            let local = rows[key]
+            let theirs = world.server.row(key)
+                .flatMap { $0.current.content.deletion == nil ? world.server.record($0) : nil }
             if local.map(Self.content) != theirs.map(Self.content) {
                 world.fail(
                     "\(name) has \(local?.story ?? "no \(key)"), and the server has"
@@ -119,7 +130,7 @@ extension Device {
                 )
             }
         }
-        for key in keys where world.server.rows[key] == nil {
+        for key in rows.keys.sorted() where world.server.history[key] == nil {
             world.fail("\(name) has \(key), which the server has not")
         }
     }

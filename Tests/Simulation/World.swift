@@ -16,7 +16,7 @@ final class World: @unchecked Sendable {
     /// Requests that nobody waits for any more and that may still arrive.
     var lateRequests: [Message] = []
     /// Whether the network does no harm now.
-    var isCalm = false
+    private(set) var isCalm = false
     /// Whether nothing new begins.
     private var isFinishing = false
 
@@ -46,6 +46,9 @@ final class World: @unchecked Sendable {
         for device in devices { end(device.life) }
         lateRequests = []
     }
+
+    /// The form of a row's name that tells it apart.
+    func key(_ row: RowKey) -> RowKey { settings.key(row.id, in: row.table) }
 
     // MARK: What happened
 

@@ -3,13 +3,13 @@ package import SyncContract
 
 /// What a world is like: its devices, its server and its network, as a seed has it.
 package struct WorldSettings: Sendable {
-    package static let table = "items"
     /// The columns that edits write.
     static let columns = ["title", "note"]
 
     let seed: UInt64
     package let deviceCount: Int
-    /// How many rows everything is about: few, so that devices meet.
+    let tables: [String]
+    /// The ids of rows: few, so that devices meet.
     let ids: [String]
 
     /// Whether an update replaces the whole row, as in protocol 3; otherwise it changes what is given.
@@ -33,6 +33,21 @@ package struct WorldSettings: Sendable {
     let pageSize: Int?
     /// How many of a hundred requests meet something bad.
     let harm: Int
+    /// How many operations a push has under way at a time.
+    let parallelOperations: Int
+    /// What apps have settled by rule, and whether their delegates have a say before.
+    let policy: Policy
+    let hasDelegates: Bool
+    /// Whether somebody at the server removes rows without a trace.
+    let removesForGood: Bool
+
+    /// What is done about conflicts inside of pushes.
+    enum Policy: CaseIterable {
+        case store
+        case clientWins
+        case serverWins
+        case merge
+    }
 
     package init(seed: UInt64) {
         self.seed = seed
@@ -50,20 +65,32 @@ package struct WorldSettings: Sendable {
         stampsAreFiner = random.chance(1, of: 2)
         pageSize = random.pick([nil, 1, 2, 3])
         harm = random.pick([0, 10, 25, 25, 40])
+        tables = random.chance(1, of: 3) ? ["items", "lists"] : ["items"]
+        parallelOperations = random.pick([1, 1, 2, 3, 8])
+        policy = random.chance(1, of: 2) ? .store : random.pick(Policy.allCases)
+        hasDelegates = random.chance(1, of: 4)
+        removesForGood = random.chance(1, of: 5)
     }
 
     package var schema: StoreSchema {
         get throws {
-            try StoreSchema([
-                TableDefinition(
-                    Self.table,
-                    columns: Self.columns.map { ColumnDefinition($0, .string) },
-                    idComparison: idsDifferByCase ? .exact : .asciiCaseInsensitive
-                )
-            ])
+            try StoreSchema(
+                tables.map { name in
+                    TableDefinition(
+                        name,
+                        columns: Self.columns.map { ColumnDefinition($0, .string) },
+                        idComparison: idsDifferByCase ? .exact : .asciiCaseInsensitive
+                    )
+                }
+            )
         }
     }
 
     /// The form of an id by which it is told apart.
-    func key(_ id: String) -> String { idsDifferByCase ? id : id.lowercased() }
+    func key(_ id: String, in table: String) -> RowKey {
+        RowKey(table: table, id: idsDifferByCase ? id : id.lowercased())
+    }
+
+    /// The rows that everything is about.
+    var rows: [RowKey] { tables.flatMap { table in ids.map { key($0, in: table) } } }
 }

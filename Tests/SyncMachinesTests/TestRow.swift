@@ -51,8 +51,8 @@ struct TestItem {
     }
 
     @discardableResult
-    mutating func delete() throws -> Bool {
-        let cancels = try machine.delete(row, seen: nil)
+    mutating func delete(seen: Int? = nil) throws -> Bool {
+        let cancels = try machine.delete(row, seen: seen)
         row = nil
         return cancels
     }

@@ -80,7 +80,7 @@ extension WireProtocol {
     ) throws(RemoteError) -> String {
         _ = try record.serverID(in: table)
         do throws(RecordCodingError) {
-            return try RecordCoding(table).object(record, includingNulls: includingNulls, includingID: includingID)
+            return try RecordCoding.object(record, includingNulls: includingNulls, includingID: includingID)
         } catch {
             throw RemoteError(
                 .invalidRequest,

@@ -39,8 +39,8 @@ struct ConflictResolver: Sendable {
             if let row { try write(row, id, &transaction) }
             try item.save(item.machine.keepLocal(seen), &transaction)
         case .deleteInstead:
-            let row = try transaction.record(id, in: table.name)
-            try item.save(item.machine.deleteInstead(row ?? operation.deletedItem, seen), &transaction)
+            let row = try transaction.record(id, in: table.name) ?? operation.deletedItem ?? Record(id: id)
+            try item.save(item.machine.deleteInstead(row, seen), &transaction)
         }
     }
 

@@ -30,7 +30,7 @@ enum JournalStorage {
         json.add("date", date.milliseconds)
         json.add("itemId", error.itemID)
         json.add("decision", decision.rawValue)
-        if let givenUp { json.add("givenUp", json: try RecordCoding(table).object(givenUp)) }
+        if let givenUp { json.add("givenUp", json: try RecordCoding.object(givenUp)) }
         try ConfigurationTable.set(
             .journalEntry,
             table.name,

@@ -12,9 +12,8 @@ enum OperationErrorCoding {
         if error.isMissingOnServer { properties.add("missingOnServer", true) }
         properties.add("statusCode", Int64(error.status ?? 0))
         properties.add("description", error.message)
-        let coding = RecordCoding(table)
-        if let item = error.item { properties.add("item", json: try coding.object(item)) }
-        if let item = error.serverItem { properties.add("serverItem", json: try coding.object(item)) }
+        if let item = error.item { properties.add("item", json: try RecordCoding.object(item)) }
+        if let item = error.serverItem { properties.add("serverItem", json: try RecordCoding.object(item)) }
         if let exchange = error.rawExchange { properties.add("exchange", json: ExchangeCoding.text(exchange)) }
         return Record(
             id: .string(error.id),

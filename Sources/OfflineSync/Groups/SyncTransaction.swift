@@ -1,3 +1,4 @@
+internal import ItemCoding
 public import SyncContract
 
 /// Reads and changes any number of items of any tables as one transaction. It is lent to the closure of
@@ -9,6 +10,17 @@ public struct SyncTransaction: ~Copyable, SyncReading {
     private let context: SyncContext
     private var transaction: StoreTransaction
     private var group: ChangeGroup
+
+    /// What encodes and decodes items, by their tables: making it takes longer than using it once.
+    private var codings: [String: ItemCoding] = [:]
+
+    private struct ItemCoding {
+        let encoder: RecordEncoder
+        let decoder: RecordDecoder
+    }
+
+    /// How many items are inserted together.
+    private static let batchSize = 500
 
     /// What the store threw at a change: of that change a part may be there, so nothing of the group is kept.
     private var failure: (any Error)?
@@ -44,17 +56,22 @@ public struct SyncTransaction: ~Copyable, SyncReading {
         id: String? = nil,
         into table: SyncTable<Record>
     ) throws -> Record {
-        let item = Record(id: .string(id ?? ItemID.make()), fields)
-        try add(item, into: table)
-        return try transaction.record(item.id, in: table.name) ?? item
+        try add(Record(id: .string(id ?? ItemID.make()), fields), into: table)
     }
 
     /// Inserts many items. As ``SyncTable/insert(_:id:)``; an empty id is replaced by a new UUID.
     public mutating func insert(contentsOf items: some Sequence<Record>, into table: SyncTable<Record>) throws {
-        for item in items {
-            var item = item
-            if item.id == .string("") { item.id = .string(ItemID.make()) }
-            try add(item, into: table)
+        let changes = table.changes
+        try inBatches(items, into: table) { batch, group, transaction in
+            var batch = batch
+            for index in batch.indices where batch[index].id == .string("") {
+                batch[index].id = .string(ItemID.make())
+            }
+            try changes.insert(batch.map { try changes.itemID($0.id) }, &group, &transaction) {
+                batch[$0]
+            } insertRow: {
+                try $1.insert(changes.writable(batch[$0], over: nil), into: changes.table.name)
+            }
         }
     }
 
@@ -80,8 +97,23 @@ public struct SyncTransaction: ~Copyable, SyncReading {
         return ids.count
     }
 
-    private mutating func add(_ item: Record, into table: SyncTable<Record>) throws {
+    private mutating func add(_ item: Record, into table: SyncTable<Record>) throws -> Record {
         try change(table) { try $0.insert(item, &$1, &$2) }
+    }
+
+    private mutating func inBatches<Item>(
+        _ items: some Sequence<Item>,
+        into table: SyncTable<Record>,
+        _ insert: ([Item], inout ChangeGroup, inout StoreTransaction) throws -> Void
+    ) throws {
+        var batch: [Item] = []
+        for item in items {
+            batch.append(item)
+            guard batch.count == Self.batchSize else { continue }
+            try change(table) { try insert(batch, &$1, &$2) }
+            batch.removeAll(keepingCapacity: true)
+        }
+        try change(table) { if !batch.isEmpty { try insert(batch, &$1, &$2) } }
     }
 
     /// Takes back a deletion. As ``SyncTable/undoDelete(_:)``.
@@ -94,13 +126,13 @@ public struct SyncTransaction: ~Copyable, SyncReading {
         try change(table) { try $0.revert(.string(id), &$2) }
     }
 
-    private mutating func change(
+    private mutating func change<Value>(
         _ table: SyncTable<Record>,
-        _ body: (LocalChanges, inout ChangeGroup, inout StoreTransaction) throws -> Void
-    ) throws {
+        _ body: (LocalChanges, inout ChangeGroup, inout StoreTransaction) throws -> Value
+    ) throws -> Value {
         try context.check(table)
         do {
-            try body(table.changes, &group, &transaction)
+            return try body(table.changes, &group, &transaction)
         } catch let error as SyncError {
             // It was refused before anything was written.
             throw error
@@ -125,10 +157,15 @@ extension SyncTransaction {
     @discardableResult
     public mutating func insert<Item: TableItem>(_ item: Item, into table: SyncTable<Item>) throws -> Item
     where Item.ID == String {
-        let record = try table.encode(item)
-        var stored = try insert(record.fields, id: item.id.isEmpty ? nil : item.id, into: table.table)
-        stored.syncState = .pending
-        return try table.decode(stored)
+        let coding = coding(of: table)
+        return try SyncTable<Item>
+            .reportingUnfitItems {
+                var record = try coding.encoder.encode(item)
+                if item.id.isEmpty { record.id = .string(ItemID.make()) }
+                var stored = try add(record, into: table.table)
+                stored.syncState = .pending
+                return try coding.decoder.decode(Item.self, from: stored)
+            }
     }
 
     /// Inserts many items. As ``SyncTable/insert(_:)``.
@@ -136,13 +173,36 @@ extension SyncTransaction {
         contentsOf items: some Sequence<Item>,
         into table: SyncTable<Item>
     ) throws where Item.ID == String {
-        try insert(contentsOf: items.map(table.encode), into: table.table)
+        let (changes, coding) = (table.table.changes, coding(of: table))
+        try inBatches(items, into: table.table) { batch, group, transaction in
+            let ids = batch.map { $0.id.isEmpty ? ItemID.make() : $0.id }
+            // Such a store takes items without records in between.
+            let backend = transaction.backend as? any ItemWriteBackend
+            func record(_ index: Int) throws -> Record {
+                var record = try coding.encoder.encode(batch[index])
+                record.id = .string(ids[index])
+                return record
+            }
+            try SyncTable<Item>
+                .reportingUnfitItems {
+                    try changes.insert(ids, &group, &transaction, record: record) { index, transaction in
+                        if let backend {
+                            return try backend.insert(made: batch[index], id: ids[index], into: changes.table.name)
+                        }
+                        return try transaction.insert(
+                            changes.writable(record(index), over: nil),
+                            into: changes.table.name
+                        )
+                    }
+                }
+        }
     }
 
     /// Writes all properties of an item. As ``SyncTable/update(_:)``.
     public mutating func update<Item: TableItem>(_ item: Item, in table: SyncTable<Item>) throws
     where Item.ID == String {
-        try update(table.encode(item), in: table.table)
+        let encoder = coding(of: table).encoder
+        try update(SyncTable<Item>.reportingUnfitItems { try encoder.encode(item) }, in: table.table)
     }
 
     /// Changes an item as it is in the transaction. As ``SyncTable/update(_:_:)``.
@@ -173,5 +233,13 @@ extension SyncTransaction {
     public mutating func delete<Item: TableItem>(_ id: String, from table: SyncTable<Item>) throws
     where Item.ID == String {
         try delete(id, from: table.table)
+    }
+
+    private mutating func coding<Item: TableItem>(of table: SyncTable<Item>) -> ItemCoding {
+        if let coding = codings[table.name] { return coding }
+        let definition = table.definition
+        let coding = ItemCoding(encoder: RecordEncoder(definition), decoder: RecordDecoder(definition))
+        codings[definition.name] = coding
+        return coding
     }
 }

@@ -105,7 +105,7 @@ extension SyncTable where Item: Codable, Item.ID == String {
     }
 
     /// Items are the engine's matter here: what does not fit is its error, not the store's.
-    private static func reportingUnfitItems<Value>(_ body: () throws -> Value) throws -> Value {
+    static func reportingUnfitItems<Value>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()
         } catch let error as StoreError where error.code == .invalidItem {

@@ -56,7 +56,7 @@ struct AnswerRecorder: Sendable {
                 item.machine.change?.state = .pending
             }
         }
-        if case .taken = answer.answer { item.taken(through: sent.editCounter) }
+        if isWritten(answer) { item.taken(through: sent.editCounter) }
         try storeError(outcome, answer, current, item, &transaction)
         try item.save(effect, &transaction)
         return Result(outcome: outcome, isTaken: isTaken(answer, outcome, current))
@@ -99,8 +99,14 @@ struct AnswerRecorder: Sendable {
     private func isTaken(_ answer: PushAnswer, _ outcome: ItemOutcome<Record>, _ current: TableOperation) -> Bool {
         guard !current.isUndo else { return false }
         if outcome == .done { return true }
-        if case .taken = answer.answer { return outcome == .waits }
-        return false
+        return isWritten(answer) && outcome == .waits
+    }
+
+    /// Whether the server has carried out what the change is about; that a tombstone has its content is only a step.
+    private func isWritten(_ answer: PushAnswer) -> Bool {
+        guard case .taken = answer.answer else { return false }
+        if case .fillTombstone? = inFlight.underWay?.request { return false }
+        return true
     }
 
     private func storeError(

@@ -140,6 +140,8 @@ struct PushRunner {
         return try await process(try await sender.send(next), of: next, schema)
     }
 
+    /// Chooses what an operation sends next in its turn; nil when nothing. A change that came into a group meanwhile does not
+    /// go along: others may have to go before it.
     func again(
         _ inFlight: InFlightOperation,
         _ lookUp: LookUp,
@@ -147,10 +149,11 @@ struct PushRunner {
     ) async throws -> InFlightOperation? {
         try Task.checkCancellation()
         let (number, table) = (inFlight.operation.id, inFlight.table)
+        let sentCounter = inFlight.operation.editCounter
         return try await store.write { transaction in
-            guard let waiting = try OperationQueue.operation(number, &transaction, schema), waiting.isToSend else {
-                return nil
-            }
+            guard let waiting = try OperationQueue.operation(number, &transaction, schema), waiting.isToSend,
+                !waiting.memberships.contains(where: { $0.editCounter > sentCounter })
+            else { return nil }
             return try prepare(waiting, table, lookUp, &transaction)
         }
     }

@@ -165,7 +165,8 @@ extension ItemRequest {
     fileprivate var isOfKnownRow: Bool {
         switch self {
         case .update, .delete, .fillTombstone: true
-        case .insert, .tombstone, .lookUp: false
+        case .tombstone(_, let version): version != nil
+        case .insert, .lookUp: false
         }
     }
 }

@@ -14,7 +14,7 @@ enum CancelledInserts {
         var json = JSONWriter()
         json.add("number", operation.id)
         if let groups = GroupCoding.text(operation.memberships).stringValue { json.add("groups", groups) }
-        json.add("item", json: try RecordCoding(table).object(row))
+        json.add("item", json: try RecordCoding.object(row))
         try ConfigurationTable.set(
             .cancelledInsert,
             table.name,

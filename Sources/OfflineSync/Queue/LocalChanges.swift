@@ -1,3 +1,4 @@
+internal import ItemCoding
 internal import RemoteContract
 internal import SyncContract
 internal import SyncMachines
@@ -12,7 +13,12 @@ struct LocalChanges: Sendable {
     /// Which ids of new items the server takes.
     let idRule: RowIDRule
 
-    func insert(_ item: Record, _ group: inout ChangeGroup, _ transaction: inout StoreTransaction) throws {
+    /// Inserts an item and returns it as stored.
+    func insert(
+        _ item: Record,
+        _ group: inout ChangeGroup,
+        _ transaction: inout StoreTransaction
+    ) throws -> Record {
         let id = try itemID(item.id)
         try ItemID.validate(id, by: idRule)
         let waiting = try OperationQueue.operation(for: id, in: table, &transaction, schema)
@@ -20,13 +26,42 @@ struct LocalChanges: Sendable {
         try refusing { () throws(EditRefusal) in try machine.insert() }
         let row = try writable(item, over: nil)
         if writesItems {
-            guard try transaction.record(item.id, in: table.name) == nil else {
-                throw SyncError(.invalidAction, "Table '\(table.name)' has an item with this id; update it instead.")
-            }
-            try transaction.upsert([row], into: table.name)
+            guard try transaction.insert(row, into: table.name) else { throw itemExists }
             if let waiting { try keepWhatIsNotDeclared(of: waiting, in: row, &transaction) }
         }
         try save(machine, waiting, id, &group, &transaction)
+        // Only what was there before, or what the app has written itself, can be more than was written here.
+        guard writesItems, waiting == nil else { return try transaction.record(item.id, in: table.name) ?? item }
+        return table.stored(row)
+    }
+
+    /// Inserts many items, given by their ids. What waits for them is looked for at once.
+    ///
+    /// - Parameters:
+    ///   - ids: The ids.
+    ///   - group: The changes of the transaction.
+    ///   - transaction: The transaction.
+    ///   - record: Gives an item as a record.
+    ///   - insertRow: Inserts the row of an item, and returns false when there is one with its id.
+    /// - Throws: As for one item; those before it stay inserted.
+    func insert(
+        _ ids: [String],
+        _ group: inout ChangeGroup,
+        _ transaction: inout StoreTransaction,
+        record: (Int) throws -> Record,
+        insertRow: (Int, inout StoreTransaction) throws -> Bool
+    ) throws {
+        let keys = ids.map { OperationCoding.itemKey($0, table) }
+        let waiting = try OperationQueue.waitingItemKeys(among: keys, in: table, &transaction)
+        for (index, id) in ids.enumerated() {
+            guard writesItems, !waiting.contains(keys[index]) else {
+                _ = try insert(record(index), &group, &transaction)
+                continue
+            }
+            try ItemID.validate(id, by: idRule)
+            guard try insertRow(index, &transaction) else { throw itemExists }
+            try add(QueuedChange(.insert), id, &group, &transaction)
+        }
     }
 
     func update(_ item: Record, _ group: inout ChangeGroup, _ transaction: inout StoreTransaction) throws {
@@ -116,7 +151,7 @@ struct LocalChanges: Sendable {
         try item.save(effect, &transaction)
     }
 
-    private func itemID(_ id: RecordID) throws -> String {
+    func itemID(_ id: RecordID) throws -> String {
         guard let id = id.stringValue else {
             throw SyncError(.invalidItemID, "Items of sync tables have strings as ids; give a string.")
         }
@@ -125,23 +160,20 @@ struct LocalChanges: Sendable {
 
     /// What of an item may be written here: declared columns. System properties belong to the server; undeclared
     /// columns came from it and go back as they are.
-    private func writable(_ item: Record, over stored: Record?) throws -> Record {
+    func writable(_ item: Record, over stored: Record?) throws -> Record {
         var row = item.withoutSystemProperties()
-        for (name, value) in row.fields where table.type(of: name) == nil {
-            guard let stored, stored[name] == value else {
-                throw SyncError(
-                    .invalidItem,
-                    "Table '\(table.name)' has no declared column '\(name)'; declare it to write it."
-                )
+        for (name, value) in zip(row.slotNames, row.slotValues) {
+            guard let value else { continue }
+            guard table.columns.contains(where: { $0.name == name }) else {
+                guard let stored, stored[name] == value else {
+                    throw SyncError(.invalidItem, LocalValues.undeclared(name, table))
+                }
+                row[name] = nil
+                continue
             }
-            row[name] = nil
-        }
-        for (name, value) in row.fields where !(value.doubleValue?.isFinite ?? true) {
-            throw SyncError(
-                .invalidItem,
-                "Column '\(name)' of '\(table.name)' would hold a number that is not finite, which cannot be sent; use"
-                    + " null or another number."
-            )
+            guard value.doubleValue?.isFinite ?? true else {
+                throw SyncError(.invalidItem, LocalValues.notFinite(name, table))
+            }
         }
         return row
     }
@@ -187,18 +219,26 @@ struct LocalChanges: Sendable {
             }
             return
         }
-        guard var operation = waiting else {
-            let number = try group.newOperationNumber(&transaction)
-            var operation = TableOperation(id: number, table: table.name, itemID: itemID, change: change)
-            try group.add(&operation, &transaction)
-            return try OperationQueue.save(operation, table, &transaction)
-        }
+        guard var operation = waiting else { return try add(change, itemID, &group, &transaction) }
         operation.change = change
         operation.isRetried = false
         operation.unknownOutcome?.pushes = 0
         try group.add(&operation, &transaction)
         try OperationQueue.removeErrors(of: operation, &transaction)
         try OperationQueue.save(operation, table, &transaction)
+    }
+
+    /// Queues the first change of an item.
+    private func add(
+        _ change: QueuedChange<Record>,
+        _ itemID: String,
+        _ group: inout ChangeGroup,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        let number = try group.newOperationNumber(&transaction)
+        var operation = TableOperation(id: number, table: table.name, itemID: itemID, change: change)
+        try group.add(&operation, &transaction)
+        try OperationQueue.add(operation, table, &transaction)
     }
 
     /// An item whose deletion waited is made again: what the server has in columns that are not declared stays.
@@ -225,6 +265,10 @@ struct LocalChanges: Sendable {
             case .deletionWaits: throw Self.deletionWaits
             }
         }
+    }
+
+    private var itemExists: SyncError {
+        SyncError(.invalidAction, "Table '\(table.name)' has an item with this id; update it instead.")
     }
 
     private static var deletionWaits: SyncError {

@@ -7,24 +7,36 @@ internal import SyncMachines
 /// The column `properties` holds UTF-8 JSON: `{"type":N}`, and for deletes `{"type":2,"item":{…}}`, as in the original
 /// SDKs. The rest was added here: see ``OperationPropertyCoding``.
 enum OperationCoding {
+    // Every row is written under these names: they are made once.
+    private static let columns = [
+        "table", "tableKind", "itemId", "itemKey", "properties", "baseVersion", "editCounter", "state", "attempted",
+        "serverItem", "groups",
+    ]
+    private static let columnsOfNew = columns + ["highest"]
+
     static func record(_ operation: TableOperation, _ table: TableDefinition) throws -> Record {
-        Record(
-            id: .int64(operation.id),
-            [
-                "table": .string(operation.table),
-                "tableKind": 0,
-                "itemId": .string(operation.itemID),
-                "itemKey": .string(itemKey(operation.itemID, table)),
-                "properties": .bytes(Array(try OperationPropertyCoding(table).properties(of: operation).utf8)),
-                "baseVersion": operation.baseVersion.map(FieldValue.string) ?? .null,
-                "editCounter": .int64(operation.editCounter),
-                "state": .int64(operation.storedState),
-                "attempted": .bool(operation.isAttempted),
-                "serverItem": try operation.serverItem
-                    .map { .bytes(Array(try RecordCoding(table).object($0).utf8)) } ?? .null,
-                "groups": GroupCoding.text(operation.memberships),
-            ]
-        )
+        Record(id: .int64(operation.id), names: columns, values: try values(operation, table))
+    }
+
+    /// The row of an operation whose number is the highest that was ever given.
+    static func newRecord(_ operation: TableOperation, _ table: TableDefinition) throws -> Record {
+        Record(id: .int64(operation.id), names: columnsOfNew, values: try values(operation, table) + [true])
+    }
+
+    private static func values(_ operation: TableOperation, _ table: TableDefinition) throws -> [FieldValue?] {
+        [
+            .string(operation.table),
+            0,
+            .string(operation.itemID),
+            .string(itemKey(operation.itemID, table)),
+            .bytes(try OperationPropertyCoding.properties(of: operation)),
+            operation.baseVersion.map(FieldValue.string) ?? .null,
+            .int64(operation.editCounter),
+            .int64(operation.storedState),
+            .bool(operation.isAttempted),
+            try operation.serverItem.map { .bytes(Array(try RecordCoding.object($0).utf8)) } ?? .null,
+            GroupCoding.text(operation.memberships),
+        ]
     }
 
     static func operation(_ record: Record, _ schema: StoreSchema) throws -> TableOperation {
@@ -32,19 +44,22 @@ enum OperationCoding {
             let itemID = record["itemId"]?.stringValue, let properties = record["properties"]?.bytesValue
         else { throw damaged("lacks a column") }
         guard let table = schema.table(name) else { throw StoreError.tableNotFound(name) }
-        let node = try JSONNode(parsing: properties)
-        guard let kind = node["type"]?.int64Value.flatMap(QueuedChange<Record>.Kind.init) else {
+        let wasSent = record["attempted"]?.boolValue ?? false
+        // Most operations of a long queue are inserts of which nothing was sent.
+        let isPlain = !wasSent && properties == OperationPropertyCoding.plainInsert
+        let node = isPlain ? nil : try JSONNode(parsing: properties)
+        guard let kind = isPlain ? .insert : node?["type"]?.int64Value.flatMap(QueuedChange<Record>.Kind.init) else {
             throw damaged("is of no known type")
         }
         var operation = TableOperation(id: number, table: name, itemID: itemID, change: QueuedChange(kind))
         operation.change.baseVersion = record["baseVersion"]?.stringValue
         operation.change.editCounter = record["editCounter"]?.int64Value ?? 0
-        operation.change.wasSent = record["attempted"]?.boolValue ?? false
+        operation.change.wasSent = wasSent
         // One that is not known waits: what it says is found by verification.
         _ = operation.restoreState(record["state"]?.int64Value)
         // What cannot be read is found by verification.
         operation.memberships = record["groups"]?.stringValue.flatMap(GroupCoding.memberships) ?? []
-        try OperationPropertyCoding(table).read(node, into: &operation)
+        if let node { try OperationPropertyCoding(table).read(node, into: &operation) }
         operation.change.shown = try record["serverItem"]?.bytesValue
             .map {
                 try RecordCoding(table).record(JSONNode(parsing: $0))

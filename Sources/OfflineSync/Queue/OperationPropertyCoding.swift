@@ -11,17 +11,21 @@ struct OperationPropertyCoding {
 
     init(_ table: TableDefinition) { coding = RecordCoding(table) }
 
-    func properties(of operation: TableOperation) throws -> String {
+    /// What an insert knows as long as nothing of it was sent.
+    static let plainInsert = Array(#"{"type":0}"#.utf8)
+
+    static func properties(of operation: TableOperation) throws -> [UInt8] {
         let change = operation.change
+        if isPlain(change), operation.unknownOutcome == nil { return plainInsert }
         var properties = JSONWriter()
         properties.add("type", change.kind.rawValue)
-        if let item = change.deletedRow { properties.add("item", json: try coding.object(item)) }
+        if let item = change.deletedRow { properties.add("item", json: try RecordCoding.object(item)) }
         if change.wasSent || !change.sent.isEmpty {
             let requests = try change.sent.map(request)
             properties.add("requests", json: "[" + requests.joined(separator: ",") + "]")
         }
-        if let base = change.base { properties.add("base", json: try coding.object(base)) }
-        for (name, isSet) in Self.flags where change[keyPath: isSet] { properties.add(name, true) }
+        if let base = change.base { properties.add("base", json: try RecordCoding.object(base)) }
+        for (name, isSet) in flags where change[keyPath: isSet] { properties.add(name, true) }
         if let kind = change.replacedKind { properties.add("replaced", kind.rawValue) }
         if let failure = operation.unknownOutcome {
             var unknown = JSONWriter()
@@ -30,7 +34,13 @@ struct OperationPropertyCoding {
             unknown.add("pushes", Int64(failure.pushes))
             properties.add("unknown", json: unknown.object)
         }
-        return properties.object
+        return Array(properties.object.utf8)
+    }
+
+    private static func isPlain(_ change: QueuedChange<Record>) -> Bool {
+        change.kind == .insert && !change.wasSent && change.sent.isEmpty && change.base == nil
+            && change.deletedRow == nil && change.replacedKind == nil && !change.restores && !change.isBasedOnOlderRow
+            && !change.isForced && !change.isUndo && !change.asksForRow
     }
 
     func read(_ node: JSONNode, into operation: inout TableOperation) throws {
@@ -50,18 +60,16 @@ struct OperationPropertyCoding {
         operation.change.hasUnknownOutcome = operation.unknownOutcome != nil
     }
 
-    private static var flags: [(String, WritableKeyPath<QueuedChange<Record>, Bool>)] {
-        [
-            ("restores", \.restores), ("olderBase", \.isBasedOnOlderRow), ("forced", \.isForced), ("undo", \.isUndo),
-            ("asks", \.asksForRow),
-        ]
-    }
+    private static let flags: [(String, any WritableKeyPath<QueuedChange<Record>, Bool> & Sendable)] = [
+        ("restores", \.restores), ("olderBase", \.isBasedOnOlderRow), ("forced", \.isForced), ("undo", \.isUndo),
+        ("asks", \.asksForRow),
+    ]
 
-    private func request(_ request: SentRequest<Record>) throws -> String {
+    private static func request(_ request: SentRequest<Record>) throws -> String {
         var json = JSONWriter()
         json.add("type", request.kind.rawValue)
         if let version = request.version { json.add("version", version) }
-        if let content = request.content { json.add("item", json: try coding.object(content)) }
+        if let content = request.content { json.add("item", json: try RecordCoding.object(content)) }
         return json.object
     }
 

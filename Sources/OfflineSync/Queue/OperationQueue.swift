@@ -8,7 +8,8 @@ enum OperationQueue {
     private static let errors = SystemTables.operationErrors.name
 
     // Every new operation asks for these two: they are made once.
-    private static let lastOperation = Query(operations).ordered(by: "id", .descending).selecting([])
+    private static let lastOperation = Query(operations).ordered(by: "id", .descending).selecting(["highest"])
+        .limited(to: 1)
     private static let removedNumber = ConfigurationTable.query(.highestRemovedNumber, "", "")
 
     /// The operation that waits for an item, nil when there is none.
@@ -24,6 +25,24 @@ enum OperationQueue {
                     && Column("itemKey") == .string(OperationCoding.itemKey(itemID, table))
             )
         return try transaction.first(query).map { try OperationCoding.operation($0, schema) }
+    }
+
+    /// Which of some items have an operation that waits, in the form in which the table compares ids.
+    static func waitingItemKeys(
+        among keys: [String],
+        in table: TableDefinition,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> Set<String> {
+        let query = Query(operations)
+            .filtered(
+                by: Column("table") == .string(table.name) && Column("itemKey").isAny(of: keys.map(FieldValue.string))
+            )
+            .selecting(["itemKey"])
+        var waiting: Set<String> = []
+        try transaction.forEach(query) { operation in
+            if let key = operation["itemKey"]?.stringValue { waiting.insert(key) }
+        }
+        return waiting
     }
 
     /// The operation with a number, nil when it is no longer queued.
@@ -127,11 +146,32 @@ enum OperationQueue {
     }
 
     /// A number that no operation ever had.
+    ///
+    /// The last operation mostly knows that it has the highest number that was ever given. It does not when one that stood
+    /// above it was removed, when its own number was given back to it, and when an older version of this library wrote it:
+    /// then the highest number that was removed counts as well.
     static func newNumber(_ transaction: inout some StoreReading & ~Copyable) throws -> Int64 {
-        max(try highestNumber(&transaction), try highestRemovedNumber(&transaction)) + 1
+        let last = try transaction.first(lastOperation)
+        let number = last?.id.int64Value ?? 0
+        if last?["highest"] == true { return number + 1 }
+        return max(number, try highestRemovedNumber(&transaction)) + 1
     }
 
-    /// Writes an operation, new or changed.
+    /// Writes an operation that has just got its number, the highest ever.
+    static func add(
+        _ operation: TableOperation,
+        _ table: TableDefinition,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        guard try transaction.insert(OperationCoding.newRecord(operation, table), into: operations) else {
+            throw SyncError(
+                .damagedQueue,
+                "The queue has an operation \(operation.id) already, which was to be the next number; verify the store."
+            )
+        }
+    }
+
+    /// Writes an operation that waits, or that is brought back with the number it had.
     static func save(
         _ operation: TableOperation,
         _ table: TableDefinition,
@@ -143,17 +183,20 @@ enum OperationQueue {
     /// Removes an operation and what the server said about it.
     static func remove(_ operation: TableOperation, _ transaction: inout StoreTransaction) throws {
         try removeErrors(of: operation, &transaction)
-        try keepNumbersUnique(&transaction)
+        let last = try highestNumber(&transaction)
         try transaction.delete([.int64(operation.id)], from: operations)
+        if operation.id == last { try keepNumberUnique(last, &transaction) }
     }
 
     /// Removes every operation of a table, declared or not, readable or not, and what the server said about them.
     static func removeAll(of table: String, _ transaction: inout StoreTransaction) throws -> Int {
-        try keepNumbersUnique(&transaction)
+        let last = try highestNumber(&transaction)
         for row in try transaction.records(query(table).selecting([])) {
             try transaction.delete(Query(errors).filtered(by: Column("operationId") == row.id.fieldValue))
         }
-        return try transaction.delete(query(table))
+        let count = try transaction.delete(query(table))
+        if try highestNumber(&transaction) < last { try keepNumberUnique(last, &transaction) }
+        return count
     }
 
     /// Removes what the server said about an operation.
@@ -161,12 +204,14 @@ enum OperationQueue {
         try transaction.delete(Query(errors).filtered(by: Column("operationId") == .int64(operation.id)))
     }
 
-    /// Remembers the highest number before operations are removed. An answer that is still under way refers to a number:
-    /// it must not meet another operation.
-    private static func keepNumbersUnique(_ transaction: inout StoreTransaction) throws {
-        let highest = try highestNumber(&transaction)
-        guard try highest > highestRemovedNumber(&transaction) else { return }
-        try ConfigurationTable.set(.highestRemovedNumber, "", "", ["value": .string(String(highest))], &transaction)
+    /// Remembers the number of the last operation when it was removed. An answer that is still under way refers to a
+    /// number: it must not meet another operation.
+    private static func keepNumberUnique(_ number: Int64, _ transaction: inout StoreTransaction) throws {
+        if let last = try transaction.first(lastOperation), last["highest"] == true {
+            try transaction.upsert([Record(id: last.id, ["highest": .null])], into: operations)
+        }
+        guard try number > highestRemovedNumber(&transaction) else { return }
+        try ConfigurationTable.set(.highestRemovedNumber, "", "", ["value": .string(String(number))], &transaction)
     }
 
     private static func isDeclared(_ schema: StoreSchema) -> QueryPredicate {

@@ -5,6 +5,14 @@ extension SyncProgress {
     }
 }
 
+extension PushReport {
+    /// A push of which nothing but the number of changes that were taken is known.
+    package init(pushed: Int) {
+        self.init()
+        self.pushed = pushed
+    }
+}
+
 extension SyncReport {
     /// What several steps did together; nil for a push or pull that was not made.
     package init(push: PushReport?, pulls: [PullReport], isComplete: Bool) {

@@ -22,6 +22,15 @@ final class ItemRow {
         try sink.finish()
     }
 
+    /// Takes over an item that was made on this device, under an id that may be another than its own.
+    ///
+    /// - Throws: As ``encode(_:)``, and ``StoreError/Code/invalidItem`` for what ``LocalValues`` refuses.
+    func encode(made item: some Encodable, id: String) throws {
+        try sink.begin(.string(id), takesLocalValuesOnly: true)
+        try encoder.encode(item)
+        try sink.finish()
+    }
+
     /// Forgets the row: an item that kept its encoder writes nowhere any more.
     func removeAll() { sink.close() }
 
@@ -30,7 +39,9 @@ final class ItemRow {
     var isWorthKeeping: Bool { encoder.memorySize <= 2 * sink.declaredCount + 64 }
 
     /// Lends the row.
-    func withRow(_ body: (borrowing EncodedRow) throws -> Void) rethrows { try unsafe body(sink.row.pointee) }
+    func withRow<Value>(_ body: (borrowing EncodedRow) throws -> Value) rethrows -> Value {
+        try unsafe body(sink.row.pointee)
+    }
 
     @safe
     private final class Sink: ItemSink {
@@ -38,6 +49,11 @@ final class ItemRow {
         let row: UnsafeMutablePointer<EncodedRow>
 
         let declaredCount: Int
+
+        private let table: TableDefinition
+
+        /// Whether it takes what a device may say of a row, and no more.
+        private var takesLocalValuesOnly = false
 
         /// Whether values are taken.
         private var isOpen = false
@@ -49,6 +65,7 @@ final class ItemRow {
             unsafe row = .allocate(capacity: 1)
             unsafe row.initialize(to: EncodedRow(layout))
             declaredCount = layout.declaredCount
+            table = layout.definition
         }
 
         deinit {
@@ -56,14 +73,15 @@ final class ItemRow {
             unsafe row.deallocate()
         }
 
-        func begin(_ id: RecordID) throws(StoreError) {
+        func begin(_ id: RecordID, takesLocalValuesOnly: Bool = false) throws(StoreError) {
             isOpen = true
+            self.takesLocalValuesOnly = takesLocalValuesOnly
             failure = nil
             try unsafe row.pointee.begin(id)
         }
 
         func set(_ value: borrowing FieldValue, slot: Int, name: String) {
-            guard isOpen else { return }
+            guard isOpen, admits(value, slot, name) else { return }
             do {
                 if slot < declaredCount {
                     try unsafe row.pointee.set(value, slot: slot)
@@ -76,7 +94,7 @@ final class ItemRow {
         }
 
         func set(text: borrowing String, slot: Int, name: String) {
-            guard isOpen else { return }
+            guard isOpen, admits(.null, slot, name) else { return }
             do {
                 if slot < declaredCount {
                     try unsafe row.pointee.set(text: text, slot: slot)
@@ -86,6 +104,22 @@ final class ItemRow {
             } catch {
                 failure = failure ?? error
             }
+        }
+
+        /// Whether a value is to be written.
+        private func admits(_ value: borrowing FieldValue, _ slot: Int, _ name: String) -> Bool {
+            guard takesLocalValuesOnly else { return true }
+            if slot < table.columns.count {
+                switch value {
+                case .double(let number):
+                    if number.isFinite { return true }
+                    failure = failure ?? StoreError(.invalidItem, LocalValues.notFinite(name, table))
+                default: return true
+                }
+            } else if !SystemProperties.names.contains(name) {
+                failure = failure ?? StoreError(.invalidItem, LocalValues.undeclared(name, table))
+            }
+            return false
         }
 
         func close() {

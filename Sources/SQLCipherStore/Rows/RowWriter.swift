@@ -44,8 +44,12 @@ package final class RowWriter {
     /// What encodes items, kept for the next call.
     private var itemRow: ItemRow?
 
-    /// The statements of the row before.
+    /// The statements of the row before, and those of other shapes that came lately.
     private var statements: UnsafeMutablePointer<Statements>?
+    private var otherStatements: [UnsafeMutablePointer<Statements>] = unsafe []
+
+    /// How many shapes are kept beside the one that came last.
+    private static let otherShapes = 7
 
     package init(_ layout: TableLayout) {
         self.layout = layout
@@ -93,9 +97,36 @@ package final class RowWriter {
         }
     }
 
-    private func diagnosingFailures(of database: Database, _ body: () throws -> Void) throws {
+    /// Inserts a record, and returns whether its id was free. Not for a table with triggers, which could be what refuses.
+    func insert(_ record: Record, in database: Database) throws -> Bool {
+        defer { unsafe row.pointee.removeAll() }
+        return try diagnosingFailures(of: database) {
+            try unsafe row.pointee.encode(Borrowed(value: record))
+            return try unsafe insert(row.pointee, in: database)
+        }
+    }
+
+    /// Inserts an item that was made on this device, in the same way.
+    func insert<Item: Encodable & Identifiable>(
+        made item: Item,
+        id: String,
+        in database: Database
+    ) throws -> Bool where Item.ID == String {
+        let encoded = itemRow ?? ItemRow(layout)
+        itemRow = nil
+        defer {
+            encoded.removeAll()
+            itemRow = encoded.isWorthKeeping ? encoded : nil
+        }
+        return try diagnosingFailures(of: database) {
+            try encoded.encode(made: item, id: id)
+            return try encoded.withRow { row in try insert(row, in: database) }
+        }
+    }
+
+    private func diagnosingFailures<Value>(of database: Database, _ body: () throws -> Value) throws -> Value {
         do {
-            try body()
+            return try body()
         } catch let failure as SQLiteFailure {
             // A statement that failed is not used again.
             dropStatements()
@@ -113,22 +144,57 @@ package final class RowWriter {
         }
     }
 
+    private func insert(_ row: borrowing EncodedRow, in database: Database) throws(SQLiteFailure) -> Bool {
+        let statements = unsafe try statements(for: row, in: database)
+        do throws(SQLiteFailure) {
+            try unsafe statements.pointee.runInsert(of: row)
+            return true
+        } catch {
+            // It is found out before anything is written.
+            guard error.isTakenID else { throw error }
+            return false
+        }
+    }
+
     private func statements(
         for row: borrowing EncodedRow,
         in database: Database
     ) throws(SQLiteFailure) -> UnsafeMutablePointer<Statements> {
         if let statements = unsafe statements, unsafe row.has(statements.pointee.shape) { return unsafe statements }
-        let made = try makeStatements(for: row.shape, in: database)
-        dropStatements()
+        let next: UnsafeMutablePointer<Statements>
+        if let kept = unsafe takeStatements(of: row) {
+            unsafe next = kept
+        } else {
+            unsafe next = keep(try makeStatements(for: row.shape, in: database))
+        }
+        if let before = unsafe statements { unsafe otherStatements.append(before) }
+        if unsafe otherStatements.count > Self.otherShapes { unsafe drop(otherStatements.removeFirst()) }
+        unsafe statements = next
+        return unsafe next
+    }
+
+    /// The statements of a shape that came before the last one.
+    private func takeStatements(of row: borrowing EncodedRow) -> UnsafeMutablePointer<Statements>? {
+        for index in unsafe otherStatements.indices where unsafe row.has(otherStatements[index].pointee.shape) {
+            return unsafe otherStatements.remove(at: index)
+        }
+        return nil
+    }
+
+    private func keep(_ made: consuming Statements) -> UnsafeMutablePointer<Statements> {
         let kept = UnsafeMutablePointer<Statements>.allocate(capacity: 1)
         unsafe kept.initialize(to: made)
-        unsafe statements = kept
         return unsafe kept
     }
 
     private func dropStatements() {
-        guard let dropped = unsafe statements else { return }
+        if let dropped = unsafe statements { unsafe drop(dropped) }
+        for index in unsafe otherStatements.indices { unsafe drop(otherStatements[index]) }
         unsafe statements = nil
+        unsafe otherStatements = []
+    }
+
+    private func drop(_ dropped: UnsafeMutablePointer<Statements>) {
         unsafe dropped.deinitialize(count: 1)
         unsafe dropped.deallocate()
     }

@@ -27,6 +27,9 @@ package struct SQLiteFailure: Error, Sendable, CustomStringConvertible {
     /// Whether the statement was told to stop.
     var isInterruption: Bool { primaryCode == SQLITE_INTERRUPT }
 
+    /// Whether a row with the same id is in the way. The extended code is a macro that is not imported.
+    var isTakenID: Bool { code == SQLITE_CONSTRAINT | (6 << 8) }
+
     package var description: String {
         let text = unsafe sqlite3_errstr(code).map { unsafe String(cString: $0) } ?? "unknown"
         return "SQLite \(code): \(text)"

@@ -28,7 +28,8 @@ extension Query {
         validated.predicate = try predicate?.normalized()
         var columns = order.map(\.column) + (selection ?? [])
         validated.predicate?.collectColumns(into: &columns)
-        if asksForSyncStates {
+        // The tree is walked once more only where the name occurs.
+        if includesSyncStates || columns.contains(SyncStateTerm.name), asksForSyncStates {
             guard answersSyncStates else { throw Self.unansweredSyncStates(of: table) }
             guard !SystemTables.all.contains(where: { $0.name == table.name }) else {
                 throw .invalidQuery("Rows of '\(table.name)' have no sync state: the table is this device's own.")
@@ -86,8 +87,10 @@ extension QueryPredicate {
             return isConjunction ? .all(parts) : .any(parts)
         case .not(let part): return .not(try part.normalized(depth: depth + 1, size: &size))
         case .constant, .words: return self
-        case .isAnyOf(let expression, _): try Self.check([expression])
-        case .comparison(let left, _, let right), .match(let left, _, let right): try Self.check([left, right])
+        case .isAnyOf(let expression, _):
+            if !expression.isLeaf { try Self.check([expression]) }
+        case .comparison(let left, _, let right), .match(let left, _, let right):
+            if !left.isLeaf || !right.isLeaf { try Self.check([left, right]) }
         }
         return self
     }
@@ -160,6 +163,14 @@ extension QueryPredicate {
 }
 
 extension QueryExpression {
+    /// Whether it is a column or a value: most are.
+    var isLeaf: Bool {
+        switch self {
+        case .column, .value: true
+        case .function, .operation, .substring: false
+        }
+    }
+
     /// What the expression is computed from.
     package var operands: [QueryExpression] {
         switch self {

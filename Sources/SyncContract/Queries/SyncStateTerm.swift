@@ -73,6 +73,8 @@ extension QueryPredicate {
 
 extension QueryExpression {
     fileprivate var asksForSyncState: Bool {
+        if case .column(let name) = self { return name == SyncStateTerm.name }
+        guard !isLeaf else { return false }
         var pending = [self]
         while let next = pending.popLast() {
             if case .column(SyncStateTerm.name) = next { return true }

@@ -25,6 +25,8 @@ public enum SystemTables {
             .init("push", .int64),
             // The groups of changes that the operation is part of, as a text of the engine; null when there is none.
             .init("groups", .string),
+            // Whether no higher number was ever given, as long as no operation stands above it: see OperationQueue.
+            .init("highest", .bool),
         ],
         [],
         // With the columns behind the key the states of rows are read from the index alone.

@@ -69,4 +69,21 @@ public protocol StoreWriteBackend: StoreReadBackend {
     ///
     /// Refuses a query as ``StoreReadBackend/forEach(_:_:)`` does.
     func delete(_ query: Query) throws -> Int
+
+    /// Inserts a record unless the table has a row with its id, compared as the table declares, and returns whether it did.
+    ///
+    /// What is written and what is refused is as for ``upsert(_:into:)``; when there is a row, nothing is written. A store
+    /// that has no faster way leaves it to the implementation that is there, which looks for the row first.
+    ///
+    /// - Throws: As ``upsert(_:into:)``.
+    func insert(_ record: Record, into table: String) throws -> Bool
+}
+
+extension StoreWriteBackend {
+    /// Looks for the row first.
+    public func insert(_ record: Record, into table: String) throws -> Bool {
+        guard try self.record(record.id, in: table) == nil else { return false }
+        try upsert([record], into: table)
+        return true
+    }
 }

@@ -119,6 +119,16 @@ public struct StoreTransaction: ~Copyable, StoreReading {
         try backend.upsert(records.withoutSyncStates(), into: table)
     }
 
+    /// Inserts a record unless the table has a row with its id, and returns whether it did.
+    ///
+    /// The state that the record was read with is not written.
+    public mutating func insert(_ record: Record, into table: String) throws -> Bool {
+        guard record.syncState != nil else { return try backend.insert(record, into: table) }
+        var record = record
+        record.syncState = nil
+        return try backend.insert(record, into: table)
+    }
+
     /// Deletes the records with the given ids and returns how many there were. Absent ids are no error.
     @discardableResult
     public mutating func delete(_ ids: [RecordID], from table: String) throws -> Int {

@@ -31,6 +31,11 @@ extension SyncSession {
         var seen: OutstandingChanges?
         /// Whether a push is under way that will look what is left by itself.
         var isPushing = false
+        var watchers: [Int: ProgressWatcher] = [:]
+        /// How far the pulls are, and which round of them it is.
+        var pulling = DownloadProgress(pulls: 1)
+        var cycle = 0
+        var download: SyncProgress { pulling.progress }
         var loads = 0
         private var numbers = 0
         var version = 0
@@ -55,6 +60,7 @@ extension SyncSession {
         var cancelled: [Task<Void, Never>] = []
         var ended: [(Waiter, Bool)] = []
         var resumed: [CheckedContinuation<Void, Never>] = []
+        var finished: [ProgressWatcher] = []
         let (status, error, version) = running.withLock { running in
             change(&running)
             if case .woken = event { running.wakeTime = nil }
@@ -67,9 +73,15 @@ extension SyncSession {
                     if let waiter = running.waiters.removeValue(forKey: number) { ended.append((waiter, isDone)) }
                 }
             }
-            if running.machine.work == nil || running.machine.phase == .closed {
+            let isClosed = running.machine.phase == .closed
+            if running.machine.work == nil || isClosed {
                 resumed = Array(running.afterWork.values)
                 running.afterWork = [:]
+            }
+            if isClosed {
+                cancelled += running.listeners
+                finished = Array(running.watchers.values)
+                (running.listeners, running.watchers) = ([], [:])
             }
             if let task = scheduleWaking(&running) { cancelled.append(task) }
             running.version += 1
@@ -79,6 +91,7 @@ extension SyncSession {
         publish(status, error, version)
         for (waiter, isDone) in ended { endWait(waiter, isDone: isDone) }
         for continuation in resumed { continuation.resume() }
+        for watcher in finished { watcher.continuation.finish() }
     }
 
     /// Sees to it that the session is woken in time.
@@ -195,7 +208,8 @@ extension SyncSession {
     private func queueChanged(_ context: SyncContext) async {
         // A push looks by itself what it leaves; what waits already need not be noticed again.
         let (isPushing, isScheduled, seen, hasWaiters) = running.withLock { running in
-            (running.isPushing, running.machine.pushDue != nil, running.seen, !running.waiters.isEmpty)
+            let isAwaited = !running.waiters.isEmpty || !running.watchers.isEmpty
+            return (running.isPushing, running.machine.pushDue != nil, running.seen, isAwaited)
         }
         guard !isPushing else { return }
         // A store that was locked and tells of changes was unlocked.
@@ -204,7 +218,9 @@ extension SyncSession {
         }
         do {
             if !isScheduled, let seen, try await seen.review().hasNewer { send(.changed) }
-            if hasWaiters { try await reviewUploads() }
+            guard hasWaiters else { return }
+            try await reviewUploads()
+            try await reviewProgress()
         } catch {
             // The store fails, or is being closed; the next sync finds out which.
             send(.changed)
@@ -215,6 +231,7 @@ extension SyncSession {
         switch event {
         case .operationTaken, .operationNotTaken, .pageApplied:
             if running.withLock({ !$0.machine.isConnected }) { send(.answered) }
+            progressed()
         default: break
         }
     }

@@ -29,6 +29,13 @@ extension SyncSession {
         _ context: SyncContext
     ) async throws -> (any Error)? {
         var failure: (any Error)?
+        if !work.pulls.isEmpty {
+            running.withLock { running in
+                running.cycle += 1
+                running.pulling = DownloadProgress(pulls: work.pulls.count)
+            }
+            progressed()
+        }
         let preceding = work.pushes ? work.pulls.filter { pulls[$0].precedesPush } : []
         if work.pushes {
             failure = try await push(context) { try await pull(preceding, of: pulls, .pullFirst, context) }
@@ -60,6 +67,7 @@ extension SyncSession {
         let review = try await changes.review()
         let failed = Set(report?.failures.map(\.operationID) ?? []).intersection(review.open)
         try await reviewUploads(passing: passed, failed: failed)
+        try await reviewProgress()
         let failure = report?.failures.first(where: { failed.contains($0.operationID) })
         if failure == nil { send(.pushed(hasNewer: review.hasNewer)) }
         return failure.map { ServerFailure($0) }
@@ -75,6 +83,12 @@ extension SyncSession {
             let pull = pulls[index]
             var options = pull.options
             options.order = order
+            let told = options.progress
+            options.progress = { [weak self] progress in
+                told?(progress)
+                self?.running.withLock { $0.pulling.report(progress) }
+                self?.progressed()
+            }
             var isComplete = false
             // One that has met its bound goes on: it lets others in between.
             while !isComplete {
@@ -88,6 +102,8 @@ extension SyncSession {
                 if report.requests > 0 { send(.answered) }
                 isComplete = report.isComplete
             }
+            running.withLock { $0.pulling.finish() }
+            progressed()
             try await context.storeCompletePull(of: pull.source, pull.name, at: environment.date())
             send(.pulled(index))
         }

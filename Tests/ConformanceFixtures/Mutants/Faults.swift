@@ -24,6 +24,8 @@ package struct Faults: Sendable {
     }
     package var count: @Sendable (Query, Inner) throws -> Int = { try $1.count($0) }
     package var upsert: @Sendable ([Record], String, Inner) throws -> Void = { try $2.upsert($0, into: $1) }
+    /// Nil for what a store does that says nothing about it.
+    package var insert: (@Sendable (Record, String, Inner) throws -> Bool)?
     package var deleteIDs: @Sendable ([RecordID], String, Inner) throws -> Int = { try $2.delete($0, from: $1) }
     package var deleteQuery: @Sendable (Query, Inner) throws -> Int = { try $1.delete($0) }
 

@@ -265,6 +265,17 @@ private final class MutantBackend: StoreWriteBackend {
         wrote?(inner.tables)
     }
 
+    func insert(_ record: Record, into table: String) throws -> Bool {
+        guard let insert = faults.insert else {
+            guard try self.record(record.id, in: table) == nil else { return false }
+            try upsert([record], into: table)
+            return true
+        }
+        let isNew = try insert(record, table, inner)
+        wrote?(inner.tables)
+        return isNew
+    }
+
     func delete(_ ids: [RecordID], from table: String) throws -> Int {
         let count = try faults.deleteIDs(ids, table, inner)
         wrote?(inner.tables)

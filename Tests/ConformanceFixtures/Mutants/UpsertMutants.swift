@@ -55,6 +55,32 @@ extension Mutant {
                 }
             }
         },
+        Mutant("upsert.insert-new", "says that nothing was inserted") {
+            $0.insert = { record, table, inner in
+                _ = try inner.insert(record, into: table)
+                return false
+            }
+        },
+        Mutant("upsert.insert-keeps-a-row", "merges into the row that is there") {
+            $0.insert = { record, table, inner in
+                let isNew = try inner.record(record.id, in: table) == nil
+                try inner.upsert([record], into: table)
+                return isNew
+            }
+        },
+        Mutant("upsert.insert-compares-ids", "tells ids apart by their bytes where the table does not") {
+            $0.insert = { record, table, inner in
+                guard try inner.record(record.id, in: table)?.id != record.id else { return false }
+                try inner.upsert([record], into: table)
+                return true
+            }
+        },
+        Mutant("upsert.insert-refuses", "takes a NaN for a null") {
+            $0.insert = { record, table, inner in
+                let values = record.fields.mapValues { $0.doubleValue?.isNaN == true ? .null : $0 }
+                return try inner.insert(Record(id: record.id, values), into: table)
+            }
+        },
         Mutant("upsert.random-merges", "loses every 50th merge") {
             $0.upsert = { records, table, inner in
                 let kept = records.filter { record in

@@ -1,0 +1,94 @@
+public import OfflineSync
+internal import Synchronization
+internal import SyncContract
+
+extension SyncSession {
+    /// One sync that ends in time and leaves the rest to the next: for a background task, or a call by a timer of the system.
+    ///
+    /// It needs no started session and takes turns with one that is; what is kept is what the last start has named, all
+    /// tables otherwise. It sends nothing in a direction that is suspended. When the time is over, what is under way is
+    /// cancelled, which loses nothing: the next sync goes on from there.
+    ///
+    /// - Parameter time: How long it may take; that of another sync it waits for included.
+    /// - Returns: What was done. ``OfflineSync/SyncReport/isComplete`` is false when the time was over first.
+    /// - Throws: As ``OfflineSync/SyncContext/sync()``; ``OfflineSync/SyncError`` with code `sessionEnded` when the session
+    ///   was closed or its context is gone; `CancellationError` when the calling task was cancelled.
+    public func sync(within time: Duration) async throws -> SyncReport {
+        guard let context, running.withLock({ $0.machine.phase != .closed }) else {
+            throw SyncError(.sessionEnded, "The session has ended; open the store again.")
+        }
+        let results = BackgroundResults()
+        let isComplete = try await withThrowingTaskGroup(of: Bool.self) { group in
+            let deadline = environment.now() + time
+            group.addTask {
+                try await self.gate.withTurn { try await self.syncOnce(context, until: deadline, results) }
+                return true
+            }
+            group.addTask {
+                try await self.environment.sleep(time)
+                return false
+            }
+            let isComplete = try await group.next() ?? false
+            group.cancelAll()
+            // What is under way records what has arrived before the report is made.
+            while true {
+                do { if try await group.next() == nil { break } } catch {
+                    // It was cancelled, or failed on its last breath: the next sync finds out.
+                }
+            }
+            return isComplete
+        }
+        try Task.checkCancellation()
+        return results.report(isComplete: isComplete)
+    }
+
+    private func syncOnce(_ context: SyncContext, until deadline: Duration, _ results: BackgroundResults) async throws {
+        await running.withLock { $0.storing }?.value
+        let stored = SyncDirection(stored: try await context.storedSuspension())
+        let open = SyncDirection.both.subtracting(stored).subtracting(running.withLock { $0.machine.suspended })
+        if open.contains(.upload) {
+            let changes = try await context.outstandingChanges()
+            results.began(changes)
+            if changes.count > 0 { results.ended(try await context.push()) }
+        }
+        guard open.contains(.download) else { return }
+        let kept = running.withLock { $0.pulls }
+        for pull in kept.isEmpty ? context.store.schema.tables.map({ SessionPull(Query($0.name)) }) : kept {
+            var options = pull.options
+            options.order = .pullOnly
+            options.maximumTime = max(.zero, deadline - environment.now())
+            let report =
+                if let queryID = pull.queryID {
+                    try await context.pull(pull.source, queryID: queryID, options: options)
+                } else {
+                    try await context.pull(pull.source, options: options)
+                }
+            results.ended(report)
+            guard report.isComplete else { return }
+            try await context.storeCompletePull(of: pull.source, pull.name, at: environment.date())
+        }
+    }
+}
+
+/// What a sync has done so far.
+private final class BackgroundResults: Sendable {
+    private struct State {
+        var changes: OutstandingChanges?
+        var push: PushReport?
+        var pulls: [PullReport] = []
+    }
+
+    private let state = Mutex(State())
+
+    func began(_ changes: OutstandingChanges) { state.withLock { $0.changes = changes } }
+    func ended(_ report: PushReport) { state.withLock { $0.push = report } }
+    func ended(_ report: PullReport) { state.withLock { $0.pulls.append(report) } }
+
+    func report(isComplete: Bool) -> SyncReport {
+        state.withLock { state in
+            // A push that was cancelled has no report; what it has sent is known all the same.
+            let sent = state.changes.map { PushReport(pushed: $0.total - $0.count) }
+            return SyncReport(push: state.push ?? sent, pulls: state.pulls, isComplete: isComplete)
+        }
+    }
+}

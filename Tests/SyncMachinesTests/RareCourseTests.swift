@@ -1,0 +1,100 @@
+import SyncMachines
+import Testing
+
+/// What simulations have found.
+@Suite("Courses that only chance has shown")
+struct RareCourseTests {
+    /// An update that may arrive was given up; what takes it back was refused.
+    private func refusedUndo() throws -> TestItem {
+        var item = TestItem(TestRow(content: "a", version: 1))
+        try item.update("b")
+        item.receive(.aborted(provesNothingWasDone: false), to: item.send())
+        item.discard()
+        item.receive(.refused(provesNothingWasDone: true), to: item.send())
+        #expect(item.change?.isUndo == true && item.change?.state == .parked && item.row?.content == "a")
+        return item
+    }
+
+    private let theirs = TestRow(content: "theirs", version: 2)
+
+    @Test(
+        "other content that is kept instead of taking a change back is a change of its own, which is not dropped silently"
+    )
+    func mergedUndo() throws {
+        var item = try refusedUndo()
+        item.row?.content = "merged"
+        item.machine.keepContent()
+        item.apply(item.machine.keepMine(.refused))
+        #expect(item.receive(.shown(theirs), to: item.send()) == .conflict(theirs))
+        #expect(item.row?.content == "merged")
+    }
+
+    @Test("a row that is deleted instead of taking a change back is not left alone silently")
+    func undoDeletedInstead() throws {
+        var item = try refusedUndo()
+        item.apply(item.machine.deleteInstead(item.row, .refused))
+        #expect(item.receive(.shown(theirs), to: item.send()) == .conflict(theirs))
+    }
+
+    @Test("taking a change back that was refused is tried again when it is kept")
+    func keptUndo() throws {
+        var item = try refusedUndo()
+        item.apply(item.machine.keepMine(.refused))
+        #expect(item.receive(.shown(theirs), to: item.send()) == .done)
+        #expect(item.row == theirs)
+    }
+
+    @Test("a restore in two steps is no conflict with an editor that was opened before it")
+    func editorBeforeRestore() throws {
+        var item = TestItem(TestRow(content: "a", version: 1))
+        try item.update("b")
+        let deleted = TestRow(content: "a", version: 2, isDeleted: true)
+        item.receive(.shown(deleted), to: item.send())
+        item.apply(item.machine.keepMine(.row(deleted)))
+        let filling = item.machine.prepare(item.row, restoresInSteps: true)
+        let filled = TestRow(content: "b", version: 3, isDeleted: true)
+        let outcome = item.receive(.taken(filled), to: filling)
+        #expect(outcome == .again(.tombstoneFilled(editCounter: item.change?.editCounter ?? -1)))
+        guard case .again(let lookUp) = outcome else { return }
+        let restoring = item.machine.prepare(item.row, after: lookUp, restoresInSteps: true)
+        #expect(item.receive(.taken(TestRow(content: "b", version: 4)), to: restoring) == .done)
+        try item.update("c", seen: 2)
+        #expect(item.change?.baseVersion == 4)
+    }
+
+    @Test("a row that was made to be deleted is known again when it was deleted no more")
+    func interruptedTombstone() throws {
+        var item = TestItem()
+        try item.insert("a")
+        item.receive(.failed, to: item.send())
+        item.discard()
+        let sent = item.send(.done)
+        #expect(sent?.request == .tombstone(TestRow(content: "a"), version: nil))
+        // The row was made, and its deletion refused.
+        item.receive(.refused(provesNothingWasDone: true), to: sent)
+        try item.insert("b")
+        try item.delete()
+        #expect(item.receive(.shown(TestRow(content: "a", version: 1)), to: item.send()) == .again(.done))
+        #expect(item.send(.done)?.request == .delete(version: 1))
+    }
+
+    @Test("an insert that was never sent and a deletion of an earlier state of the row do not cancel out")
+    func deletedInEditor() throws {
+        var item = TestItem()
+        try item.insert("a")
+        #expect(try !item.delete(seen: 1))
+        #expect(item.send()?.request == .delete(version: 1))
+        item.receive(.shown(TestRow(content: "theirs", version: 2)), to: item.send())
+        #expect(item.change?.state == .conflicted)
+    }
+
+    @Test("such a deletion that is taken back is the insert again")
+    func undoDeletionInEditor() throws {
+        var item = TestItem()
+        try item.insert("a")
+        try item.delete(seen: 1)
+        item.undoDelete()
+        #expect(item.change?.kind == .insert && item.change?.baseVersion == nil && item.row?.content == "a")
+        #expect(item.change?.isBasedOnOlderRow == false)
+    }
+}
