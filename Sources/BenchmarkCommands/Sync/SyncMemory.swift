@@ -36,7 +36,7 @@ extension SyncBench {
         let other = try await servers.server(.init())
         try await check("a push out of a long queue") {
             try await stores.withStore(waiting) { store in
-                let transport = RequestRecord.ending(after: min(workload.changes, workload.waiting - 1))
+                let transport = RequestRecord.ending(after: min(workload.changes, workload.waiting - 1, 500))
                 let context = try context(store, other, transport)
                 do {
                     _ = try await context.push()
