@@ -54,7 +54,8 @@ private final class BusyDelegate: SyncContextDelegate {
     }
 
     func syncContext(_ context: SyncContext, willSend operation: TableOperation) async throws {
-        if !isAtEnd { try await sync(context) }
+        guard !isAtEnd else { return }
+        try await sync(context)
         if operation.itemID == "a" { try await context.table("TodoItem").insert(["text": "made meanwhile"], id: "z") }
     }
 
@@ -144,11 +145,7 @@ struct SyncContextDelegateTests {
             try await world.laptop.table.insert(["text": "milk"], id: "b")
             try await world.laptop.pull()
             // The push itself has ended.
-            #expect(
-                delegate.codes.withLock { $0.suffix(3) } == [
-                    .invalidAction, .invalidAction, .invalidAction, .invalidAction,
-                ]
-            )
+            #expect(delegate.codes.withLock { $0.suffix(3).allSatisfy { $0 == .invalidAction } })
         }
     }
 
