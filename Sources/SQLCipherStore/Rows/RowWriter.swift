@@ -39,6 +39,9 @@ package final class RowWriter {
 
     private let layout: TableLayout
 
+    /// Whether something else is written with each row, which may be what refuses it.
+    let hasTriggers: Bool
+
     /// In memory of its own: each use of a property of a class is checked at run time.
     private let row: UnsafeMutablePointer<EncodedRow>
 
@@ -58,6 +61,7 @@ package final class RowWriter {
 
     package init(_ layout: TableLayout) {
         self.layout = layout
+        hasTriggers = !layout.searchIndexes.isEmpty
         unsafe row = .allocate(capacity: 1)
         unsafe row.initialize(to: EncodedRow(layout))
     }
@@ -104,7 +108,7 @@ package final class RowWriter {
         }
     }
 
-    /// Inserts a record, and returns whether its id was free. Not for a table with triggers, which could be what refuses.
+    /// Inserts a record, and returns whether its id was free. Where there are triggers, it must be known to be free.
     func insert(_ record: Record, in database: Database) throws -> Bool {
         defer { unsafe row.pointee.removeAll() }
         return try diagnosingFailures(of: database) {
