@@ -230,7 +230,7 @@ var testTargets: [Target] {
         .testTarget(name: "SyncContractTests", dependencies: ["SyncContract", "SeededNumbers"]),
         .testTarget(name: "QueryEvaluationTests", dependencies: ["QueryEvaluation", "SyncContract", "SeededNumbers"]),
         .testTarget(name: "ItemCodingTests", dependencies: ["ItemCoding", "SyncContract", "ReferenceStore"]),
-        .testTarget(name: "RecordJSONTests", dependencies: ["RecordJSON", "SyncContract"]),
+        .testTarget(name: "RecordJSONTests", dependencies: ["RecordJSON", "SyncContract", "SeededNumbers"]),
         .testTarget(name: "ReferenceStoreTests", dependencies: ["ReferenceStore", "SyncContract"]),
         // Folders, stores as a kill leaves them, small disks, and texts to search, for both test targets.
         .target(

@@ -47,8 +47,6 @@ package final class ItemEncoder {
 @safe
 private final class PropertyEncoder: Encoder {
     let table: TableDefinition
-    /// Made when a value wants it.
-    private(set) lazy var coding = RecordCoding(table)
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
     private let sink: any ItemSink
@@ -196,8 +194,8 @@ private struct ItemEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProt
             guard let decimal = DecimalText(value.description) else { throw unfit(key, "it is not a number") }
             return .decimal(decimal)
         default:
-            let node = try JSONNode(parsing: NestedJSON.encode(value))
-            guard let field = encoder.coding.field(node, as: encoder.table.type(of: key.stringValue)) else {
+            let json = try NestedJSON.encode(value)
+            guard let field = try FieldValue.parse(Array(json), as: encoder.table.type(of: key.stringValue)) else {
                 throw unfit(key, "its JSON does not fit the declared column")
             }
             return field

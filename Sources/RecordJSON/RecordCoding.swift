@@ -29,16 +29,7 @@ public struct RecordCoding: Sendable {
     /// - Returns: The record; members that are not declared columns are in it by what they look like.
     /// - Throws: ``RecordCodingError`` when the text is not an object, has no usable `id`, or has a value that does not fit
     ///   its declared column. The message names the column, never the value.
-    public func record(from json: JSONText) throws(RecordCodingError) -> Record {
-        let node: JSONNode
-        do throws(JSONError) {
-            node = try JSONNode(parsing: json.text.utf8)
-        } catch {
-            // It was valid when it was made; a store that keeps such texts may have been damaged since.
-            throw RecordCodingError("the item is \(error)")
-        }
-        return try record(node)
-    }
+    public func record(from json: JSONText) throws(RecordCodingError) -> Record { try record(Array(json.text.utf8)) }
 
     /// The JSON object of a record: `id` first, then the other members by name.
     ///
@@ -56,21 +47,22 @@ public struct RecordCoding: Sendable {
     /// - Throws: ``RecordCodingError`` when the node is not an object, has no usable `id`, or has a value that does not fit
     ///   its declared column. The message names the column, never the value.
     package func record(_ node: JSONNode) throws(RecordCodingError) -> Record {
-        guard case .object(let members, _) = node else { throw .init("the item is not a JSON object") }
-        guard let idNode = node["id"], let id = recordID(idNode) else {
-            throw .init("the item has no usable 'id'")
+        guard case .object(_, let source) = node else { throw .init("the item is not a JSON object") }
+        return try record(Array(source))
+    }
+
+    private func record(_ json: [UInt8]) throws(RecordCodingError) -> Record {
+        var reader = JSONReader(json)
+        var decoder = RecordDecoder(self)
+        let content: Result<Record, RecordCodingError>
+        do throws(JSONError) {
+            content = try decoder.row(from: &reader).content
+            try reader.end()
+        } catch {
+            // It was valid when it was made; a store that keeps such texts may have been damaged since.
+            throw RecordCodingError("the item is \(error)")
         }
-        var record = Record(id: id)
-        for (name, value) in members where name != "id" {
-            guard let field = field(value, as: types[name]) else {
-                throw .init(
-                    "column '\(name)' of table '\(tableName)' is declared as \(types[name]?.rawValue ?? "another type")"
-                        + " and holds something else; declare it with the type the server uses"
-                )
-            }
-            record[name] = field
-        }
-        return record
+        return try content.get()
     }
 
     /// The JSON object of a record: `id` first, unless it is to be left out, then the other members by name.
@@ -114,58 +106,28 @@ public struct RecordCoding: Sendable {
         }
     }
 
-    private func recordID(_ node: JSONNode) -> RecordID? {
-        switch (idKind, node) {
-        case (.string, .string(let text)): text.isEmpty ? nil : .string(text)
-        case (.int64, .number(let text)): Int64(text).map(RecordID.int64)
-        default: nil
+    // MARK: For the decoder
+
+    /// The type of a column's values; nil for an undeclared one.
+    func type(of column: String) -> ColumnType? { types[column] }
+
+    /// Reads the next value as an id; nil when it is none of the table's kind. It may be empty.
+    func id(from reader: inout JSONReader) throws(JSONError) -> RecordID? {
+        switch (idKind, try reader.kind()) {
+        case (.string, .string): return .string(reader.string(try reader.string()))
+        case (.int64, .number): return Int64(reader.text(try reader.number())).map(RecordID.int64)
+        default:
+            try reader.skip()
+            return nil
         }
     }
 
-    /// The value of a column of the given type, of any type when none is given; nil when it does not fit.
-    package func field(_ node: JSONNode, as type: ColumnType?) -> FieldValue? {
-        guard let type else { return Self.undeclared(node) }
-        switch (type, node) {
-        case (_, .null): return .null
-        case (.bool, .bool(let value)): return .bool(value)
-        case (.int64, .number(let text)), (.int64, .string(let text)):
-            return Self.wholeNumber(text).map(FieldValue.int64)
-        case (.double, .number(let text)), (.double, .string(let text)):
-            return Double(text).flatMap { $0.isFinite ? .double($0) : nil }
-        case (.decimal, .number(let text)), (.decimal, .string(let text)):
-            return DecimalText(text).map(FieldValue.decimal)
-        case (.string, .string(let text)): return .string(text)
-        case (.date, .string(let text)):
-            // Some servers leave the zone out where a property has none, and mean UTC.
-            return (Timestamp(text) ?? Timestamp(text + "Z")).map(FieldValue.date)
-        case (.bytes, .string(let text)): return Data(base64Encoded: text).map { .bytes(Array($0)) }
-        case (.json, _): return .json(JSONText(validated: node.text))
-        default: return nil
-        }
-    }
-
-    /// The whole number of a text, however it is written: `7`, `7.0` and `0.7e1` are the same one.
-    private static func wholeNumber(_ text: String) -> Int64? {
-        if let number = Int64(text) { return number }
-        // A double rounds beyond 2⁵³, so what it gives is held against the text.
-        guard let decimal = DecimalText(text), let number = Double(text).flatMap(Int64.init(exactly:)),
-            DecimalText(number).isNumericallyEqual(to: decimal)
-        else { return nil }
-        return number
-    }
-
-    private static func undeclared(_ node: JSONNode) -> FieldValue? {
-        switch node {
-        case .null: return .null
-        case .bool(let value): return .bool(value)
-        case .string(let text): return .string(text)
-        case .array, .object: return .json(JSONText(validated: node.text))
-        case .number(let text):
-            // A number is kept as a type only if that type writes the very same text again.
-            if let value = Int64(text), String(value) == text { return .int64(value) }
-            if let value = Double(text), value.description == text { return .double(value) }
-            return DecimalText(text).map(FieldValue.decimal)
-        }
+    /// What is wrong with a value that does not fit its column.
+    func misfit(_ column: String) -> RecordCodingError {
+        RecordCodingError(
+            "column '\(column)' of table '\(tableName)' is declared as \(types[column]?.rawValue ?? "another type")"
+                + " and holds something else; declare it with the type the server uses"
+        )
     }
 }
 

@@ -113,11 +113,8 @@ final class WriteBackend: ReadBackend, ItemWriteBackend {
     }
 
     func insert(_ record: Record, into table: String) throws -> Bool {
-        // A trigger might be what refuses the row.
-        guard try catalog.layout(of: table).searchIndexes.isEmpty || self.record(record.id, in: table) == nil else {
-            return false
-        }
-        return try writing(to: table) { writer, database, hasWritten in
+        try writing(to: table) { writer, database, hasWritten in
+            if writer.hasTriggers, try self.record(record.id, in: table) != nil { return false }
             hasWritten = try writer.insert(record, in: database)
             return hasWritten
         }
@@ -128,10 +125,8 @@ final class WriteBackend: ReadBackend, ItemWriteBackend {
         id: String,
         into table: String
     ) throws -> Bool where Item.ID == String {
-        guard try catalog.layout(of: table).searchIndexes.isEmpty || record(.string(id), in: table) == nil else {
-            return false
-        }
-        return try writing(to: table) { writer, database, hasWritten in
+        try writing(to: table) { writer, database, hasWritten in
+            if writer.hasTriggers, try record(.string(id), in: table) != nil { return false }
             hasWritten = try writer.insert(made: item, id: id, in: database)
             return hasWritten
         }

@@ -166,6 +166,29 @@ struct ResponseTests {
         #expect(page.records.allSatisfy { $0.id == "a" })
     }
 
+    @Test("of two members of a page with one name the last counts, wherever it stands")
+    func repeatedMembers() throws {
+        let body =
+            #"{"count":9,"items":[{"id":7}],"nextLink":7,"results":[],"items":[{"id":"a"}],"nextLink":null,"count":1}"#
+        let page = try RowReader(table: Self.table).page(of: Query("todo"), in: answer(200, body))
+        #expect(page.records.map(\.id) == ["a"])
+        #expect(page.totalCount == 1)
+        #expect(page.isKnownToBeLast)
+        // `results` stands in where `items` is none.
+        let results = #"{"items":[{"id":7}],"items":null,"results":[{"id":"b"}]}"#
+        #expect(try RowReader(table: Self.table).page(of: Query("todo"), in: answer(200, results)).records.count == 1)
+    }
+
+    @Test("a page that breaks off is no JSON, whatever its rows were")
+    func brokenPage() {
+        for body in [#"{"items":[{"id":"a"},{"id":7},{"id":"b""#, #"{"items":[{}],"count":1"#, #"[{"id":7}]]"#] {
+            let error = #expect(throws: RemoteError.self) {
+                try RowReader(table: Self.table).page(of: Query("todo"), in: answer(200, body))
+            }
+            #expect(error?.cause is JSONError)
+        }
+    }
+
     @Test(
         "what is not a page is refused",
         arguments: [

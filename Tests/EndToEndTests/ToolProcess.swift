@@ -48,8 +48,12 @@ enum ToolProcess {
     }
 
     /// Starts the tool and returns at once.
-    static func start(_ arguments: [String], environment: [String: String] = [:]) throws -> ChildProcess {
-        try ChildProcess(.init(executable, arguments, environment: merged(environment)))
+    static func start(
+        _ arguments: [String],
+        environment: [String: String] = [:],
+        input: ChildProcess.Command.Input = .nothing
+    ) throws -> ChildProcess {
+        try ChildProcess(.init(executable, arguments, environment: merged(environment), input: input))
     }
 
     /// Runs a shell command and returns its status.

@@ -30,6 +30,24 @@ struct UpsertTests {
         await store.close()
     }
 
+    @Test("an insert leaves a row that is there and its words alone, and is refused only for its id")
+    func inserting() async throws {
+        let folder = try TestFolder()
+        let words = TableDefinition("words", columns: [.init("text", .string, isSearchable: true)])
+        let store = try await EncryptedStore.open(in: folder, [.items, words])
+        for table in ["items", "words"] {
+            let inserted = try await store.write { transaction in
+                try [("1", "milk"), ("1", "bread"), ("2", "bread"), ("2", "milk")]
+                    .map { try transaction.insert(Record(id: .string($0.0), ["text": .string($0.1)]), into: table) }
+            }
+            #expect(inserted == [true, false, true, false])
+            #expect(try await store.read(Query(table)).records.map { $0["text"] } == ["milk", "bread"])
+        }
+        let found = Query("words").filtered(by: .matches(words: "bread", in: ["text"]))
+        #expect(try await store.read(found).records.map(\.id) == ["2"])
+        await store.close()
+    }
+
     @Test("agrees with merging in memory on random records")
     func randomMerging() async throws {
         let seed = SeededGenerator.seed()

@@ -39,6 +39,13 @@ enum RowKey: Sendable, Hashable, Codable {
     case text(String)
     case number(Int64)
 
+    init(_ id: RecordID) {
+        switch id {
+        case .string(let text): self = .text(text)
+        case .int64(let number): self = .number(number)
+        }
+    }
+
     /// An id as most are.
     static let sample = RowKey.text("00000000-0000-0000-0000-000000000000")
 

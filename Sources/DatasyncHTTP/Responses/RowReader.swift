@@ -6,11 +6,11 @@ internal import SyncContract
 /// Reads rows of one table out of answers.
 struct RowReader: Sendable {
     let table: TableDefinition
-    private let coding: RecordCoding
+    let decoder: RecordDecoder
 
     init(table: TableDefinition) {
         self.table = table
-        coding = RecordCoding(table)
+        decoder = RecordDecoder(RecordCoding(table), readsTombstones: true)
     }
 
     /// The row that an answer to a request for one row holds.
@@ -26,7 +26,7 @@ struct RowReader: Sendable {
 
     /// The row that an answer to a request for one row holds, whatever its id is.
     func newRow(in response: ServerResponse) throws(RemoteError) -> Record {
-        var row = try record(try response.json(), in: response)
+        var row = try record(try onlyRow(in: response), in: response)
         if row.version == nil, let version = EntityTag.version(response.fields[.eTag]) {
             row["version"] = .string(version)
         }
@@ -49,7 +49,7 @@ struct RowReader: Sendable {
     /// The row in the answer to an insert that the server stored under an id of its own; nil when it is none.
     func rowUnderAnotherID(than id: String, in response: ServerResponse) -> Record? {
         do throws(RemoteError) {
-            let row = try record(try response.json(), in: response)
+            let row = try record(try onlyRow(in: response), in: response)
             return !isSame(row.id, id) && (row.version != nil || row.updatedAt != nil) ? row : nil
         } catch {
             // What is no row is told by whoever reads it.
@@ -61,8 +61,8 @@ struct RowReader: Sendable {
     /// in this very spelling.
     func row(_ id: String, inListOf response: ServerResponse) throws(RemoteError) -> Record? {
         var found: Record?
-        for node in try list(in: response).nodes {
-            let row = try record(node, in: response)
+        for item in try list(in: response).rows {
+            let row = try record(item, in: response)
             if row.id == .string(id) { return row }
             if found == nil, isSame(row.id, id) { found = row }
         }
@@ -75,7 +75,7 @@ struct RowReader: Sendable {
     ///   has one and does not fit the table is in the page, with the reason.
     func page(of query: Query, in response: ServerResponse) throws(RemoteError) -> ServerPage {
         let list = try list(in: response)
-        let rows = try list.nodes.map { (node) throws(RemoteError) in try pageRow(node, in: response) }
+        let rows = try list.rows.map { (row) throws(RemoteError) in try pageRow(row, in: response) }
         let reachesCount = list.count.map { $0 <= query.offset + rows.count } ?? false
         let isLast =
             if rows.isEmpty, query.limit != 0 {
@@ -86,66 +86,29 @@ struct RowReader: Sendable {
         return ServerPage(rows: rows, isKnownToBeLast: isLast, totalCount: list.count)
     }
 
-    private func pageRow(_ node: JSONNode, in response: ServerResponse) throws(RemoteError) -> ServerPage.Row {
-        let id: RowKey
-        switch (table.idKind, node["id"]) {
-        case (.string, .string(let text)?): id = .text(text)
-        case (.int64, .number(let text)?) where Int64(text) != nil: id = .number(Int64(text) ?? 0)
-        default: throw response.invalid("does not fit table '\(table.name)': the item has no usable 'id'")
+    private func pageRow(_ row: DecodedRow, in response: ServerResponse) throws(RemoteError) -> ServerPage.Row {
+        guard let id = row.id.map(RowKey.init) else {
+            throw response.invalid("does not fit table '\(table.name)': the item has no usable 'id'")
         }
-        let stamp: Int64? =
-            if case .date(let stamp)? = node["updatedAt"].flatMap({ coding.field($0, as: .date) }) {
-                stamp.milliseconds
-            } else { nil }
-        do throws(RecordCodingError) {
-            return ServerPage.Row(id: id, stamp: stamp, content: .record(try content(node)))
-        } catch {
-            return ServerPage.Row(id: id, stamp: stamp, content: .unusable(error.message))
-        }
-    }
-
-    /// The rows of a list, the count if there is one, and whether more follows if the list says so.
-    private func list(
-        in response: ServerResponse
-    ) throws(RemoteError) -> (nodes: [JSONNode], count: Int?, continues: Bool?) {
-        let body = try response.json()
-        if let nodes = body.elements { return (nodes, nil, nil) }
-        guard let nodes = body["items"]?.elements ?? body["results"]?.elements else {
-            throw response.invalid("has neither 'items' nor 'results'; is this the address of a table?")
-        }
-        var count: Int?
-        switch body["count"] {
-        case nil, .null: break
-        case .some(let node):
-            guard let number = node.int64Value.flatMap(Int.init(exactly:)), number >= 0 else {
-                throw response.invalid("has a 'count' that is not a count")
+        let content: ServerPage.Content =
+            switch row.content {
+            case .success(let record): .record(record)
+            case .failure(let error): .unusable(error.message)
             }
-            count = number
-        }
-        guard body["items"] != nil else { return (nodes, count, nil) }
-        switch body["nextLink"] {
-        case nil, .null: return (nodes, count, false)
-        case .string(let link): return (nodes, count, !link.isEmpty)
-        default: throw response.invalid("has a 'nextLink' that is not text")
-        }
+        return ServerPage.Row(id: id, stamp: row.stamp?.milliseconds, content: content)
     }
 
-    private func record(_ node: JSONNode, in response: ServerResponse) throws(RemoteError) -> Record {
+    /// The only row that an answer holds.
+    private func onlyRow(in response: ServerResponse) throws(RemoteError) -> DecodedRow {
+        var decoder = decoder
+        return try response.read { (reader) throws(JSONError) in try decoder.row(from: &reader) }
+    }
+
+    private func record(_ row: DecodedRow, in response: ServerResponse) throws(RemoteError) -> Record {
         do throws(RecordCodingError) {
-            return try content(node)
+            return try row.content.get()
         } catch {
             throw response.invalid("does not fit table '\(table.name)': \(error.message)")
-        }
-    }
-
-    /// A row as a record. Of a tombstone only what the server sets is looked at: what it was before is nobody's business.
-    private func content(_ node: JSONNode) throws(RecordCodingError) -> Record {
-        do throws(RecordCodingError) {
-            return try coding.record(node)
-        } catch {
-            guard case .object(let members, let source) = node, node["deleted"]?.isTrue == true else { throw error }
-            let kept = members.filter { $0.name == "id" || SystemProperties.names.contains($0.name) }
-            return try coding.record(.object(kept, source: source))
         }
     }
 

@@ -31,25 +31,29 @@ struct ServerResponse: Sendable {
         guard status != 204 else { return false }
         if looksLikeHTML { return true }
         guard !body.isEmpty, let type = fields[.contentType]?.lowercased(), !type.contains("json") else { return false }
-        return !isJSON
-    }
-
-    private var isJSON: Bool {
-        do throws(JSONError) {
-            _ = try JSONNode(parsing: body)
-            return true
-        } catch {
-            return false
-        }
+        return !JSONReader.isValid(body)
     }
 
     /// The body as JSON.
     ///
     /// - Throws: ``RemoteContract/RemoteError`` with code `invalidResponse`, or `notTheService` for a page for browsers.
     func json() throws(RemoteError) -> JSONNode {
+        try read { (reader) throws(JSONError) in try JSONNode(reading: &reader) }
+    }
+
+    /// Reads the body as JSON, with a closure that reads its value.
+    ///
+    /// - Throws: As ``json()``.
+    func read<Value>(
+        _ body: (inout JSONReader) throws(JSONError) -> Value
+    ) throws(RemoteError) -> Value {
         do throws(JSONError) {
-            return try JSONNode(parsing: body)
+            var reader = JSONReader(self.body)
+            let value = try body(&reader)
+            try reader.end()
+            return value
         } catch {
+            let body = self.body
             throw invalid(
                 looksLikeHTML
                     ? "is HTML: is this the address of a Datasync service, or is a login page in between?"

@@ -101,7 +101,7 @@ struct IdentifierTranslation: Sendable {
             &transaction
         )
         var recognition = try InsertRecognition(self, &transaction)
-        let hasOperations = try OperationQueue.count(of: table.name, &transaction) > 0
+        let hasOperations = try OperationQueue.hasAny(of: table.name, &transaction)
         var new: [(local: String, server: String)] = []
         var translated: [Record] = []
         translated.reserveCapacity(records.count)

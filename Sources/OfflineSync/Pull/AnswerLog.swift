@@ -31,6 +31,10 @@ final class AnswerLog: Sendable {
 
         deinit { log.requestEnded(number) }
 
+        /// Whether an answer for any row was recorded after the request was started. In a transaction that writes it stays
+        /// as it is: answers are recorded in one.
+        var isOlderThanAnyAnswer: Bool { log.hasAnswer(since: number) }
+
         /// Whether an answer for a row was recorded after the request was started.
         func isOlderThanAnswer(for id: RecordID, in table: TableDefinition) -> Bool {
             log.hasAnswer(since: number, for: id, in: table)
@@ -57,6 +61,10 @@ final class AnswerLog: Sendable {
 
     /// How many answers are remembered.
     var count: Int { state.withLock { $0.answers.count } }
+
+    private func hasAnswer(since number: Int64) -> Bool {
+        state.withLock { $0.answers.values.contains { $0 > number } }
+    }
 
     private func hasAnswer(since number: Int64, for id: RecordID, in table: TableDefinition) -> Bool {
         state.withLock { state in

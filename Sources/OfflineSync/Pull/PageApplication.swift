@@ -29,26 +29,25 @@ struct PageApplication: Sendable {
     ) throws -> Counts {
         let records = latest(try IdentifierTranslation(table, schema).incoming(records, &transaction))
         var counts = Counts()
-        var upserts: [Record] = []
+        // Apart, because the store tries first what the row before has wanted.
+        var changed: [Record] = []
+        var new: [Record] = []
         var deletions: [RecordID] = []
         var merge = try ServerRowMerge(table, storesUndeclaredColumns: storesUndeclaredColumns, &transaction)
         // What one row of the page shows is known for all of them.
         for record in records where !record.isDeleted { merge.see(record) }
-        let hasOperations = try OperationQueue.count(of: table.name, &transaction) > 0
-        let remembered = try ItemMemoryStorage.remembered(
-            among: records.compactMap(\.id.stringValue).map { OperationCoding.itemKey($0, table) },
-            in: table,
-            &transaction
-        )
+        // Looked up once for the page. What is done with one row changes nothing of this for another.
+        let keys = records.map { record in record.id.stringValue.map { OperationCoding.itemKey($0, table) } }
+        let waiting = try OperationQueue.operations(for: keys.compactMap(\.self), in: table, &transaction, schema)
+        let remembered = try ItemMemoryStorage.remembered(among: keys.compactMap(\.self), in: table, &transaction)
+        let mayBeOvertaken = request.isOlderThanAnyAnswer
         let comparison = TableRowComparison(table: table, shownColumns: merge.shownColumns)
-        for record in records {
-            if request.isOlderThanAnswer(for: record.id, in: table) {
+        for (record, key) in zip(records, keys) {
+            if mayBeOvertaken, request.isOlderThanAnswer(for: record.id, in: table) {
                 if try overtake(record, &transaction) { counts.overtaken += 1 }
                 continue
             }
-            if hasOperations, let id = record.id.stringValue,
-                let operation = try OperationQueue.operation(for: id, in: table, &transaction, schema)
-            {
+            if let key, let operation = waiting[.string(key)] {
                 counts.skipped.insert(record.id)
                 try keepBeside(operation, record, comparison, &transaction)
                 continue
@@ -58,16 +57,20 @@ struct PageApplication: Sendable {
                 counts.setAside.append(collision)
                 continue
             }
-            try remember(record, isHere: local != nil, remembered, &transaction)
-            if record.isDeleted {
+            let isDeleted = record.isDeleted
+            if let key, isDeleted && local != nil || remembered.contains(key) {
+                try remember(record, isHere: local != nil, isRemembered: remembered.contains(key), &transaction)
+            }
+            if isDeleted {
                 if local != nil { deletions.append(record.id) }
             } else if let change = merge.replacement(of: local, by: record) {
                 if change.replacesRow { try transaction.delete([record.id], from: table.name) }
-                upserts.append(change.row)
+                if local == nil || change.replacesRow { new.append(change.row) } else { changed.append(change.row) }
             }
         }
-        try transaction.upsert(upserts, into: table.name)
-        counts.received = upserts.count
+        try transaction.upsert(changed, into: table.name)
+        try transaction.upsert(new, into: table.name)
+        counts.received = changed.count + new.count
         counts.deleted = try transaction.delete(deletions, from: table.name)
         try merge.remember(&transaction)
         return counts
@@ -112,12 +115,10 @@ struct PageApplication: Sendable {
     private func remember(
         _ record: Record,
         isHere: Bool,
-        _ remembered: Set<String>,
+        isRemembered: Bool,
         _ transaction: inout StoreTransaction
     ) throws {
         guard let id = record.id.stringValue else { return }
-        let isRemembered = remembered.contains(OperationCoding.itemKey(id, table))
-        guard isRemembered || (record.isDeleted && isHere) else { return }
         let before = isRemembered ? try ItemMemoryStorage.memory(of: id, in: table, &transaction) : ItemMemory()
         var machine = ItemMachine<Record>(memory: before)
         _ = machine.pulled(

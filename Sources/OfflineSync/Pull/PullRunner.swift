@@ -64,8 +64,11 @@ struct PullRunner {
         var machine = PullMachine(.changes(since: start), of: table)
         try await fetchPages(query, from: .changes(since: start), &machine, &work) { fetched, work in
             var fetched = fetched
-            let came = fetched.page.records.filter { purged[$0.id] != nil && !purged.contains($0) }.map(\.id)
-            fetched.page.records.removeAll(where: purged.contains)
+            var came: [RecordID] = []
+            if !purged.isEmpty {
+                came = fetched.page.records.filter { purged[$0.id] != nil && !purged.contains($0) }.map(\.id)
+                fetched.page.records.removeAll(where: purged.contains)
+            }
             // Nothing to write, most often: a pull that brings nothing leaves the store as it is.
             let reached = fetched.page.cursor == cursor ? nil : fetched.page.cursor
             let passed = reached.map { reached in

@@ -19,6 +19,8 @@ struct ServerRowMerge: Sendable {
     /// The columns that were not shown yet.
     private var unshown: [String]
     private var shown: [String]
+    /// Of the rows that came last.
+    private var alignment: Alignment?
 
     init(_ table: TableDefinition, shownColumns: Set<String>, storesUndeclaredColumns: Bool) {
         self.table = table
@@ -54,14 +56,17 @@ struct ServerRowMerge: Sendable {
 
     /// What is to be written when the server's row, which was seen and is no tombstone, takes the place of the local
     /// one; nil when that says it all already.
-    func replacement(of local: Record?, by serverRow: Record) -> Change? {
-        var row = storable(serverRow)
-        guard let local else { return Change(row: row) }
+    mutating func replacement(of local: Record?, by serverRow: Record) -> Change? {
+        let alignment = alignment(of: local, with: serverRow)
+        var row = serverRow
+        guard let local else {
+            row.removeValues(at: alignment.excluded)
+            return Change(row: row)
+        }
+        if alignment.isSame(local, serverRow) { return nil }
+        row.removeValues(at: alignment.excluded)
         for name in shown where row[name] == nil { row[name] = .null }
-        if let whole = withoutAbsentColumns(local, besides: row) { return whole }
-        let isSame = zip(row.slotNames, row.slotValues)
-            .allSatisfy { name, value in value == nil || value == local[name] ?? .null }
-        return isSame ? nil : Change(row: row)
+        return withoutAbsentColumns(local, besides: row) ?? Change(row: row)
     }
 
     /// What is to be written when a local change is to go over the server's row: everything of it that the app does not
@@ -76,10 +81,14 @@ struct ServerRowMerge: Sendable {
     /// A server's row in the form the store keeps.
     private func storable(_ serverRow: Record) -> Record {
         var row = serverRow
-        for name in excluded { row[name] = nil }
-        guard !storesUndeclaredColumns else { return row }
-        for name in serverRow.slotNames where !declaredNames.contains(name) { row[name] = nil }
+        row.removeValues(at: excludedSlots(of: row.slotNames))
         return row
+    }
+
+    private func excludedSlots(of names: [String]) -> [Int] {
+        names.indices.filter { slot in
+            excluded.contains(names[slot]) || (!storesUndeclaredColumns && !declaredNames.contains(names[slot]))
+        }
     }
 
     /// The whole row, when undeclared columns of the local one are absent from the other: they disappear.
@@ -96,6 +105,65 @@ struct ServerRowMerge: Sendable {
 }
 
 extension ServerRowMerge {
+    /// How the values of a server's row lie beside those of a local one. Rows of one page mostly share their list of names, as
+    /// do local rows, so that names are compared once for all of them.
+    private struct Alignment {
+        let serverNames: [String]
+        let localNames: [String]
+        let shownCount: Int
+        /// Where the server's row has what is not taken from it.
+        let excluded: [Int]
+        /// What is to be the same: places in the server's row and in the local one, nil where one has none, and whether a
+        /// value that is absent from the server's row is a null.
+        let pairs: [(server: Int?, local: Int?, isShown: Bool)]
+
+        /// Whether the local row has what the server's makes of it.
+        func isSame(_ local: Record, _ serverRow: Record) -> Bool {
+            pairs.allSatisfy { pair in
+                let mine = pair.local.flatMap { local.slotValues[$0] } ?? .null
+                guard let theirs = pair.server.flatMap({ serverRow.slotValues[$0] }) else {
+                    return !pair.isShown || mine.isNull
+                }
+                return mine == theirs
+            }
+        }
+    }
+
+    private mutating func alignment(of local: Record?, with serverRow: Record) -> Alignment {
+        let localNames = local?.slotNames ?? alignment?.localNames ?? []
+        if let alignment, alignment.serverNames == serverRow.slotNames, alignment.localNames == localNames,
+            alignment.shownCount == shown.count
+        {
+            return alignment
+        }
+        let names = serverRow.slotNames
+        let excluded = excludedSlots(of: names)
+        let taken = names.indices.filter { !excluded.contains($0) }
+        var pairs =
+            taken
+            .map { slot in
+                // An undeclared column that is absent disappears.
+                let isShown = shown.contains(names[slot]) || !declaredNames.contains(names[slot])
+                return (server: Int?.some(slot), local: localNames.firstIndex(of: names[slot]), isShown: isShown)
+            }
+        for name in shown where !names.contains(name) {
+            pairs.append((server: nil, local: localNames.firstIndex(of: name), isShown: true))
+        }
+        let takenNames = taken.map { names[$0] }
+        for (slot, name) in localNames.enumerated() where !declaredNames.contains(name) && !takenNames.contains(name) {
+            pairs.append((server: nil, local: slot, isShown: true))
+        }
+        let made = Alignment(
+            serverNames: names,
+            localNames: localNames,
+            shownCount: shown.count,
+            excluded: excluded,
+            pairs: pairs
+        )
+        alignment = made
+        return made
+    }
+
     /// As of what the store remembers.
     init(
         _ table: TableDefinition,

@@ -9,9 +9,17 @@ enum GroupCoding {
     /// Null for none.
     static func text(_ memberships: [GroupMembership]) -> FieldValue {
         guard !memberships.isEmpty else { return .null }
-        return .string(
-            memberships.map { "\($0.group).\($0.first).\($0.last).\($0.editCounter)" }.joined(separator: " ")
-        )
+        // Written for every change of a group, so without the strings in between that interpolating and joining make.
+        var text = ""
+        for membership in memberships {
+            if !text.isEmpty { text += " " }
+            text += String(membership.group)
+            for number in [membership.first, membership.last, membership.editCounter] {
+                text += "."
+                text += String(number)
+            }
+        }
+        return .string(text)
     }
 
     /// Nil for a text of another form.

@@ -43,8 +43,10 @@ enum ItemMemoryStorage {
         in table: TableDefinition,
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> Set<String> {
-        let query = ConfigurationTable.query(.itemMemory, table.name)
-            .filtered(by: Column("key").isAny(of: keys.map(FieldValue.string)))
+        let all = ConfigurationTable.query(.itemMemory, table.name)
+        // Mostly nothing is remembered of any.
+        guard !keys.isEmpty, try transaction.first(all.ordered(by: "key").selecting([])) != nil else { return [] }
+        let query = all.filtered(by: Column("key").isAny(of: keys.map(FieldValue.string)))
         return Set(try transaction.records(query).compactMap { $0["key"]?.stringValue })
     }
 

@@ -2,8 +2,9 @@ package import SyncContract
 
 /// Inserts records into one table, or merges them into its rows, through one connection.
 ///
-/// UPDATE, then INSERT when nothing changed: `INSERT OR REPLACE` writes a statement journal through the cipher, which
-/// makes it several times slower, and it would clear the columns that a record leaves out.
+/// UPDATE, then INSERT when nothing changed, and the other way round behind a row that was new: `INSERT OR REPLACE` writes
+/// a statement journal through the cipher, which makes it several times slower, and it would clear the columns that a
+/// record leaves out.
 @safe
 package final class RowWriter {
     /// The two statements that write the records of one shape.
@@ -38,8 +39,15 @@ package final class RowWriter {
 
     private let layout: TableLayout
 
+    /// Whether something else is written with each row, which may be what refuses it.
+    let hasTriggers: Bool
+
     /// In memory of its own: each use of a property of a class is checked at run time.
     private let row: UnsafeMutablePointer<EncodedRow>
+
+    /// Whether the row before, of the same call, was new: then the next one is likely to be, and is inserted unless its id is
+    /// taken.
+    private var insertsFirst = false
 
     /// What encodes items, kept for the next call.
     private var itemRow: ItemRow?
@@ -53,6 +61,7 @@ package final class RowWriter {
 
     package init(_ layout: TableLayout) {
         self.layout = layout
+        hasTriggers = !layout.searchIndexes.isEmpty
         unsafe row = .allocate(capacity: 1)
         unsafe row.initialize(to: EncodedRow(layout))
     }
@@ -67,6 +76,7 @@ package final class RowWriter {
     /// fails.
     package func upsert(_ records: [Record], in database: Database, hasWritten: inout Bool) throws {
         defer { unsafe row.pointee.removeAll() }
+        insertsFirst = false
         try diagnosingFailures(of: database) {
             try Borrowed.forEach(records) { record in
                 try unsafe row.pointee.encode(record)
@@ -88,6 +98,7 @@ package final class RowWriter {
             encoded.removeAll()
             itemRow = encoded.isWorthKeeping ? encoded : nil
         }
+        insertsFirst = false
         try diagnosingFailures(of: database) {
             try Borrowed.forEach(items) { item in
                 try encoded.encode(item)
@@ -97,7 +108,7 @@ package final class RowWriter {
         }
     }
 
-    /// Inserts a record, and returns whether its id was free. Not for a table with triggers, which could be what refuses.
+    /// Inserts a record, and returns whether its id was free. Where there are triggers, it must be known to be free.
     func insert(_ record: Record, in database: Database) throws -> Bool {
         defer { unsafe row.pointee.removeAll() }
         return try diagnosingFailures(of: database) {
@@ -135,9 +146,12 @@ package final class RowWriter {
     }
 
     private func write(_ row: borrowing EncodedRow, in database: Database) throws {
+        if insertsFirst, try insert(row, in: database) { return }
         let statements = unsafe try statements(for: row, in: database)
         try unsafe statements.pointee.runUpdate(with: row)
-        if database.changes == 0 {
+        let isNew = database.changes == 0
+        insertsFirst = isNew && layout.searchIndexes.isEmpty
+        if isNew {
             try unsafe statements.pointee.runInsert(of: row)
         } else if layout.foldsIDs {
             try storeNewestCasing(row, in: database)

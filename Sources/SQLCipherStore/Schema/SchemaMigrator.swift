@@ -101,10 +101,9 @@ extension ColumnType {
     /// The value as this type stores it: as it is, or read again from the JSON it came in.
     fileprivate func adopting(_ value: FieldValue) -> FieldValue? {
         if let accepted = accepting(value) { return accepted }
-        let coding = RecordCoding(TableDefinition("t", columns: []))
         do {
             let json = try RecordCoding.json(value, column: "")
-            return try coding.field(JSONNode(parsing: json.utf8), as: self).flatMap { accepting($0) }
+            return try FieldValue.parse(Array(json.utf8), as: self).flatMap { accepting($0) }
         } catch {
             // What JSON cannot express came from no server and has no other type.
             return nil

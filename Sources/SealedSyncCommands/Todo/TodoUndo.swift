@@ -21,34 +21,38 @@ struct TodoUndo: ToolCommand {
 
     func perform() async throws {
         let id = id
-        let undone = try await TodoSession.with(options) { session in
-            let table = session.table
-            guard let operation = try await session.operation(of: id) else {
-                do {
-                    // Where a deletion has cancelled an insert, nothing waits.
-                    try await table.undoDelete(id)
-                    return Answer(id: id, undone: "deletion")
-                } catch let error as SyncError where error.code == .invalidAction {
-                    throw ToolError(
-                        "notFound",
-                        "No change of '\(id)' waits; 'sealedsync todo status' counts what does."
-                    )
-                }
-            }
-            if operation.kind == .delete {
-                try await table.undoDelete(operation.itemID)
-                return Answer(id: operation.itemID, undone: "deletion")
-            }
-            try await table.revert(operation.itemID)
-            return Answer(id: operation.itemID, undone: "change")
-        }
+        let undone = try await TodoSession.with(options) { try await $0.undo(id) }
         if json { return try Console.write(json: undone) }
         Console.write("took back the \(undone.undone) of \(undone.id)")
     }
 
-    private struct Answer: Encodable, Sendable {
-        var id: String
-        var undone: String
+}
+
+/// What was taken back.
+struct UndoneChange: Encodable, Sendable {
+    var id: String
+    /// `deletion` or `change`.
+    var undone: String
+}
+
+extension TodoSession {
+    /// Takes back the change of a to-do that waits.
+    func undo(_ id: String) async throws -> UndoneChange {
+        guard let operation = try await operation(of: id) else {
+            do {
+                // Where a deletion has cancelled an insert, nothing waits.
+                try await table.undoDelete(id)
+                return UndoneChange(id: id, undone: "deletion")
+            } catch let error as SyncError where error.code == .invalidAction {
+                throw ToolError("notFound", "No change of '\(id)' waits; 'sealedsync todo status' counts what does.")
+            }
+        }
+        if operation.kind == .delete {
+            try await table.undoDelete(operation.itemID)
+            return UndoneChange(id: operation.itemID, undone: "deletion")
+        }
+        try await table.revert(operation.itemID)
+        return UndoneChange(id: operation.itemID, undone: "change")
     }
 }
 

@@ -13,8 +13,38 @@ package indirect enum JSONNode: Sendable {
 
     /// Reads one JSON value (RFC 8259) and nothing after it.
     package init(parsing bytes: some Sequence<UInt8>) throws(JSONError) {
-        var parser = JSONParser(bytes: Array(bytes))
-        self = try parser.document()
+        var reader = JSONReader(Array(bytes))
+        self = try JSONNode(reading: &reader)
+        try reader.end()
+    }
+
+    /// Reads the next value.
+    package init(reading reader: inout JSONReader) throws(JSONError) {
+        switch try reader.kind() {
+        case .null:
+            try reader.null()
+            self = .null
+        case .bool: self = .bool(try reader.bool())
+        case .number: self = .number(reader.text(try reader.number()))
+        case .string: self = .string(reader.string(try reader.string()))
+        case .array:
+            let start = reader.position
+            var elements: [JSONNode] = []
+            if try reader.beginArray() {
+                repeat { elements.append(try JSONNode(reading: &reader)) } while try reader.continuesArray()
+            }
+            self = .array(elements, source: reader.bytes[start..<reader.position])
+        case .object:
+            let start = reader.position
+            var members: [(name: String, value: JSONNode)] = []
+            if try reader.beginObject() {
+                repeat {
+                    let name = reader.string(try reader.name().name)
+                    members.append((name, try JSONNode(reading: &reader)))
+                } while try reader.continuesObject()
+            }
+            self = .object(members, source: reader.bytes[start..<reader.position])
+        }
     }
 
     /// The member of an object; of several with one name the last. Nil when this is not an object or has no such member.

@@ -5,12 +5,7 @@ public struct JSONText: Sendable {
 
     /// Keeps a text that is one valid JSON value (RFC 8259); returns nil for any other.
     public init?(_ text: String) {
-        do throws(JSONError) {
-            _ = try JSONNode(parsing: text.utf8)
-        } catch {
-            // Where the text breaks the grammar is of no use to a caller that asked whether it is JSON.
-            return nil
-        }
+        guard JSONReader.isValid(Array(text.utf8)) else { return nil }
         self.text = text
     }
 
@@ -20,10 +15,10 @@ public struct JSONText: Sendable {
 
 extension JSONText: Hashable {
     /// Compares the bytes: two spellings of one value differ.
-    public static func == (left: JSONText, right: JSONText) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+    public static func == (left: JSONText, right: JSONText) -> Bool { left.text.hasSameBytes(as: right.text) }
 
     /// Hashes what `==` compares.
-    public func hash(into hasher: inout Hasher) { for byte in text.utf8 { hasher.combine(byte) } }
+    public func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
 }
 
 extension JSONText {

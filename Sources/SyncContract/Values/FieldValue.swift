@@ -39,7 +39,7 @@ extension FieldValue: Hashable {
         case (.int64(let a), .int64(let b)): a == b
         case (.double(let a), .double(let b)): a == b || (a.isNaN && b.isNaN)
         case (.decimal(let a), .decimal(let b)): a == b
-        case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
+        case (.string(let a), .string(let b)): a.hasSameBytes(as: b)
         case (.date(let a), .date(let b)): a == b
         case (.bytes(let a), .bytes(let b)): a == b
         case (.json(let a), .json(let b)): a == b
@@ -55,7 +55,7 @@ extension FieldValue: Hashable {
         case .int64(let value): hasher.combine(value)
         case .double(let value): hasher.combine(value.isNaN ? Double.infinity : value)
         case .decimal(let value): hasher.combine(value)
-        case .string(let value): for byte in value.utf8 { hasher.combine(byte) }
+        case .string(let value): value.hashBytes(into: &hasher)
         case .date(let value): hasher.combine(value)
         case .bytes(let value): hasher.combine(value)
         case .json(let value): hasher.combine(value)

@@ -95,6 +95,11 @@ public struct Record: Sendable, Identifiable {
         }
     }
 
+    /// Removes the values at positions of ``slotNames``.
+    package mutating func removeValues(at slots: [Int]) {
+        for slot in slots where slotValues[slot] != nil { slotValues[slot] = nil }
+    }
+
     private func slot(of name: String) -> Int? {
         if let index { return index[name] }
         for slot in slotNames.indices where slotNames[slot] == name { return slot }

@@ -21,9 +21,18 @@ public struct Timestamp: Sendable, Hashable {
     ///
     /// Returns nil for anything else, including text without a zone and days that do not exist.
     public init?(_ text: String) {
-        guard let parsed = TimestampText.parse(text) else { return nil }
+        guard let parsed = TimestampText.parse(Array(text.utf8)[...]) else { return nil }
         self.milliseconds = parsed.milliseconds
         self.finerText = parsed.isFinerThanMilliseconds ? text : nil
+    }
+
+    /// Reads the same as a server wrote it. Some leave the zone out where a property has none, and mean UTC.
+    package init?(ofServer text: ArraySlice<UInt8>) {
+        guard let parsed = TimestampText.parse(text, defaultsToUTC: true) else { return nil }
+        self.milliseconds = parsed.milliseconds
+        self.finerText =
+            parsed.isFinerThanMilliseconds
+            ? String(decoding: text, as: UTF8.self) + (parsed.hasZone ? "" : "Z") : nil
     }
 
     /// `yyyy-MM-ddTHH:mm:ss.SSSZ`: exactly three fraction digits, UTC.

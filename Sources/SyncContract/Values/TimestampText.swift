@@ -3,10 +3,12 @@ enum TimestampText {
     struct Parsed {
         var milliseconds: Int64
         var isFinerThanMilliseconds: Bool
+        var hasZone = true
     }
 
-    static func parse(_ text: String) -> Parsed? {
-        var reader = DigitReader(bytes: Array(text.utf8))
+    /// Reads an instant. One without a zone is refused, unless such are to be taken as UTC.
+    static func parse(_ text: ArraySlice<UInt8>, defaultsToUTC: Bool = false) -> Parsed? {
+        var reader = DigitReader(bytes: text, position: text.startIndex)
         guard let year = reader.digits(4), reader.take("-"), let month = reader.digits(2), reader.take("-"),
             let day = reader.digits(2), reader.take("T") || reader.take("t"), let hour = reader.digits(2),
             reader.take(":"), let minute = reader.digits(2), reader.take(":"), let second = reader.digits(2),
@@ -23,7 +25,8 @@ enum TimestampText {
         }
 
         var offset: Int64 = 0
-        if !(reader.take("Z") || reader.take("z")) {
+        let hasZone = !(defaultsToUTC && reader.isAtEnd)
+        if hasZone, !(reader.take("Z") || reader.take("z")) {
             let isNegative = reader.take("-")
             guard isNegative || reader.take("+"), let hours = reader.digits(2), reader.take(":"),
                 let minutes = reader.digits(2), hours < 24, minutes < 60
@@ -34,7 +37,11 @@ enum TimestampText {
 
         let days = CivilTime.daysSince1970(year: year, month: month, day: day)
         let time = Int64(hour * 3_600 + minute * 60 + second) * 1_000 + Int64(fraction)
-        return Parsed(milliseconds: days * 86_400_000 + time - offset, isFinerThanMilliseconds: isFiner)
+        return Parsed(
+            milliseconds: days * 86_400_000 + time - offset,
+            isFinerThanMilliseconds: isFiner,
+            hasZone: hasZone
+        )
     }
 
     static func format(milliseconds: Int64) -> String {
@@ -60,19 +67,19 @@ enum TimestampText {
 }
 
 private struct DigitReader {
-    let bytes: [UInt8]
-    var position = 0
+    let bytes: ArraySlice<UInt8>
+    var position: Int
 
-    var isAtEnd: Bool { position == bytes.count }
+    var isAtEnd: Bool { position == bytes.endIndex }
 
     mutating func take(_ character: Unicode.Scalar) -> Bool {
-        guard position < bytes.count, bytes[position] == UInt8(ascii: character) else { return false }
+        guard position < bytes.endIndex, bytes[position] == UInt8(ascii: character) else { return false }
         position += 1
         return true
     }
 
     mutating func digits(_ count: Int) -> Int? {
-        guard position + count <= bytes.count else { return nil }
+        guard position + count <= bytes.endIndex else { return nil }
         var number = 0
         for byte in bytes[position..<position + count] {
             guard (48...57).contains(byte) else { return nil }
@@ -85,14 +92,13 @@ private struct DigitReader {
     mutating func fraction() -> (milliseconds: Int, isFinerThanMilliseconds: Bool)? {
         let start = position
         var milliseconds = 0
+        var unit = 100
         var isFiner = false
-        while position < bytes.count, (48...57).contains(bytes[position]) {
-            let index = position - start
-            if index < 3 {
-                milliseconds += Int(bytes[position] - 48) * [100, 10, 1][index]
-            } else if bytes[position] != 48 {
-                isFiner = true
-            }
+        while position < bytes.endIndex, (48...57).contains(bytes[position]) {
+            // Behind the third digit the unit is 0.
+            milliseconds += Int(bytes[position] - 48) * unit
+            if unit == 0, bytes[position] != 48 { isFiner = true }
+            unit /= 10
             position += 1
         }
         return position == start ? nil : (milliseconds, isFiner)

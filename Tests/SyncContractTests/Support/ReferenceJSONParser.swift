@@ -1,5 +1,14 @@
-/// A recursive-descent parser of RFC 8259, strict, with a bound on nesting so that no input exhausts the stack.
-struct JSONParser {
+import SyncContract
+
+/// The grammar of RFC 8259 written down once more, the plainest way: a value, then all of it as a tree. What the reader is
+/// held against.
+struct ReferenceJSONParser {
+    /// Why a text is not JSON, and where.
+    struct Failure: Error, Equatable {
+        let message: String
+        let offset: Int
+    }
+
     let bytes: [UInt8]
     private var position = 0
     private var depth = 0
@@ -7,19 +16,19 @@ struct JSONParser {
 
     init(bytes: [UInt8]) { self.bytes = bytes }
 
-    mutating func document() throws(JSONError) -> JSONNode {
+    mutating func document() throws(Failure) -> JSONNode {
         let node = try value()
         skipWhitespace()
         guard position == bytes.count else { throw failure("nothing may follow the value") }
         return node
     }
 
-    private mutating func value() throws(JSONError) -> JSONNode {
+    private mutating func value() throws(Failure) -> JSONNode {
         skipWhitespace()
         guard position < bytes.count else { throw failure("a value is missing") }
         switch bytes[position] {
-        case UInt8(ascii: "{"): return try nested { (parser) throws(JSONError) in try parser.object() }
-        case UInt8(ascii: "["): return try nested { (parser) throws(JSONError) in try parser.array() }
+        case UInt8(ascii: "{"): return try nested { (parser) throws(Failure) in try parser.object() }
+        case UInt8(ascii: "["): return try nested { (parser) throws(Failure) in try parser.array() }
         case UInt8(ascii: "\""): return .string(try string())
         case UInt8(ascii: "t"): return try keyword("true", .bool(true))
         case UInt8(ascii: "f"): return try keyword("false", .bool(false))
@@ -29,8 +38,8 @@ struct JSONParser {
     }
 
     private mutating func nested(
-        _ body: (inout JSONParser) throws(JSONError) -> JSONNode
-    ) throws(JSONError) -> JSONNode {
+        _ body: (inout ReferenceJSONParser) throws(Failure) -> JSONNode
+    ) throws(Failure) -> JSONNode {
         depth += 1
         guard depth <= Self.maximumDepth else { throw failure("more than \(Self.maximumDepth) levels") }
         let node = try body(&self)
@@ -38,7 +47,7 @@ struct JSONParser {
         return node
     }
 
-    private mutating func object() throws(JSONError) -> JSONNode {
+    private mutating func object() throws(Failure) -> JSONNode {
         let start = position
         position += 1
         var members: [(name: String, value: JSONNode)] = []
@@ -59,7 +68,7 @@ struct JSONParser {
         return .object(members, source: bytes[start..<position])
     }
 
-    private mutating func array() throws(JSONError) -> JSONNode {
+    private mutating func array() throws(Failure) -> JSONNode {
         let start = position
         position += 1
         var elements: [JSONNode] = []
@@ -73,24 +82,24 @@ struct JSONParser {
         return .array(elements, source: bytes[start..<position])
     }
 
-    private mutating func keyword(_ word: String, _ node: JSONNode) throws(JSONError) -> JSONNode {
+    private mutating func keyword(_ word: String, _ node: JSONNode) throws(Failure) -> JSONNode {
         guard bytes[position...].starts(with: word.utf8) else { throw failure("a value is missing") }
         position += word.utf8.count
         return node
     }
 
-    private mutating func number() throws(JSONError) -> String {
+    private mutating func number() throws(Failure) -> String {
         let start = position
-        while position < bytes.count, JSONNumber.canContain(bytes[position]) { position += 1 }
+        while position < bytes.count, ReferenceJSONNumber.canContain(bytes[position]) { position += 1 }
         let literal = bytes[start..<position]
-        guard JSONNumber.isValid(literal) else {
+        guard ReferenceJSONNumber.isValid(literal) else {
             position = start
             throw failure("a value is missing")
         }
         return String(decoding: literal, as: UTF8.self)
     }
 
-    private mutating func string() throws(JSONError) -> String {
+    private mutating func string() throws(Failure) -> String {
         position += 1
         var content: [UInt8] = []
         while position < bytes.count {
@@ -114,7 +123,7 @@ struct JSONParser {
         throw failure("a string is not closed")
     }
 
-    private mutating func escape() throws(JSONError) -> [UInt8] {
+    private mutating func escape() throws(Failure) -> [UInt8] {
         guard position < bytes.count else { throw failure("an escape is cut short") }
         let byte = bytes[position]
         position += 1
@@ -132,7 +141,7 @@ struct JSONParser {
 
     /// The scalar of `\u` and four digits, or of a surrogate pair of them. Half a pair, which JavaScript servers can
     /// write, becomes U+FFFD: refusing it would keep a row, and every row of its page, from ever being read.
-    private mutating func unicodeEscape() throws(JSONError) -> Unicode.Scalar {
+    private mutating func unicodeEscape() throws(Failure) -> Unicode.Scalar {
         let unit = try hexDigits()
         if let scalar = Unicode.Scalar(unit) { return scalar }
         let end = position
@@ -146,7 +155,7 @@ struct JSONParser {
         return "\u{FFFD}"
     }
 
-    private mutating func hexDigits() throws(JSONError) -> UInt32 {
+    private mutating func hexDigits() throws(Failure) -> UInt32 {
         guard position + 4 <= bytes.count,
             bytes[position..<position + 4].allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
             let number = UInt32(String(decoding: bytes[position..<position + 4], as: UTF8.self), radix: 16)
@@ -165,11 +174,11 @@ struct JSONParser {
         return true
     }
 
-    private func failure(_ message: String) -> JSONError { JSONError(message: message, offset: position) }
+    private func failure(_ message: String) -> Failure { Failure(message: message, offset: position) }
 }
 
 /// The grammar of numbers (RFC 8259, section 6).
-enum JSONNumber {
+enum ReferenceJSONNumber {
     static func canContain(_ byte: UInt8) -> Bool {
         (48...57).contains(byte) || [43, 45, 46, 69, 101].contains(byte)
     }
