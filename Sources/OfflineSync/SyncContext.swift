@@ -136,16 +136,22 @@ public final class SyncContext: Sendable {
         let names = try tables.map { try table($0.source.table).name }
         let report = try await coordination.gate.withTurn {
             events.send(.pushStarted)
-            return try await PushRunner(
-                store: store,
-                remote: remote,
-                parallelOperations: parallelOperations,
-                answers: coordination.answers,
-                decisions: PushDecisions(self)
-            )
-            .run(names.isEmpty ? nil : Set(names))
+            do {
+                let report = try await PushRunner(
+                    store: store,
+                    remote: remote,
+                    parallelOperations: parallelOperations,
+                    answers: coordination.answers,
+                    decisions: PushDecisions(self)
+                )
+                .run(names.isEmpty ? nil : Set(names))
+                events.send(.pushEnded(report))
+                return report
+            } catch {
+                events.send(.pushAborted(error))
+                throw error
+            }
         }
-        events.send(.pushEnded(report))
         await delegate?.syncContext(self, didPush: report)
         return report
     }
