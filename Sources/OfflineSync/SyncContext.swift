@@ -174,6 +174,6 @@ public final class SyncContext: Sendable {
     /// The operations that wait, in the order they will be sent.
     public func operations() async throws -> [TableOperation] {
         let schema = store.schema
-        return try await store.read { try OperationQueue.all(of: nil, &$0, schema) }
+        return try await store.read { try OperationQueue.all(&$0, schema) }
     }
 }
