@@ -187,18 +187,20 @@ final class Ledger {
         for token in mine { decisions[device, default: [:]][token, default: []].formUnion(theirs) }
     }
 
-    /// A user gives up what waits for a row: the operation as it is stored. What its base has, was taken.
-    func giveUp(_ key: RowKey, _ operation: Record, by device: Int) {
+    /// A user gives up what waits for a row: the operation as it is stored, and the local row. What its base has, was taken.
+    func giveUp(_ key: RowKey, _ operation: Record, _ given: Record?, by device: Int) {
         let place = Place(device: device, key: key)
         let base = server.history[key]?.version(operation["baseVersion"]?.stringValue)
         let taken = Set(base?.content.tokens ?? [])
-        let given = (open[place] ?? []).subtracting(taken)
-        for token in given {
+        let edited = (open[place] ?? []).subtracting(taken)
+        for token in edited {
             edits[token]?.isGivenUp = true
             if !(received[device]?.contains(token) ?? false) { edits[token]?.mustNotReturn = true }
         }
         // What may have arrived has to be taken back.
-        let deletion = delete(at: place, follows: given.sorted())
+        // A row that was to be brought back is deleted again as a whole.
+        let restored = base?.content.deletion == nil ? [] : tokens(given)
+        let deletion = delete(at: place, follows: edited.sorted() + restored)
         edits[deletion]?.isGivenUp = true
         edits[deletion]?.isCompensation = true
         open[place] = []
