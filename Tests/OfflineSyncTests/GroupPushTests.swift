@@ -121,6 +121,18 @@ struct GroupPushTests {
         #expect(server.written.suffix(2) == ["a", "b"])
     }
 
+    @Test("have all their changes sent when a cancelled insert is taken back")
+    func cancelledInsert() async throws {
+        try await write("a", "b")
+        try await write("a", "b", text: "bread")
+        try await todos.delete("a")
+        try await todos.undoDelete("a")
+        let operation = try #require(try await context.operations().first { $0.itemID == "a" })
+        #expect(operation.groups == [1, 2] && operation.editCounter == 1)
+        #expect(try await context.push().pushed == 2)
+        #expect(server.texts == ["a": "bread", "b": "bread"])
+    }
+
     @Test("that cross are one unit: one of them refused, the others wait")
     func crossing() async throws {
         try await write("a")

@@ -76,13 +76,13 @@ final class Ledger {
                 delete(at: place, follows: [])
                 forced.insert(place)
             }
+            let hasEnded = before.operations[key] != nil && before.operations[key]?.id != after.operations[key]?.id
+            if hasEnded { for token in open[place] ?? [] { edits[token]?.isCancelled = true } }
             guard old != new else { continue }
             if before.operations[key] == nil {
                 open[place] = []
                 forced.remove(place)
             }
-            let hasEnded = before.operations[key] != nil && before.operations[key]?.id != after.operations[key]?.id
-            if hasEnded { for token in open[place] ?? [] { edits[token]?.isCancelled = true } }
             let known = seen.map { self.tokens($0) + tokens(old).filter { edits[$0]?.place.device == device } }
             if let new {
                 let deletions = old == nil ? Array(seenDeletions[place] ?? []) : []
@@ -187,19 +187,20 @@ final class Ledger {
         for token in mine { decisions[device, default: [:]][token, default: []].formUnion(theirs) }
     }
 
-    /// A user gives up what waits for a row: the operation as it is stored. What its base has, was taken.
-    func giveUp(_ key: RowKey, _ operation: Record, by device: Int) {
+    /// A user gives up what waits for a row: the operation as it is stored, and the local row. What its base has, was taken.
+    func giveUp(_ key: RowKey, _ operation: Record, _ given: Record?, by device: Int) {
         let place = Place(device: device, key: key)
-        let row = server.history[key]
-        let base = row?.version(operation["baseVersion"]?.stringValue)?.sequence ?? 0
-        let taken = Set((row?.history ?? []).filter { $0.sequence <= base }.flatMap(\.content.tokens))
-        let given = (open[place] ?? []).subtracting(taken)
-        for token in given {
+        let base = server.history[key]?.version(operation["baseVersion"]?.stringValue)
+        let taken = Set(base?.content.tokens ?? [])
+        let edited = (open[place] ?? []).subtracting(taken)
+        for token in edited {
             edits[token]?.isGivenUp = true
             if !(received[device]?.contains(token) ?? false) { edits[token]?.mustNotReturn = true }
         }
         // What may have arrived has to be taken back.
-        let deletion = delete(at: place, follows: given.sorted())
+        // A row that was to be brought back is deleted again as a whole.
+        let restored = base?.content.deletion == nil ? [] : tokens(given)
+        let deletion = delete(at: place, follows: edited.sorted() + restored)
         edits[deletion]?.isGivenUp = true
         edits[deletion]?.isCompensation = true
         open[place] = []

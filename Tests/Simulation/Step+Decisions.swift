@@ -70,7 +70,7 @@ extension Device {
         case .merged:
             var merged = Record(id: .string(error.itemID), ["title": .string(newToken())])
             // There may be no row that it is merged over.
-            if error.item == nil { merged["note"] = .string(newToken()) }
+            if error.item?["note"]?.stringValue == nil { merged["note"] = .string(newToken()) }
             return .keepMerged(merged)
         case .server: return .takeServer
         case .discard: return .discard
@@ -94,7 +94,7 @@ extension Device {
             world.ledger.change(by: number, from: before, to: after)
             guard error.isConflict, !error.isMissingOnServer else { return }
             world.ledger.keep(after.rows[key], over: error.serverItem, in: key, by: number)
-        case .server, .discard: world.ledger.giveUp(key, operation, by: number)
+        case .server, .discard: world.ledger.giveUp(key, operation, before.rows[key], by: number)
         }
     }
 
@@ -108,7 +108,7 @@ extension Device {
         let witness = ChangeWitness { [self] before, after in
             guard let stored = before.operations[key] else { return }
             world.note("    \(name) gives up what waits for \(key), and has \(after.story).")
-            world.ledger.giveUp(key, stored, by: number)
+            world.ledger.giveUp(key, stored, before.rows[key], by: number)
         }
         try await witness.seeing(body)
     }

@@ -42,6 +42,8 @@ enum CancelledInserts {
         let id = row.id.stringValue ?? itemID
         var operation = TableOperation(id: number, table: table.name, itemID: id, change: QueuedChange(.insert))
         operation.memberships = node["groups"]?.stringValue.flatMap(GroupCoding.memberships) ?? []
+        // Otherwise its groups would hold changes that seem to be made after all of its edits.
+        operation.change.editCounter = operation.memberships.map(\.editCounter).max() ?? 0
         return (operation, row)
     }
 
