@@ -84,7 +84,9 @@ struct PageApplication: Sendable {
         return SetAsideRow(id: id, reason: IDCaseCollisions.reason("'\(localID)'", table))
     }
 
-    /// Marks a row that an answer has overtaken, unless the row is here just like this already.
+    /// Marks a row in a page that was asked for before an answer for the item was recorded, unless the row is here just like
+    /// this already. It may be older than what the answer has shown, and nothing in it tells: after an own deletion there is
+    /// nothing to compare with. It is not looked at, and asked for by its id.
     private func overtake(_ record: Record, _ transaction: inout StoreTransaction) throws -> Bool {
         guard let id = record.id.stringValue else { return false }
         let local = try transaction.record(record.id, in: table.name)

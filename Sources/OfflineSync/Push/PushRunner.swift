@@ -85,9 +85,9 @@ struct PushRunner {
         let (plan, hasCancelled) = try await store.read { reader in
             let last = try OperationQueue.highestNumber(&reader)
             let plan = PushPlan(schema, tables: tables, through: last, try GroupStorage.groups(&reader))
-            return (plan, try CancelledInserts.isNotEmpty(&reader))
+            return (plan, try CancelledInserts.isNotEmpty(&reader, schema))
         }
-        if hasCancelled { try await store.write { try CancelledInserts.removeAll(&$0) } }
+        if hasCancelled { try await store.write { try CancelledInserts.removeAll(&$0, schema) } }
         return plan
     }
 

@@ -72,16 +72,24 @@ enum OperationQueue {
         return try transaction.records(query)
     }
 
-    /// All operations of declared tables in order, of one table or of all.
+    /// All operations of declared tables in order, in one state or in any.
     static func all(
-        of table: String?,
+        in state: TableOperation.State? = nil,
         _ transaction: inout some StoreReading & ~Copyable,
         _ schema: StoreSchema
     ) throws -> [TableOperation] {
-        try transaction.records(query(table).filtered(by: isDeclared(schema)))
-            .map {
-                try OperationCoding.operation($0, schema)
-            }
+        try transaction.records(query(nil, state).filtered(by: isDeclared(schema)))
+            .map { try OperationCoding.operation($0, schema) }
+    }
+
+    /// The operations of a table that have never been sent and beside which a pull has brought a row of the server.
+    static func unsentBesideServerRow(
+        of table: TableDefinition,
+        _ transaction: inout some StoreReading & ~Copyable,
+        _ schema: StoreSchema
+    ) throws -> [TableOperation] {
+        let query = query(table.name).filtered(by: Column("serverItem") != .null && Column("attempted") != true)
+        return try transaction.records(query).map { try OperationCoding.operation($0, schema) }
     }
 
     /// The operations of a table that may have reached the server.
@@ -113,12 +121,7 @@ enum OperationQueue {
         state: TableOperation.State? = nil,
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> Int {
-        var query = query(table)
-        if let state {
-            let stored = state == .failed ? [state.rawValue, TableOperation.parkedState] : [state.rawValue]
-            query = query.filtered(by: Column("state").isAny(of: stored.map(FieldValue.int64)))
-        }
-        return try transaction.count(query)
+        try transaction.count(query(table, state))
     }
 
     /// How many operations of a table the next push sends.
@@ -221,8 +224,13 @@ enum OperationQueue {
         Column("table").isAny(of: schema.tables.map { .string($0.name) })
     }
 
-    private static func query(_ table: String?) -> Query {
-        let query = Query(operations).ordered(by: "id")
-        return table.map { query.filtered(by: Column("table") == .string($0)) } ?? query
+    private static func query(_ table: String?, _ state: TableOperation.State? = nil) -> Query {
+        var query = Query(operations).ordered(by: "id")
+        if let table { query = query.filtered(by: Column("table") == .string(table)) }
+        if let state {
+            let stored = state == .failed ? [state.rawValue, TableOperation.parkedState] : [state.rawValue]
+            query = query.filtered(by: Column("state").isAny(of: stored.map(FieldValue.int64)))
+        }
+        return query
     }
 }
