@@ -173,9 +173,8 @@ enum OperationQueue {
         }
     }
 
-    /// Writes an operation that waits, or that is brought back with the number it had.
-    ///
-    /// - Parameter mark: The mark of the push that has it under way; nil leaves that as it is.
+    /// Writes an operation that waits, or that is brought back with the number it had. The mark is that of the push that has
+    /// it under way; nil leaves it as it is.
     static func save(
         _ operation: TableOperation,
         _ table: TableDefinition,
