@@ -385,5 +385,10 @@ for target in package.targets where target.type != .system {
     if Context.environment["SEALEDSYNC_WARNINGS_AS_ERRORS"] != nil {
         settings.append(.treatAllWarnings(as: .error))
     }
+    // For tests: optimized code that checks what a debug build checks, assertions and what the standard library demands of
+    // its callers. Not for apps: packages they depend on may not have unsafe flags.
+    if Context.environment["SEALEDSYNC_OPTIMIZED"] != nil, target.type != .test {
+        settings.append(.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug)))
+    }
     target.swiftSettings = settings
 }

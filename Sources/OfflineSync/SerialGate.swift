@@ -14,13 +14,40 @@ package final class SerialGate: Sendable {
 
     package init() {}
 
+    /// A turn that a task has, which those that it starts know of, too.
+    private final class Turn: Sendable {
+        let gate: ObjectIdentifier
+        private let isOver = Atomic(false)
+
+        init(_ gate: SerialGate) { self.gate = ObjectIdentifier(gate) }
+
+        var lasts: Bool { !isOver.load(ordering: .relaxed) }
+
+        func end() { isOver.store(true, ordering: .relaxed) }
+    }
+
+    @TaskLocal private static var turns: [Turn] = []
+
     /// Runs a body when every earlier one has ended.
     ///
-    /// - Throws: `CancellationError` when cancelled while waiting, else what the body throws.
+    /// - Throws: `CancellationError` when cancelled while waiting; ``SyncError`` with code
+    ///   ``SyncError/Code/invalidAction`` within a turn that the task has already, for which it would wait for ever; else
+    ///   what the body throws.
     package func withTurn<Value>(_ body: () async throws -> Value) async throws -> Value {
+        guard !Self.turns.contains(where: { $0.gate == ObjectIdentifier(self) && $0.lasts }) else {
+            throw SyncError(
+                .invalidAction,
+                "A push or pull is under way that waits for this call, which would wait for it; call it when that has"
+                    + " ended, not within a delegate or a policy."
+            )
+        }
         try await enter()
-        defer { leave() }
-        return try await body()
+        let turn = Turn(self)
+        defer {
+            turn.end()
+            leave()
+        }
+        return try await Self.$turns.withValue(Self.turns + [turn], operation: body)
     }
 
     private func enter() async throws {

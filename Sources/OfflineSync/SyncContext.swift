@@ -35,7 +35,7 @@ public final class SyncContext: Sendable {
     ///   - remote: The server. Without one nothing is sent: changes wait until the store has a context with a server, for
     ///     ever if need be.
     ///   - options: The settings.
-    ///   - clock: What ``PullOptions/maximumTime`` is measured by.
+    ///   - clock: What ``PullOptions/maximumTime`` is measured by, and how long answers wait to be recorded together.
     public init(
         store: any SyncContextDataSource,
         remote: (any SyncRemote)? = nil,
@@ -136,16 +136,23 @@ public final class SyncContext: Sendable {
         let names = try tables.map { try table($0.source.table).name }
         let report = try await coordination.gate.withTurn {
             events.send(.pushStarted)
-            return try await PushRunner(
-                store: store,
-                remote: remote,
-                parallelOperations: parallelOperations,
-                answers: coordination.answers,
-                decisions: PushDecisions(self)
-            )
-            .run(names.isEmpty ? nil : Set(names))
+            do {
+                let report = try await PushRunner(
+                    store: store,
+                    remote: remote,
+                    parallelOperations: parallelOperations,
+                    coordination: coordination,
+                    decisions: PushDecisions(self),
+                    clock: clock
+                )
+                .run(names.isEmpty ? nil : Set(names))
+                events.send(.pushEnded(report))
+                return report
+            } catch {
+                events.send(.pushAborted(error))
+                throw error
+            }
         }
-        events.send(.pushEnded(report))
         await delegate?.syncContext(self, didPush: report)
         return report
     }
@@ -168,6 +175,6 @@ public final class SyncContext: Sendable {
     /// The operations that wait, in the order they will be sent.
     public func operations() async throws -> [TableOperation] {
         let schema = store.schema
-        return try await store.read { try OperationQueue.all(of: nil, &$0, schema) }
+        return try await store.read { try OperationQueue.all(&$0, schema) }
     }
 }

@@ -15,6 +15,9 @@ final class SyncCoordination: Sendable {
     /// Which answers were recorded while a page was under way.
     let answers = AnswerLog()
 
+    /// What a push has prepared and not sent yet.
+    let marked = MarkedOperations()
+
     private struct Entry: Sendable {
         weak let coordination: SyncCoordination?
     }

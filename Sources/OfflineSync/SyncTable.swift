@@ -33,6 +33,7 @@ public struct SyncTable<Item: Identifiable & Sendable>: Sendable {
         changes = LocalChanges(
             table: definition,
             schema: context.store.schema,
+            marked: context.coordination.marked,
             writesItems: context.store.handlesSyncTableOperations,
             storesUndeclaredColumns: context.store.capabilities.contains(.unknownColumns),
             idRule: context.remote.idRule

@@ -1,5 +1,4 @@
 public import ConformanceRunner
-internal import Foundation
 
 /// Makes a program that judges a remote: `await RemoteConformanceMain.run(MyHarness())` is all it needs to do.
 public enum RemoteConformanceMain {
@@ -9,12 +8,7 @@ public enum RemoteConformanceMain {
     /// arguments that make no sense. The program starts itself again, because rules are run where a crash or a hang
     /// does no harm: nothing that must not happen twice may come before this call.
     public static func run(_ harness: any RemoteHarness) async -> Never {
-        do {
-            exit(await run(harness, try ConformanceOptions(arguments: CommandLine.arguments.dropFirst())))
-        } catch {
-            FileHandle.standardError.write(Data("\(error)\n".utf8))
-            exit(64)
-        }
+        await ConformanceOptions.runProgram { await run(harness, $0) }
     }
 
     /// Does what the options say, for programs that read their arguments themselves.

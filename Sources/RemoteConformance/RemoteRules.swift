@@ -8,7 +8,7 @@ public enum RemoteRules {
     /// All rules, by chapter.
     public static let all: [RemoteRule] =
         inserting + ids + updating + conflicting + restoring + deleting + tombstones + reading + confirming + paging
-        + changes
+        + telling + changes
         + interleaving + settingAside + failing + foreignAnswers + cancelling + batches
 
     /// All rules as a suite: to choose from, to list, to run.

@@ -1,5 +1,4 @@
 public import ConformanceRunner
-internal import Foundation
 internal import SyncContract
 
 /// Makes a program that judges a store: `await ConformanceMain.run(MyHarness())` is all it needs to do.
@@ -10,12 +9,7 @@ public enum ConformanceMain {
     /// arguments that make no sense. The program starts itself again, because rules are run where a crash or a hang
     /// does no harm: nothing that must not happen twice may come before this call.
     public static func run(_ harness: some StoreHarness) async -> Never {
-        do {
-            exit(await run(harness, try ConformanceOptions(arguments: CommandLine.arguments.dropFirst())))
-        } catch {
-            FileHandle.standardError.write(Data("\(error)\n".utf8))
-            exit(64)
-        }
+        await ConformanceOptions.runProgram { await run(harness, $0) }
     }
 
     /// Does what the options say, for programs that read their arguments themselves.

@@ -76,11 +76,8 @@ extension ItemMachine {
     /// Forgets the entry that this attempt has added: it was not carried out. A row that is made as a deleted one may have
     /// been made, and only its deletion refused.
     private mutating func withdraw(_ sent: RequestUnderWay<Row>) {
-        guard let entry = sent.request.entry, !sent.sentBefore.contains(entry),
-            entry.kind != .tombstone || entry.version != nil
-        else { return }
-        change?.sent.removeAll { $0 == entry }
-        if change?.sent.isEmpty == true { change?.wasSent = sent.wasSentBefore }
+        if case .tombstone(_, version: nil) = sent.request { return }
+        change?.didNotLeave(sent)
     }
 
     // MARK: The request was carried out

@@ -47,9 +47,4 @@ extension ItemMachine {
         change = waiting
         return (.passOver, .none)
     }
-
-    /// Takes note of a row in a page that was asked for before an answer for the item was recorded. It may be older than
-    /// what the answer has shown, and nothing in it tells: after an own deletion there is nothing to compare with. It is not
-    /// looked at, and asked for by its id.
-    package mutating func passedOver() { needsRow = true }
 }

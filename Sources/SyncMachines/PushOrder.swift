@@ -101,7 +101,10 @@ package struct PushOrder: Sendable {
     /// The number of the operation to be sent next; nil when none may be sent now.
     package var next: Int64? { ready.last?.number }
 
-    /// Takes note that an operation, the next one, is being sent.
+    /// Whether an operation may be sent now.
+    package func maySend(_ number: Int64) -> Bool { unitOf[number].flatMap(offered)?.number == number }
+
+    /// Takes note that an operation, one that may be sent now, is being sent.
     package mutating func start(_ number: Int64) {
         guard let unit = unitOf[number] else { return }
         ready.removeAll { $0.number == number }

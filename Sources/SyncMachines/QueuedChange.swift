@@ -106,5 +106,12 @@ package struct QueuedChange<Row: MachineRow>: Hashable, Sendable {
         sent.append(request)
     }
 
+    /// Forgets what was remembered of a request that has not left, or was certainly not carried out.
+    package mutating func didNotLeave(_ request: RequestUnderWay<Row>) {
+        guard let entry = request.request.entry, !request.sentBefore.contains(entry) else { return }
+        sent.removeAll { $0 == entry }
+        if sent.isEmpty { wasSent = request.wasSentBefore }
+    }
+
     private static var mostSent: Int { 32 }
 }

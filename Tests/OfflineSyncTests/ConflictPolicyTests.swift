@@ -158,4 +158,40 @@ struct ConflictPolicyTests {
             #expect(try await laptop.context.journal().isEmpty)
         }
     }
+
+    @Test("the journal goes on with the entries that an earlier version has kept under their tables, and clears them")
+    func journalOfEarlierVersion() async throws {
+        try await SyncWorld.with(.datasync) { world async throws in
+            let laptop = world.laptop
+            laptop.context.conflictPolicy = .serverWins
+            let earlier = (4...5)
+                .map { number in
+                    Record(
+                        id: .string("entry \(number)"),
+                        [
+                            "table": "TodoItem", "keyType": 1_005, "key": .string("000000000000000000\(number)"),
+                            "value":
+                                #"{"date":1,"itemId":"x","decision":"keptMine","givenUp":{"id":"x","text":"old"}}"#,
+                        ]
+                    )
+                }
+            try await laptop.store.upsert(earlier, table: SystemTables.configuration.name)
+            #expect(try await laptop.context.journal().map(\.id) == [5, 4])
+            for id in ["a", "b"] {
+                try await world.shareItem(id)
+                try await world.phone.table.update(Record(id: .string(id), ["text": "theirs"]))
+                _ = try await world.phone.context.push()
+                try await laptop.table.update(Record(id: .string(id), ["text": "mine"]))
+                _ = try await laptop.context.push()
+            }
+            let entries = try await laptop.context.journal()
+            #expect(entries.map(\.id) == [7, 6, 5, 4])
+            #expect(entries.map(\.itemID) == ["b", "a", "x", "x"])
+            #expect(entries.allSatisfy { $0.table == "TodoItem" })
+            #expect(entries.map { $0.givenUp?["text"] } == ["mine", "mine", "old", "old"])
+            #expect(try await laptop.store.verifyQueue().isEmpty)
+            try await laptop.context.clearJournal()
+            #expect(try await laptop.context.journal().isEmpty)
+        }
+    }
 }

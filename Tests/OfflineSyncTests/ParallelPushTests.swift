@@ -54,7 +54,7 @@ struct ParallelPushTests {
     func aborting(_ status: Int?) async throws {
         try await insert(1...30)
         // Eight are chosen; then the one that ends the push is recorded, and only now are the others answered.
-        let (all, recording) = (Gate(opensAfter: 8), Gate(opensAfter: 9))
+        let (all, recording) = (Gate(opensAfter: 8), Gate(opensAfter: 2))
         let watched = FaultyStore(store) { call in
             if call.writes { recording.open() }
             return nil
@@ -91,7 +91,7 @@ struct ParallelPushTests {
     func writtenMeanwhile() async throws {
         for id in ["a", "c", "b"] { try await todos.insert(["text": "milk"], id: id) }
         // Two are chosen; the second one is recorded; then the order is made anew, and nothing is chosen.
-        let (writing, choosing) = (Gate(opensAfter: 1), Gate(opensAfter: 5))
+        let (writing, choosing) = (Gate(opensAfter: 1), Gate(opensAfter: 4))
         let watched = FaultyStore(store) { call in
             if call.writes { choosing.open() }
             return nil

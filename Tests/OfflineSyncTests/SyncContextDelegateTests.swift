@@ -36,7 +36,48 @@ private final class TestDelegate: SyncContextDelegate {
     }
 }
 
-@Suite("The delegate of a context")
+/// Does all that a delegate must not wait for, and what it may do.
+private final class BusyDelegate: SyncContextDelegate {
+    let codes = Mutex<[SyncError.Code?]>([])
+    let isAtEnd: Bool
+
+    init(isAtEnd: Bool = false) { self.isAtEnd = isAtEnd }
+
+    private func sync(_ context: SyncContext) async throws {
+        for call in [
+            { _ = try await context.push() }, { _ = try await context.sync() },
+            { try await context.pull(Query("TodoItem")) }, { try await context.purge(Query("TodoItem")) },
+        ] as [@Sendable () async throws -> Void] {
+            let code = try await syncErrorCode(call)
+            codes.withLock { $0.append(code) }
+        }
+    }
+
+    func syncContext(_ context: SyncContext, willSend operation: TableOperation) async throws {
+        guard !isAtEnd else { return }
+        try await sync(context)
+        if operation.itemID == "a" { try await context.table("TodoItem").insert(["text": "made meanwhile"], id: "z") }
+    }
+
+    func syncContext(
+        _ context: SyncContext,
+        resolve error: TableOperationError<Record>
+    ) async throws -> ConflictResolution<Record>? {
+        try await context.resolve(error, with: .takeServer)
+        return .keepMine
+    }
+
+    func syncContext(_ context: SyncContext, didPush report: PushReport) async {
+        guard isAtEnd, report.pushed > 0 else { return }
+        do {
+            try await sync(context)
+        } catch {
+            Issue.record(error)
+        }
+    }
+}
+
+@Suite("The delegate of a context", .timeLimit(.minutes(2)))
 struct SyncContextDelegateTests {
     @Test("is asked before each operation and told the end; an error of it leaves the operation in the queue")
     func hooks() async throws {
@@ -74,11 +115,111 @@ struct SyncContextDelegateTests {
         }
     }
 
+    @Test("what would wait for itself in it is refused; what changes rows is not")
+    func reentrance() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let context = world.laptop.context
+            try await world.laptop.table.insert(["text": "milk"], id: "a")
+            let delegate = BusyDelegate()
+            context.delegate = delegate
+            #expect(try await context.push().pushed == 1)
+            // A purge waits for pulls first, and a pull for pushes only when a page came.
+            #expect(delegate.codes.withLock { $0 }.allSatisfy { $0 == .invalidAction })
+            #expect(try await context.operations().map(\.itemID) == ["z"], "that waits for the next push")
+            #expect(try await context.push().pushed == 1)
+            try await world.laptop.table.insert(["text": "bread"], id: "b")
+            try await world.laptop.pull()
+            #expect(world.onServer().keys.sorted() == ["a", "b", "z"])
+        }
+    }
+
+    @Test("it may sync at the end of a push, not within a pull; a task of its own may afterwards")
+    func reentranceAtEnd() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let context = world.laptop.context
+            let delegate = BusyDelegate(isAtEnd: true)
+            context.delegate = delegate
+            try await world.laptop.table.insert(["text": "milk"], id: "a")
+            #expect(try await context.push().pushed == 1)
+            #expect(delegate.codes.withLock { $0 } == [nil, nil, nil, nil])
+            try await world.laptop.table.insert(["text": "milk"], id: "b")
+            try await world.laptop.pull()
+            // The push itself has ended.
+            #expect(delegate.codes.withLock { $0.suffix(3).allSatisfy { $0 == .invalidAction } })
+        }
+    }
+
+    @Test("a task that was started in a push may push when that has ended")
+    func laterTask() async throws {
+        let (ended, end) = AsyncStream.makeStream(of: Never.self)
+        let later = Mutex<Task<Int, any Error>?>(nil)
+        try await SyncWorld.with(.datasync) { world in
+            let context = world.laptop.context
+            try await world.shareItem()
+            try await world.phone.table.update(Record(id: "a", ["text": "theirs"]))
+            _ = try await world.phone.context.push()
+            try await world.laptop.table.update(Record(id: "a", ["text": "mine"]))
+            context.conflictPolicy = .merge { _ in
+                later.withLock { task in
+                    task = Task {
+                        for await _ in ended {}
+                        return try await context.push().pushed
+                    }
+                }
+                return nil
+            }
+            #expect(try await context.push().conflicts.count == 1)
+            try await world.laptop.table.insert(["text": "milk"], id: "b")
+            end.finish()
+            #expect(try await later.withLock { $0 }?.value == 1)
+        }
+    }
+
+    @Test("a settlement that was made by the delegate itself stays")
+    func settledByItself() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            try await world.shareItem()
+            try await world.phone.table.update(Record(id: "a", ["text": "theirs"]))
+            _ = try await world.phone.context.push()
+            try await world.laptop.table.update(Record(id: "a", ["text": "mine"]))
+            let delegate = BusyDelegate()
+            world.laptop.context.delegate = delegate
+            #expect(try await world.laptop.context.push().notTaken.isEmpty)
+            #expect(try await world.laptop.text("a") == "theirs")
+            #expect(world.onServer()["a"] == "theirs")
+        }
+    }
+
     @Test("is held weakly")
     func weakly() async throws {
         try await SyncWorld.with(.datasync) { world in
             world.laptop.context.delegate = TestDelegate()
             #expect(world.laptop.context.delegate == nil)
+        }
+    }
+
+    @Test("events tell that a push has ended early, without what the app itself has thrown")
+    func abortedEvents() async throws {
+        struct Secret: Error { var text = "secret" }
+        try await SyncWorld.with(.datasync) { world in
+            let context = world.laptop.context
+            try await world.shareItem()
+            try await world.phone.table.update(Record(id: "a", ["text": "theirs"]))
+            _ = try await world.phone.context.push()
+            try await world.laptop.table.update(Record(id: "a", ["text": "mine"]))
+            context.conflictPolicy = .merge { _ in throw Secret() }
+            var events = context.events.makeAsyncIterator()
+            await #expect(throws: Secret.self) { try await context.push() }
+            world.emulator.inject(.respond(EmulatorResponse(503)) { $0.method == "POST" })
+            try await world.laptop.table.insert(["text": "secret"], id: "b")
+            await #expect(throws: SyncError.self) { try await context.push() }
+            var lines: [String] = []
+            while lines.count(where: { $0.hasPrefix("push ended early") }) < 2, let event = await events.next() {
+                lines.append(event.logLine)
+            }
+            #expect(lines.contains("push ended early: Secret"))
+            #expect(lines.last == "push ended early: pushAbortedNetwork (throttled, HTTP 503)")
+            #expect(!lines.joined().contains("secret"))
         }
     }
 

@@ -31,6 +31,7 @@ final class DatasyncWorld: RemoteWorld {
         /// Milliseconds since 1970; time passes with requests and changes only.
         var now: Int64 = 1_760_000_000_000
         var requests = 0
+        var parameters: [[String: String]] = []
         var fault: RemoteFault?
         var hidden: Set<String> = []
         var held: HeldWrite?
@@ -141,6 +142,8 @@ final class DatasyncWorld: RemoteWorld {
 
     func requestCount() async throws -> Int { state.state.withLock(\.requests) }
 
+    func parameters() async throws -> [[String: String]] { state.state.withLock(\.parameters) }
+
     func hold(_ change: BackEndChange) async throws -> @Sendable () async throws -> Void {
         var row = try members(after: change)
         for name in SystemProperties.names { row[name] = nil }
@@ -189,6 +192,7 @@ final class DatasyncWorld: RemoteWorld {
     private func answer(_ request: EmulatorRequest) async throws -> EmulatorResponse {
         let (fault, hidden) = state.state.withLock { state in
             state.requests += 1
+            state.parameters.append(Dictionary(request.options.map { ($0.name, $0.value) }) { $1 })
             state.now += 3
             return (state.fault, state.hidden)
         }

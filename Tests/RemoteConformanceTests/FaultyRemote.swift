@@ -10,6 +10,7 @@ struct FaultyRemote: SyncRemote {
     typealias Read = @Sendable (any SyncRemote, String, TableDefinition) async throws -> Record?
     typealias Confirm = @Sendable (any SyncRemote, TableDefinition) async throws -> Void
     typealias Page = @Sendable (any SyncRemote, PageRequest) async throws -> PullPage
+    typealias Repeat = @Sendable (any SyncRemote, Record, TableDefinition, String) -> Bool
     typealias Send =
         @Sendable (any SyncRemote, [RemoteOperation]) async throws -> [Result<RemoteOperationAnswer, any Error>]
 
@@ -19,9 +20,10 @@ struct FaultyRemote: SyncRemote {
         var table: TableDefinition
         var position: PullPosition
         var pageSize: Int?
+        var parameters: [String: String] = [:]
 
         func ask(_ remote: any SyncRemote) async throws -> PullPage {
-            try await remote.page(query, of: table, at: position, pageSize: pageSize)
+            try await remote.page(query, of: table, at: position, pageSize: pageSize, parameters: parameters)
         }
     }
 
@@ -34,6 +36,7 @@ struct FaultyRemote: SyncRemote {
     var confirming: Confirm = { try await $0.confirm($1) }
     var paging: Page = { try await $1.ask($0) }
     var sending: Send = { try await $0.send($1) }
+    var repeating: Repeat = { $0.mayRepeat($1, of: $2, after: $3) }
     var replacing: Bool?
     var rule: RowIDRule?
     var batchSize: Int?
@@ -67,6 +70,25 @@ struct FaultyRemote: SyncRemote {
         at position: PullPosition,
         pageSize: Int?
     ) async throws -> PullPage {
-        try await paging(base, PageRequest(query: query, table: table, position: position, pageSize: pageSize))
+        try await page(query, of: table, at: position, pageSize: pageSize, parameters: [:])
+    }
+    func page(
+        _ query: Query,
+        of table: TableDefinition,
+        at position: PullPosition,
+        pageSize: Int?,
+        parameters: [String: String]
+    ) async throws -> PullPage {
+        let request = PageRequest(
+            query: query,
+            table: table,
+            position: position,
+            pageSize: pageSize,
+            parameters: parameters
+        )
+        return try await paging(base, request)
+    }
+    func mayRepeat(_ row: Record, of table: TableDefinition, after cursor: String) -> Bool {
+        repeating(base, row, table, cursor)
     }
 }

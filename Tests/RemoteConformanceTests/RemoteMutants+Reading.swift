@@ -123,6 +123,45 @@ extension RemoteMutant {
             }
         },
         RemoteMutant("goes through pages by number", "page.deletions-between") { $0.paging = byNumber },
+        RemoteMutant("gives the order of rows as it does not go", "page.order-keys") {
+            $0.everyPage { page in page.orderKeys = page.records.indices.map { -Int64($0) } }
+        },
+        RemoteMutant("gives later pages smaller numbers", "page.order-keys") {
+            let falling = Falling()
+            $0.everyPage { page in page.orderKeys = falling.keys(page.records.count) }
+        },
+        RemoteMutant("counts the rows of a page only", "page.total-count") {
+            $0.everyPage { $0.totalCount = $0.records.count }
+        },
+        RemoteMutant("counts what has come already", "page.total-count") {
+            $0.paging = { remote, request in
+                var page = try await request.ask(remote)
+                if page.totalCount != nil || request.position == .everything { page.totalCount = 23 }
+                return page
+            }
+        },
+        RemoteMutant("leaves parameters out", "page.parameters") {
+            $0.paging = { remote, request in
+                var request = request
+                request.parameters = [:]
+                return try await request.ask(remote)
+            }
+        },
+        RemoteMutant("forgets parameters behind the first page", "page.parameters") {
+            $0.paging = { remote, request in
+                var request = request
+                if case .next = request.position { request.parameters = [:] }
+                return try await request.ask(remote)
+            }
+        },
+        RemoteMutant("refuses parameters after it has asked", "page.parameters") {
+            $0.paging = { remote, request in
+                let page = try await request.ask(remote)
+                guard request.parameters.isEmpty else { throw RemoteError(.invalidRequest, "No parameters, please.") }
+                return page
+            }
+        },
+        RemoteMutant("says that nothing comes again", "pull.may-repeat") { $0.repeating = { _, _, _, _ in false } },
         RemoteMutant("keeps no cursor", "pull.cursor-moves") { $0.everyPage { $0.cursor = nil } },
         RemoteMutant("has a cursor of the newest stamp", "pull.one-instant") { $0.paging = newestStamp },
         RemoteMutant("has a cursor that is ahead of what came", "pull.new-start") {
@@ -305,5 +344,18 @@ private final class Places: Sendable {
             page.next = .next(String(number))
         }
         return page
+    }
+}
+
+/// Numbers that rise within a page, and fall from page to page.
+private final class Falling: Sendable {
+    private let start = Mutex<Int64>(1_000_000)
+
+    func keys(_ count: Int) -> [Int64] {
+        let start = start.withLock { start in
+            start -= 1_000
+            return start
+        }
+        return (0..<count).map { start + Int64($0) }
     }
 }

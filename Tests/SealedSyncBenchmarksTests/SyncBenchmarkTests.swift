@@ -55,8 +55,9 @@ struct SyncBenchmarkTests {
     func syncChecks() async throws {
         let answer = try await BenchmarkProcess.run(Self.small + ["--case", "growth", "--case", "idle"])
         let checks = try #require(answer["checks"] as? [[String: Any]])
-        // Three of memory, two for each of the idle cases, and two clocks of two series of four kinds of work.
-        #expect(checks.count == 3 + 4 + 16)
+        // Three of memory, two for each of the idle cases; of four kinds of work two clocks of cost and ratio with the queue,
+        // and of the ratio with the rows.
+        #expect(checks.count == 3 + 4 + 24)
         for each in checks {
             let (value, limit) = (try #require(each["value"] as? Double), try #require(each["limit"] as? Double))
             #expect(each["holds"] as? Bool == (value <= limit))

@@ -51,7 +51,8 @@ final class Device: @unchecked Sendable {
             options: SyncOptions(
                 parallelOperations: world.settings.parallelOperations,
                 pageSize: world.settings.pageSize
-            )
+            ),
+            clock: SimulatedClock(life: life, world: world)
         )
         return (life, context)
     }

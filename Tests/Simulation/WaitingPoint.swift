@@ -8,6 +8,9 @@ struct WaitingPoint {
     let life: DeviceLife?
     /// Whether it is a transaction of a store.
     var isStore = false
+    /// The number of a sleep, which can be cancelled.
+    var sleeper: Int?
+    var cancel: () -> Void = {}
     /// When it has to go on at the latest, by the server's clock.
     var deadline = Int64.max
     /// Goes on. Only here is decided what happens.

@@ -28,6 +28,7 @@ final class World: @unchecked Sendable {
     private(set) var story: [String] = []
     private let tellsStory: Bool
     private var highestClock: Int64
+    private var sleepers = 0
 
     init(_ settings: WorldSettings, stores: [any SyncContextDataSource], tellsStory: Bool) {
         self.settings = settings
@@ -129,6 +130,31 @@ final class World: @unchecked Sendable {
         waiting.removeAll { $0.life === life }
         for point in ended { point.end() }
         executor.drain()
+    }
+
+    /// Waits until the scheduler says that time has passed, or until the task is cancelled.
+    ///
+    /// - Throws: ``Killed`` when the device is no more; `CancellationError`.
+    func sleep(_ life: DeviceLife) async throws {
+        guard !life.isOver else { throw Killed() }
+        try Task.checkCancellation()
+        sleepers += 1
+        let number = sleepers
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                var point = WaitingPoint(label: "Time passes for \(Device.name(life.device))", life: life) { _ in
+                    continuation.resume()
+                } end: {
+                    continuation.resume(throwing: Killed())
+                }
+                point.sleeper = number
+                point.cancel = { continuation.resume(throwing: CancellationError()) }
+                waiting.append(point)
+            }
+        } onCancel: {
+            guard let index = waiting.firstIndex(where: { $0.sleeper == number }) else { return }
+            waiting.remove(at: index).cancel()
+        }
     }
 
     /// Waits until the scheduler lets it go on.

@@ -1,5 +1,18 @@
 internal import Foundation
 
+extension ConformanceOptions {
+    /// What a program does that has nothing but rules: reads its arguments, and ends with the status that comes of them,
+    /// 64 for arguments that make no sense.
+    package static func runProgram(_ body: (ConformanceOptions) async -> Int32) async -> Never {
+        do {
+            exit(await body(try ConformanceOptions(arguments: CommandLine.arguments.dropFirst())))
+        } catch {
+            FileHandle.standardError.write(Data("\(error)\n".utf8))
+            exit(64)
+        }
+    }
+}
+
 extension RuleSuite {
     /// What a program does that runs these rules: reads the options, runs or lists the rules, and prints the answer on
     /// standard output.

@@ -51,13 +51,14 @@ extension DatasyncRemote {
         var paging = paging
         guard !paging.isFinished else { return PullPage(records: []) }
         let page = try await readWithoutSpoiledRows(paging.request(query, pageSize: pageSize), of: table).page
+        let wanted = paging.wanted
         try paging.receive(page)
         let told = IDCaseCollisions.separate(page.records, of: table)
         return PullPage(
             records: told.records,
             setAside: page.setAside + told.setAside,
             next: paging.isFinished ? nil : try PagingState.everything(paging).position,
-            totalCount: page.totalCount.map { min($0, query.limit ?? $0) }
+            totalCount: page.totalCount.map { min($0, wanted ?? $0) }
         )
     }
 

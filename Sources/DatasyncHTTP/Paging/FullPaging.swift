@@ -5,7 +5,7 @@ internal import SyncContract
 struct FullPaging: Sendable, Hashable, Codable {
     private var ids = IDPaging()
     /// How many rows are wanted still; nil for all.
-    private var wanted: Int?
+    private(set) var wanted: Int?
 
     /// Whether everything that was asked for was seen.
     private(set) var isFinished: Bool

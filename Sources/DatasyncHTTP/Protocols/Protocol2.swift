@@ -45,13 +45,7 @@ struct Protocol2: WireProtocol {
         // The record is the whole row, so one without any value is a row of nulls.
         if row.fields.isEmpty { for name in names { row[name] = .null } }
         for (name, value) in added { row[name] = value }
-        return WireRequest(
-            method: .patch,
-            table: table.name,
-            id: try record.serverID(in: table),
-            ifMatch: version,
-            body: try Self.json(row, of: table, includingNulls: true)
-        )
+        return try patch(row, of: table, version: version)
     }
 
     /// Servers refuse a body that says `deleted`.

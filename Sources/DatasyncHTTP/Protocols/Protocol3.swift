@@ -19,12 +19,8 @@ struct Protocol3: WireProtocol {
         version: String?,
         restoring: Bool
     ) throws(RemoteError) -> WireRequest {
-        var request = WireRequest(method: .put, table: table.name, id: try record.serverID(in: table))
         // The row is replaced: undeclared columns go along, or they would be blanked. What is left out becomes null.
-        request.body = try Self.json(table.sent(record), of: table, includingNulls: false)
-        request.ifMatch = version
-        if restoring { request.query.add("__includedeleted", "true") }
-        return request
+        try put(table.sent(record), of: table, version: version, evenIfDeleted: restoring)
     }
 
     func restoringChange(
@@ -36,13 +32,7 @@ struct Protocol3: WireProtocol {
         // A PATCH leaves alone what it does not name, and the record is the whole row.
         for column in table.columns where !column.isLocal && row[column.name] == nil { row[column.name] = .null }
         row["deleted"] = false
-        return WireRequest(
-            method: .patch,
-            table: table.name,
-            id: try record.serverID(in: table),
-            ifMatch: version,
-            body: try Self.json(row, of: table, includingNulls: true)
-        )
+        return try patch(row, of: table, version: version)
     }
 
     func insertTombstone(_ record: Record, into table: TableDefinition) throws(RemoteError) -> WireRequest {
@@ -62,10 +52,18 @@ struct Protocol3: WireProtocol {
     ) throws(RemoteError) -> WireRequest {
         var row = table.sent(record)
         row["deleted"] = true
-        var request = WireRequest(method: .put, table: table.name, id: try record.serverID(in: table))
+        return try put(row, of: table, version: version, evenIfDeleted: true)
+    }
+
+    private func put(
+        _ row: Record,
+        of table: TableDefinition,
+        version: String?,
+        evenIfDeleted: Bool
+    ) throws(RemoteError) -> WireRequest {
+        var request = WireRequest(method: .put, table: table.name, id: try row.serverID(in: table), ifMatch: version)
         request.body = try Self.json(row, of: table, includingNulls: false)
-        request.ifMatch = version
-        request.query.add("__includedeleted", "true")
+        if evenIfDeleted { request.query.add("__includedeleted", "true") }
         return request
     }
 

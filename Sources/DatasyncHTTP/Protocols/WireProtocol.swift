@@ -63,6 +63,17 @@ extension WireProtocol {
         return WireRequest(method: .post, table: table.name, body: body)
     }
 
+    /// Writes the columns that a row names, nulls included, and leaves alone the others.
+    func patch(_ row: Record, of table: TableDefinition, version: String?) throws(RemoteError) -> WireRequest {
+        WireRequest(
+            method: .patch,
+            table: table.name,
+            id: try row.serverID(in: table),
+            ifMatch: version,
+            body: try Self.json(row, of: table, includingNulls: true)
+        )
+    }
+
     func delete(_ id: String, from table: TableDefinition, version: String?) -> WireRequest {
         WireRequest(method: .delete, table: table.name, id: id, ifMatch: version)
     }

@@ -5,6 +5,7 @@ internal import SyncMachines
 struct ConflictResolver: Sendable {
     let table: TableDefinition
     let schema: StoreSchema
+    let marked: MarkedOperations
     let storesUndeclaredColumns: Bool
 
     func resolve(
@@ -13,9 +14,10 @@ struct ConflictResolver: Sendable {
         _ transaction: inout StoreTransaction
     ) throws {
         guard try transaction.record(.string(error.id), in: SystemTables.operationErrors.name) != nil,
-            let operation = try OperationQueue.operation(error.operationID, &transaction, schema),
+            var operation = try OperationQueue.operation(error.operationID, &transaction, schema),
             operation.editCounter == error.editCounter
         else { throw Self.changed }
+        marked.takeBack(&operation)
         var item = try item(operation, &transaction)
         let seen = error.seenOnServer(table)
         let id = RecordID.string(operation.itemID)
@@ -46,9 +48,10 @@ struct ConflictResolver: Sendable {
 
     /// Gives up a change that waits, if it is still the one that was read.
     func discard(_ operation: TableOperation, _ transaction: inout StoreTransaction) throws {
-        guard let current = try OperationQueue.operation(operation.id, &transaction, schema),
+        guard var current = try OperationQueue.operation(operation.id, &transaction, schema),
             current.editCounter == operation.editCounter
         else { throw Self.changed }
+        marked.takeBack(&current)
         var item = try item(current, &transaction)
         try OperationQueue.removeErrors(of: current, &transaction)
         try item.save(item.machine.discard(), &transaction)

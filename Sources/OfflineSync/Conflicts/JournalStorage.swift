@@ -1,7 +1,10 @@
 internal import RecordJSON
 internal import SyncContract
 
-/// The journal of automatic decisions, in rows of `MS_TableConfig`. The oldest leave when there are too many.
+/// The journal of automatic decisions, in rows of `MS_TableConfig` whose key is the number of the entry. The oldest leave
+/// when there are too many.
+///
+/// They belong to no table, so that the index finds the newest of all; the value names the table of the item.
 enum JournalStorage {
     /// How many entries are kept.
     static let mostEntries = 1_000
@@ -17,9 +20,8 @@ enum JournalStorage {
     ) throws -> JournalEntry {
         let decision = JournalEntry.Decision(resolution)
         let givenUp = decision.givesUpLocalChange ? error.item : error.serverItem
-        let number = try transaction.first(newest).flatMap { $0["key"]?.stringValue.flatMap { Int64($0) } } ?? 0
         let entry = JournalEntry(
-            id: number + 1,
+            id: try newestNumber(&transaction) + 1,
             date: date,
             table: table.name,
             itemID: error.itemID,
@@ -27,19 +29,20 @@ enum JournalStorage {
             givenUp: givenUp
         )
         var json = JSONWriter()
+        json.add("table", table.name)
         json.add("date", date.milliseconds)
         json.add("itemId", error.itemID)
         json.add("decision", decision.rawValue)
         if let givenUp { json.add("givenUp", json: try RecordCoding.object(givenUp)) }
         try ConfigurationTable.set(
             .journalEntry,
-            table.name,
+            "",
             key(entry.id),
             ["value": .string(json.object)],
             &transaction
         )
         let oldest = key(entry.id - Int64(mostEntries))
-        try transaction.delete(ConfigurationTable.query(.journalEntry).filtered(by: Column("key") <= .string(oldest)))
+        try transaction.delete(entries.filtered(by: Column("key") <= .string(oldest)))
         return entry
     }
 
@@ -48,10 +51,11 @@ enum JournalStorage {
         _ transaction: inout some StoreReading & ~Copyable,
         _ schema: StoreSchema
     ) throws -> [JournalEntry] {
-        try transaction.records(ConfigurationTable.query(.journalEntry).ordered(by: "key", .descending))
+        try transaction.records(entriesOfAllVersions.ordered(by: "key", .descending))
             .compactMap { row -> JournalEntry? in
-                guard let id = row["key"]?.stringValue.flatMap({ Int64($0) }), let name = row["table"]?.stringValue,
+                guard let id = row["key"]?.stringValue.flatMap({ Int64($0) }),
                     let node = try row["value"]?.stringValue.map({ try JSONNode(parsing: Array($0.utf8)) }),
+                    let name = node["table"]?.stringValue ?? row["table"]?.stringValue,
                     let decision = node["decision"]?.stringValue.flatMap(JournalEntry.Decision.init)
                 else { return nil }
                 return JournalEntry(
@@ -67,10 +71,37 @@ enum JournalStorage {
 
     /// Forgets all entries.
     static func removeAll(_ transaction: inout StoreTransaction) throws {
-        try transaction.delete(ConfigurationTable.query(.journalEntry))
+        try transaction.delete(entriesOfAllVersions)
     }
 
-    private static let newest = ConfigurationTable.query(.journalEntry).ordered(by: "key", .descending)
+    private static let entries = ConfigurationTable.query(.journalEntry, "")
+    private static let newest = entries.ordered(by: "key", .descending)
+
+    /// With those of earlier versions, which were kept under the table of the item: every setting is looked at.
+    private static let entriesOfAllVersions = Query(SystemTables.configuration.name)
+        .filtered(by: Column("keyType") == .int64(ConfigurationTable.KeyType.journalEntry.rawValue))
+
+    /// The number of the newest entry, 0 when there is none.
+    private static func newestNumber(_ transaction: inout StoreTransaction) throws -> Int64 {
+        if try transaction.first(newest) == nil { try adoptEntriesOfEarlierVersions(&transaction) }
+        return try transaction.first(newest)?["key"]?.stringValue.flatMap { Int64($0) } ?? 0
+    }
+
+    /// Keeps the entries of earlier versions as this one does.
+    private static func adoptEntriesOfEarlierVersions(_ transaction: inout StoreTransaction) throws {
+        for row in try transaction.records(entriesOfAllVersions) {
+            guard let table = row["table"]?.stringValue, let value = row["value"]?.stringValue,
+                case .object(let members, _) = try JSONNode(parsing: Array(value.utf8))
+            else { continue }
+            var json = JSONWriter()
+            json.add("table", table)
+            for member in members { json.add(member.name, json: member.value.text) }
+            var adopted = row
+            adopted["table"] = ""
+            adopted["value"] = .string(json.object)
+            try transaction.upsert([adopted], into: SystemTables.configuration.name)
+        }
+    }
 
     private static func record(_ node: JSONNode, _ table: TableDefinition) -> Record? {
         do throws(RecordCodingError) {

@@ -75,7 +75,7 @@ extension SyncContext {
     public func retryRefused() async throws -> Int {
         let schema = store.schema
         return try await store.write { transaction in
-            let parked = try OperationQueue.all(of: nil, &transaction, schema).filter { $0.state == .failed }
+            let parked = try OperationQueue.all(in: .failed, &transaction, schema)
             for operation in parked { try Self.retry(operation, schema, &transaction) }
             return parked.count
         }
@@ -121,6 +121,7 @@ extension SyncContext {
         ConflictResolver(
             table: table,
             schema: store.schema,
+            marked: coordination.marked,
             storesUndeclaredColumns: store.capabilities.contains(.unknownColumns)
         )
     }

@@ -7,6 +7,8 @@ public enum SyncEvent: Sendable {
     case pushStarted
     /// A push has ended; what it did is what ``SyncContext/push()`` answers.
     case pushEnded(PushReport)
+    /// A push has ended early, with the error that ``SyncContext/push(_:)`` throws.
+    case pushAborted(any Error)
     /// An operation is about to be sent.
     case operationSent(TableOperation)
     /// The server has what an operation was to do.
@@ -29,6 +31,7 @@ extension SyncEvent {
         case .pushEnded(let report):
             "push ended: \(report.pushed) taken, \(report.conflicts.count) in conflict, \(report.failures.count) refused,"
                 + " \(report.requests) requests"
+        case .pushAborted(let error): "push ended early: \(Self.words(error))"
         case .operationSent(let operation): "operation \(operation.id): \(operation.kind) in '\(operation.table)' sent"
         case .operationTaken(let operation):
             "operation \(operation.id): \(operation.kind) in '\(operation.table)' taken"
@@ -36,6 +39,17 @@ extension SyncEvent {
         case .pageApplied(let table, let rows): "page of '\(table)' applied: \(rows) rows"
         case .rowSetAside(let table, let row): "row of '\(table)' set aside: \(row.reason)"
         case .decided(let entry): "conflict in '\(entry.table)' decided by policy: \(entry.decision)"
+        }
+    }
+
+    /// What may be said of an error. What an app's own delegate or provider of tokens throws may quote anything.
+    private static func words(_ error: any Error) -> String {
+        switch error {
+        case let error as SyncError: "\(error.code)" + (error.cause.map { " (\(words($0)))" } ?? "")
+        case let error as RemoteError: "\(error.code)" + (error.status.map { ", HTTP \($0)" } ?? "")
+        case let error as StoreError: "\(error.code)"
+        case is CancellationError: "cancelled"
+        default: "\(type(of: error))"
         }
     }
 }

@@ -38,8 +38,9 @@ struct PageApplication: Sendable {
         for record in records where !record.isDeleted { merge.see(record) }
         // Looked up once for the page. What is done with one row changes nothing of this for another.
         let keys = records.map { record in record.id.stringValue.map { OperationCoding.itemKey($0, table) } }
-        let waiting = try OperationQueue.operations(for: keys.compactMap(\.self), in: table, &transaction, schema)
-        let remembered = try ItemMemoryStorage.remembered(among: keys.compactMap(\.self), in: table, &transaction)
+        let itemKeys = keys.compactMap(\.self)
+        let waiting = try OperationQueue.operations(for: itemKeys, in: table, &transaction, schema)
+        let remembered = try ItemMemoryStorage.remembered(among: itemKeys, in: table, &transaction)
         let mayBeOvertaken = request.isOlderThanAnyAnswer
         let comparison = TableRowComparison(table: table, shownColumns: merge.shownColumns)
         for (record, key) in zip(records, keys) {
@@ -84,7 +85,9 @@ struct PageApplication: Sendable {
         return SetAsideRow(id: id, reason: IDCaseCollisions.reason("'\(localID)'", table))
     }
 
-    /// Marks a row that an answer has overtaken, unless the row is here just like this already.
+    /// Marks a row in a page that was asked for before an answer for the item was recorded, unless the row is here just like
+    /// this already. It may be older than what the answer has shown, and nothing in it tells: after an own deletion there is
+    /// nothing to compare with. It is not looked at, and asked for by its id.
     private func overtake(_ record: Record, _ transaction: inout StoreTransaction) throws -> Bool {
         guard let id = record.id.stringValue else { return false }
         let local = try transaction.record(record.id, in: table.name)
@@ -93,11 +96,13 @@ struct PageApplication: Sendable {
         return true
     }
 
-    /// The rows without those that come again later.
+    /// The rows without those that come again later. Mostly none does.
     private func latest(_ records: [Record]) -> [Record] {
-        var seen: Set<RecordID> = []
-        let latest = records.reversed().filter { seen.insert($0.id.folded(for: table.idComparison)).inserted }
-        return latest.count == records.count ? records : latest.reversed()
+        var seen = Set<RecordID>(minimumCapacity: records.count)
+        let isNew = { (record: Record) in seen.insert(record.id.folded(for: table.idComparison)).inserted }
+        guard !records.allSatisfy(isNew) else { return records }
+        seen.removeAll(keepingCapacity: true)
+        return records.reversed().filter(isNew).reversed()
     }
 
     private func keepBeside(

@@ -8,7 +8,7 @@ struct PullBounds: Sendable {
     init(_ options: PullOptions, _ clock: any Clock<Duration>) {
         maximumRows = options.maximumRows
         maximumTime = options.maximumTime
-        elapsed = Self.stopwatch(clock)
+        elapsed = clock.stopwatch()
     }
 
     /// Takes in how many rows changed. Rows that were here already do not count: otherwise a pull that begins with many
@@ -31,10 +31,5 @@ struct PullBounds: Sendable {
         let left = max(1, maximumRows - rows - changes)
         // A server's own pages are larger seldom, and it may refuse to be asked for more.
         return left < 50 ? min(pageSize ?? left, left) : pageSize
-    }
-
-    private static func stopwatch(_ clock: some Clock<Duration>) -> @Sendable () -> Duration {
-        let start = clock.now
-        return { start.duration(to: clock.now) }
     }
 }

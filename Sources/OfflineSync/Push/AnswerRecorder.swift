@@ -17,8 +17,12 @@ struct AnswerRecorder: Sendable {
         var isAnswer: Bool { if case .done = outcome { true } else { isTaken } }
     }
 
+    /// The operation as it was sent.
+    var operation: TableOperation { inFlight.operation }
+    var number: Int64 { inFlight.operation.id }
+    var itemID: String { inFlight.operation.itemID }
+    var table: TableDefinition { inFlight.table }
     private var sent: TableOperation { inFlight.operation }
-    private var table: TableDefinition { inFlight.table }
 
     func record(
         _ answer: PushAnswer,

@@ -7,28 +7,25 @@ internal import SyncMachines
 /// as a whole, because one that stands behind may have to go first; they are read again whenever a group was written
 /// meanwhile.
 struct PushPlan: Sendable {
-    /// What to ask the queue for.
-    struct Step: Sendable {
-        var revision: Int64
-        /// The number after which operations of no group follow.
-        var cursor: Int64
-        /// The operation of a group that comes next, when there is one.
-        var member: Int64?
-        /// The last number that an operation of no group may have.
-        var last: Int64
-        /// The tables whose operations are sent.
-        var tables: [FieldValue]
-    }
-
-    private let tables: Set<String>
+    /// The tables whose operations are sent.
+    let tables: Set<String>
+    /// The last number that is sent.
+    let last: Int64
+    /// As of which group this is.
+    private(set) var revision: Int64
+    /// The number after which operations of no group follow.
+    private(set) var cursor: Int64 = 0
     private let declared: Set<String>
-    private let last: Int64
-    private var revision: Int64
-    private var cursor: Int64 = 0
     private var order = PushOrder()
-    private var underWay: [Int64: OperationReferences] = [:]
+    private var underWay: [Int64: Started] = [:]
     /// What has had its turn in this push.
     private var ended: Set<Int64> = []
+
+    private struct Started {
+        var references: OperationReferences?
+        /// As of which group it was started as a member of one.
+        var revision: Int64?
+    }
 
     init(_ schema: StoreSchema, tables: Set<String>?, through last: Int64, _ groups: GroupStorage.Groups) {
         declared = Set(schema.tables.map(\.name))
@@ -53,21 +50,19 @@ struct PushPlan: Sendable {
         order = PushOrder(entries, underWay: Set(underWay.keys))
     }
 
-    /// What to send next.
-    var next: Step {
-        let member = order.next
-        return Step(
-            revision: revision,
-            cursor: cursor,
-            member: member,
-            last: member.map { min(last, $0 - 1) } ?? last,
-            tables: tables.sorted().map(FieldValue.string)
-        )
-    }
+    /// The operation of a group that comes next, when there is one. Those of no group with lower numbers go first.
+    var nextMember: Int64? { order.next }
+
+    /// Whether nothing is under way.
+    var isIdle: Bool { underWay.isEmpty }
+
+    /// The operations that are under way, in the order of their numbers.
+    var numbersUnderWay: [Int64] { underWay.keys.sorted() }
 
     /// Whether an operation may be sent beside those that are under way.
-    func maySend(_ references: OperationReferences) -> Bool {
-        !underWay.values.contains { $0.isTied(to: references) }
+    func maySend(_ number: Int64, _ references: OperationReferences) -> Bool {
+        (!isMember(number) || order.maySend(number))
+            && !underWay.values.contains { $0.references?.isTied(to: references) ?? false }
     }
 
     /// Whether an operation has had its turn in this push.
@@ -76,16 +71,16 @@ struct PushPlan: Sendable {
     /// Whether an operation is of a group, so that it matters to others what becomes of it.
     func isMember(_ number: Int64) -> Bool { order.contains(number) }
 
+    /// As of which group an operation that is under way was started as a member of one, nil when it was none.
+    func startedAsMember(_ number: Int64) -> Int64? { underWay[number]?.revision }
+
     /// Takes note that an operation is being sent.
-    mutating func start(_ operation: TableOperation, _ references: OperationReferences?) {
-        if isMember(operation.id) {
-            order.start(operation.id)
-            // Otherwise one of no group would have been chosen.
-            cursor = max(cursor, operation.id - 1)
-        } else {
-            cursor = operation.id
-        }
-        underWay[operation.id] = references
+    mutating func start(_ inFlight: InFlightOperation) {
+        let number = inFlight.operation.id
+        if isMember(number) { order.start(number) }
+        // Before a member of a group all of no group were chosen that may be sent.
+        cursor = max(cursor, isMember(number) ? number - 1 : number)
+        underWay[number] = Started(references: inFlight.references, revision: isMember(number) ? revision : nil)
     }
 
     /// Takes note that the next operation of a group cannot be sent.

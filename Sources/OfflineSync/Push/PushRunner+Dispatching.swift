@@ -6,71 +6,80 @@ internal import SyncMachines
 extension PushRunner {
     /// Sends what waits. Whatever ends this, what is under way is waited for, and its answers are recorded.
     ///
-    /// - Returns: How many operations the server took, and what has ended the push early.
-    func dispatch(
-        _ plan: PushPlan,
-        _ progress: PushProgress,
-        _ schema: StoreSchema
-    ) async -> (pushed: Int, error: (any Error)?) {
+    /// - Returns: What has ended the push early.
+    func dispatch(_ plan: PushPlan, _ schema: StoreSchema) async -> (any Error)? {
         await withTaskGroup(of: Turn.self) { group in
             var plan = plan
+            var window = PushWindow(parallelOperations: parallelOperations, clock)
             var waiting = WaitingOperations()
-            var (pushed, running) = (0, 0)
+            var running = 0
             while true {
                 var next: InFlightOperation?
                 if running < parallelOperations, !progress.isEnding {
                     do {
-                        next = try await choose(&plan, &waiting, schema)
+                        next = try await self.next(&plan, &window, &waiting, schema)
                     } catch {
                         progress.end(with: error)
                     }
                 }
                 if let next {
-                    let isMember = plan.isMember(next.operation.id)
-                    plan.start(next.operation, next.references)
+                    plan.start(next)
                     running += 1
-                    group.addTask { await send(next, isMember: isMember, progress, schema) }
+                    group.addTask { await send(next, schema) }
                 } else {
-                    guard running > 0, let turn = await group.next() else {
-                        pushed += await sendWaiting(&waiting, progress, schema)
-                        return (pushed, progress.error)
-                    }
-                    plan.end(turn.number, isSettled: turn.isSettled)
+                    guard running > 0, let turn = await group.next() else { break }
+                    plan.end(turn.inFlight.operation.id, isSettled: await isSettled(turn, plan))
+                    if !turn.hasLeft { window.giveBack(turn.inFlight) }
                     running -= 1
-                    pushed += turn.pushed
                 }
             }
+            window.giveBack()
+            await recording.flush()
+            await sendWaiting(&waiting, &window, schema)
+            await recording.flush()
+            await removeMarks(of: window.unsent, schema)
+            return progress.error
         }
     }
 
     /// An operation that has had its turn.
     private struct Turn: Sendable {
-        var number: Int64
-        /// Whether what stands behind it in its groups may be sent. One that has come into a group only while it was under
-        /// way still has that change to send.
-        var isSettled = false
-        /// How many operations the server took: it may have released the answers of others.
-        var pushed = 0
+        var inFlight: InFlightOperation
+        /// Whether the request may have left.
+        var hasLeft = false
+        /// Whether the server has taken it, whatever was changed meanwhile.
+        var isTaken = false
     }
 
-    private func send(
-        _ inFlight: InFlightOperation,
-        isMember: Bool,
-        _ progress: PushProgress,
-        _ schema: StoreSchema
-    ) async -> Turn {
-        let number = inFlight.operation.id
-        var turn = Turn(number: number)
+    /// Whether what stands behind an operation in its groups may be sent. One that has come into a group only while it was
+    /// under way still has that change to send.
+    private func isSettled(_ turn: Turn, _ plan: PushPlan) async -> Bool {
+        let number = turn.inFlight.operation.id
+        guard let revision = plan.startedAsMember(number) else { return false }
+        if turn.isTaken, revision == plan.revision { return true }
+        await recording.flush()
+        do {
+            return try await store.read { try !GroupStorage.isMember(number, &$0) }
+        } catch {
+            progress.end(with: error)
+            return false
+        }
+    }
+
+    private func send(_ inFlight: InFlightOperation, _ schema: StoreSchema) async -> Turn {
+        var turn = Turn(inFlight: inFlight)
         do {
             // Another answer may have ended the push while this one was chosen.
             guard !progress.isEnding else { return turn }
             try await decisions.willSend(inFlight.operation)
+            turn.hasLeft = true
             let answer = try await sender.send(inFlight)
             if let abort = answer.abort { progress.end(with: abort) }
+            let number = inFlight.operation.id
             for (earlier, answer) in progress.release(inFlight, answer) {
-                if try await process(answer, of: earlier, schema) { turn.pushed += 1 }
+                let isTaken = try await process(answer, of: earlier, schema)
+                if isTaken, earlier.operation.id == number { turn.isTaken = true }
             }
-            if isMember { turn.isSettled = try await store.read { try !GroupStorage.isMember(number, &$0) } }
         } catch {
             progress.end(with: error)
         }
@@ -78,99 +87,49 @@ extension PushRunner {
     }
 
     /// Sends what waited for the ids of others, one after the other. Those that wait for each other are refused.
-    ///
-    /// - Returns: How many operations the server took.
     private func sendWaiting(
         _ waiting: inout WaitingOperations,
-        _ progress: PushProgress,
+        _ window: inout PushWindow,
         _ schema: StoreSchema
-    ) async -> Int {
-        var pushed = 0
+    ) async {
         do {
             while let round = waiting.nextRound() {
                 for held in round where !progress.isEnding {
                     try Task.checkCancellation()
+                    // Its row may refer to what was just taken.
+                    await recording.flush()
                     guard let inFlight = try await again(held, .notDone, schema) else { continue }
                     guard inFlight.awaited.isEmpty else {
                         waiting.append(inFlight)
                         continue
                     }
-                    pushed += await send(inFlight, isMember: false, progress, schema).pushed
+                    let turn = await send(inFlight, schema)
+                    if !turn.hasLeft { window.giveBack(inFlight) }
                 }
             }
-            guard !progress.isEnding else { return pushed }
+            guard !progress.isEnding else { return }
             for inFlight in waiting.circular { _ = try await process(WaitingOperations.refusal, of: inFlight, schema) }
         } catch {
             progress.end(with: error)
         }
-        return pushed
     }
 
-    // MARK: Choosing
-
-    /// What follows in the queue.
-    private enum Choice: Sendable {
-        case operation(InFlightOperation)
-        /// Nothing may be sent beside what is under way, or nothing is left.
-        case nothing
-        /// Groups were written since the order was made.
-        case changed(GroupStorage.Groups)
-        /// The next operation of a group does not wait any more, or not to be sent.
-        case gone(Int64, isSettled: Bool)
-    }
-
-    /// Chooses what the next operation sends, and remembers it as sent.
-    private func choose(
-        _ plan: inout PushPlan,
-        _ waiting: inout WaitingOperations,
-        _ schema: StoreSchema
-    ) async throws -> InFlightOperation? {
-        while true {
-            try Task.checkCancellation()
-            switch try await choice(plan, schema) {
-            case .operation(let inFlight) where inFlight.awaited.isEmpty: return inFlight
-            case .operation(let inFlight):
-                waiting.append(inFlight)
-                plan.start(inFlight.operation, inFlight.references)
-                plan.end(inFlight.operation.id, isSettled: false)
-            case .nothing: return nil
-            case .changed(let groups): plan.take(groups)
-            case .gone(let number, let isSettled): plan.skip(number, isSettled: isSettled)
-            }
-        }
-    }
-
-    private func choice(_ plan: PushPlan, _ schema: StoreSchema) async throws -> Choice {
-        let step = plan.next
-        return try await store.write { transaction in
-            guard try GroupStorage.highestNumber(&transaction) == step.revision else {
-                return .changed(try GroupStorage.groups(&transaction))
-            }
-            var next: TableOperation?
-            var cursor = step.cursor
-            repeat {
-                next = try OperationQueue.nextSingle(
-                    after: cursor,
-                    through: step.last,
-                    of: step.tables,
-                    &transaction,
-                    schema
-                )
-                cursor = next?.id ?? cursor
-                // One of a group, of which the server has that part, may have been changed since.
-            } while next.map { plan.hasEnded($0.id) } ?? false
-            if next == nil, let number = step.member {
-                next = try OperationQueue.operation(number, &transaction, schema)
-                guard next?.isToSend ?? false else {
-                    return .gone(number, isSettled: try !GroupStorage.isMember(number, &transaction))
+    /// Removes what says that something is on its way, when the push has ended, however it ended.
+    private func removeMarks(of unsent: [InFlightOperation], _ schema: StoreSchema) async {
+        let left = marks.left.subtracting(unsent.map(\.operation.id))
+        guard !left.isEmpty || !unsent.isEmpty else { return }
+        do {
+            try await uncancelled {
+                try await store.write { transaction in
+                    marked.removeAll()
+                    for inFlight in unsent { try takeBack(inFlight, &transaction, schema) }
+                    for number in left { try marks.remove(from: number, &transaction) }
                 }
             }
-            guard let next, let table = schema.table(next.table) else { return .nothing }
-            let references = try OperationReferences(next, table, schema, &transaction)
-            guard plan.maySend(references) else { return .nothing }
-            var inFlight = try prepare(next, table, .notDone, &transaction)
-            inFlight.references = references
-            return .operation(inFlight)
+        } catch {
+            marked.removeAll()
+            // Nothing depends on it: what was prepared is as a request that was lost, and marks say nothing once their push
+            // has ended.
         }
     }
 }

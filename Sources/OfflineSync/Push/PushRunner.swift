@@ -4,18 +4,22 @@ internal import SyncMachines
 
 /// Sends the queue: operations of groups in the order of ``PushOrder``, all others in ascending order.
 ///
-/// Each request takes two transactions: one chooses it and remembers exactly what is sent, one records the answer. Between
-/// them the item may be edited; the edit counter tells.
+/// Several requests are prepared in one transaction, which remembers exactly what is sent, and several answers are recorded
+/// in one. Between them the item may be edited: an operation that has not left is chosen anew then; of one that has left,
+/// the edit counter tells.
 struct PushRunner {
     let store: any SyncContextDataSource
-    let answers: AnswerLog
     let sender: RequestSender
     let decisions: PushDecisions
     /// How many operations are under way at a time.
     let parallelOperations: Int
+    let clock: any Clock<Duration>
+    let marked: MarkedOperations
+    let marks = UploadMarks()
+    let progress = PushProgress()
+    let recording: AnswerRecording
     private let storesUndeclaredColumns: Bool
     private let restoresInSteps: Bool
-    private let marks = UploadMarks()
 
     /// How often one operation is sent again in one push: a server that shows other rows again and again must not keep it
     /// for ever.
@@ -28,16 +32,26 @@ struct PushRunner {
         store: any SyncContextDataSource,
         remote: any SyncRemote,
         parallelOperations: Int,
-        answers: AnswerLog,
-        decisions: PushDecisions
+        coordination: SyncCoordination,
+        decisions: PushDecisions,
+        clock: any Clock<Duration>
     ) {
         self.store = store
-        self.answers = answers
         self.parallelOperations = parallelOperations
         self.decisions = decisions
+        self.clock = clock
+        marked = coordination.marked
         storesUndeclaredColumns = store.capabilities.contains(.unknownColumns)
         restoresInSteps = remote.restoresInSteps
         sender = RequestSender(remote: remote, storesUndeclaredColumns: storesUndeclaredColumns)
+        recording = AnswerRecording(
+            store: store,
+            answers: coordination.answers,
+            marks: marks,
+            decisions: decisions,
+            progress: progress,
+            clock: clock
+        )
     }
 
     /// Sends what is queued now, of some tables or of all. Operations queued meanwhile wait for the next push.
@@ -46,9 +60,7 @@ struct PushRunner {
         var report = PushReport()
         do {
             try await requests.counting { try await sendAll(tables, &report) }
-            await marks.removeAll(in: store)
         } catch {
-            await marks.removeAll(in: store)
             guard var error = error as? SyncError else { throw error }
             report.requests = requests.count
             error.push = report
@@ -60,10 +72,9 @@ struct PushRunner {
 
     private func sendAll(_ tables: Set<String>?, _ report: inout PushReport) async throws {
         let schema = store.schema
-        let progress = PushProgress()
-        let result = await dispatch(try await begin(tables, schema), progress, schema)
-        report.pushed = result.pushed
-        if let error = result.error ?? progress.onlyAnswer { throw error }
+        let error = await dispatch(try await begin(tables, schema), schema)
+        report.pushed = await recording.takenCount
+        if let error = error ?? progress.onlyAnswer { throw error }
         let errors = try await store.read { try OperationErrorCoding.all(&$0, schema) }
         report.conflicts = errors.filter(\.isConflict)
         report.failures = errors.filter { !$0.isConflict }
@@ -74,9 +85,9 @@ struct PushRunner {
         let (plan, hasCancelled) = try await store.read { reader in
             let last = try OperationQueue.highestNumber(&reader)
             let plan = PushPlan(schema, tables: tables, through: last, try GroupStorage.groups(&reader))
-            return (plan, try CancelledInserts.isNotEmpty(&reader))
+            return (plan, try CancelledInserts.isNotEmpty(&reader, schema))
         }
-        if hasCancelled { try await store.write { try CancelledInserts.removeAll(&$0) } }
+        if hasCancelled { try await store.write { try CancelledInserts.removeAll(&$0, schema) } }
         return plan
     }
 
@@ -105,21 +116,23 @@ struct PushRunner {
             hasServerID: try translation.serverID(of: operation.itemID, &transaction) != nil
         )
         if let change = machine.change { operation.change = change }
-        if operation != waiting { try OperationQueue.save(operation, table, &transaction) }
-        try marks.add(to: operation.id, &transaction)
+        try OperationQueue.save(operation, table, mark: marks.mark(of: operation.id), &transaction)
         let outgoing = try underWay.map { underWay in
             try OutgoingRequest(underWay.request, for: waiting, translation, &transaction)
         }
         return InFlightOperation(operation: operation, table: table, underWay: underWay, outgoing: outgoing)
     }
 
-    /// Records an answer, and sends again what is to be sent again. Returns whether the server has the change.
-    func process(
-        _ answer: PushAnswer,
-        of inFlight: InFlightOperation,
-        _ schema: StoreSchema
-    ) async throws -> Bool {
-        let result = try await record(answer, of: inFlight, schema)
+    /// Takes an answer in, and sends again what is to be sent again.
+    ///
+    /// - Returns: Whether the server has taken what was sent at last, which is recorded some time.
+    func process(_ answer: PushAnswer, of inFlight: InFlightOperation, _ schema: StoreSchema) async throws -> Bool {
+        let recorder = AnswerRecorder(inFlight: inFlight, storesUndeclaredColumns: storesUndeclaredColumns)
+        guard !answer.isLast(to: inFlight.underWay?.request) else {
+            await recording.add(answer, recorder)
+            return true
+        }
+        let result = try await recording.record(answer, recorder)
         if let abort = answer.abort { throw abort }
         var next: InFlightOperation?
         switch result.outcome {
@@ -133,10 +146,7 @@ struct PushRunner {
             next?.settlements = inFlight.settlements + 1
         case .done, .again, .waits, .unknown, .ignored: break
         }
-        guard let next else {
-            if result.isTaken { decisions.context?.events.send(.operationTaken(inFlight.operation)) }
-            return result.isTaken
-        }
+        guard let next else { return false }
         return try await process(try await sender.send(next), of: next, schema)
     }
 
@@ -172,6 +182,7 @@ struct PushRunner {
         let resolver = ConflictResolver(
             table: inFlight.table,
             schema: schema,
+            marked: marked,
             storesUndeclaredColumns: storesUndeclaredColumns
         )
         do {
@@ -194,28 +205,6 @@ struct PushRunner {
             // Somebody was faster, or edited the item: that is left as it is.
             return false
         }
-    }
-
-    private func record(
-        _ answer: PushAnswer,
-        of inFlight: InFlightOperation,
-        _ schema: StoreSchema
-    ) async throws -> AnswerRecorder.Result {
-        let recorder = AnswerRecorder(inFlight: inFlight, storesUndeclaredColumns: storesUndeclaredColumns)
-        // What the server did must be recorded even when the task is being cancelled.
-        let (answers, itemID, table) = (answers, inFlight.operation.itemID, inFlight.table)
-        let (marks, number) = (marks, inFlight.operation.id)
-        let result = try await uncancelled {
-            try await store.write { transaction in
-                let result = try recorder.record(answer, &transaction, schema)
-                try marks.remove(from: number, &transaction)
-                answers.answerRecorded(for: itemID, in: table)
-                return result
-            }
-        }
-        marks.answered(number)
-        if result.isAnswer { answers.outstanding.answered(number, through: inFlight.operation.editCounter) }
-        return result
     }
 }
 

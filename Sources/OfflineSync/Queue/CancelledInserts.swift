@@ -48,12 +48,19 @@ enum CancelledInserts {
     }
 
     /// Whether there are any.
-    static func isNotEmpty(_ transaction: inout some StoreReading & ~Copyable) throws -> Bool {
-        try transaction.count(ConfigurationTable.query(.cancelledInsert)) > 0
+    static func isNotEmpty(
+        _ transaction: inout some StoreReading & ~Copyable,
+        _ schema: StoreSchema
+    ) throws -> Bool {
+        try transaction.first(query(schema)) != nil
     }
 
     /// Forgets all of them.
-    static func removeAll(_ transaction: inout StoreTransaction) throws {
-        try transaction.delete(ConfigurationTable.query(.cancelledInsert))
+    static func removeAll(_ transaction: inout StoreTransaction, _ schema: StoreSchema) throws {
+        try transaction.delete(query(schema))
+    }
+
+    private static func query(_ schema: StoreSchema) -> Query {
+        ConfigurationTable.query(.cancelledInsert, anyOf: schema.tables.map(\.name)).selecting([])
     }
 }

@@ -19,7 +19,7 @@ enum ConfigurationTable {
         case itemMemory = 1_003
         /// An insert that was never sent and the deletion of whose item has cancelled it, until the next push starts.
         case cancelledInsert = 1_004
-        /// A decision that a policy made without asking; the key is its number.
+        /// A decision that a policy made without asking: see ``JournalStorage``.
         case journalEntry = 1_005
         /// What of a session is suspended: see ``SyncContext/storedSuspension()``.
         case sessionSuspension = 1_010
@@ -120,8 +120,13 @@ enum ConfigurationTable {
         query(keyType, table).filtered(by: Column("key") == .string(key))
     }
 
-    static func query(_ keyType: KeyType) -> Query {
-        Query(name).filtered(by: Column("keyType") == .int64(keyType.rawValue))
+    /// Of some tables: the index begins with the table, so that without one every setting is looked at.
+    static func query(_ keyType: KeyType, anyOf tables: [String]) -> Query {
+        Query(name)
+            .filtered(
+                by: Column("table").isAny(of: tables.map(FieldValue.string))
+                    && Column("keyType") == .int64(keyType.rawValue)
+            )
     }
 
     static func query(_ keyType: KeyType, _ table: String) -> Query {

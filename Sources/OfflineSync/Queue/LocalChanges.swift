@@ -7,6 +7,7 @@ internal import SyncMachines
 struct LocalChanges: Sendable {
     let table: TableDefinition
     let schema: StoreSchema
+    let marked: MarkedOperations
     /// Whether items are written here; otherwise the app has written them.
     let writesItems: Bool
     let storesUndeclaredColumns: Bool
@@ -21,7 +22,7 @@ struct LocalChanges: Sendable {
     ) throws -> Record {
         let id = try itemID(item.id)
         try ItemID.validate(id, by: idRule)
-        let waiting = try OperationQueue.operation(for: id, in: table, &transaction, schema)
+        let waiting = try waiting(for: id, &transaction)
         var machine = ItemMachine<Record>(change: waiting?.change)
         try refusing { () throws(EditRefusal) in try machine.insert() }
         let row = try writable(item, over: nil)
@@ -65,7 +66,7 @@ struct LocalChanges: Sendable {
     }
 
     func update(_ item: Record, _ group: inout ChangeGroup, _ transaction: inout StoreTransaction) throws {
-        let waiting = try OperationQueue.operation(for: itemID(item.id), in: table, &transaction, schema)
+        let waiting = try waiting(for: itemID(item.id), &transaction)
         guard let stored = try transaction.record(item.id, in: table.name) else {
             guard waiting?.kind != .delete else { throw Self.deletionWaits }
             // Sending it would blank every column that is not given, whatever the server has in it.
@@ -102,7 +103,7 @@ struct LocalChanges: Sendable {
         _ transaction: inout StoreTransaction
     ) throws {
         let given = try itemID(id)
-        let waiting = try OperationQueue.operation(for: given, in: table, &transaction, schema)
+        let waiting = try waiting(for: given, &transaction)
         let stored = try transaction.record(id, in: table.name)
         if stored == nil, waiting == nil { try ItemID.validate(given, by: idRule) }
         guard waiting != nil || writesItems || version != nil || stored != nil else {
@@ -128,7 +129,7 @@ struct LocalChanges: Sendable {
     /// Takes back a deletion that was not sent, with what waited before it; one that was sent is followed by an insert.
     func undoDelete(_ id: RecordID, _ transaction: inout StoreTransaction) throws {
         let itemID = try itemID(id)
-        guard let waiting = try OperationQueue.operation(for: itemID, in: table, &transaction, schema) else {
+        guard let waiting = try waiting(for: itemID, &transaction) else {
             guard try transaction.record(id, in: table.name) == nil,
                 let (operation, row) = try CancelledInserts.take(itemID, in: table, &transaction)
             else { throw Self.noDeletionWaits }
@@ -144,11 +145,20 @@ struct LocalChanges: Sendable {
     /// Gives up what waits for an item: the row is as the server last had it.
     func revert(_ id: RecordID, _ transaction: inout StoreTransaction) throws {
         let itemID = try itemID(id)
-        guard let waiting = try OperationQueue.operation(for: itemID, in: table, &transaction, schema) else { return }
+        guard let waiting = try waiting(for: itemID, &transaction) else { return }
         var item = try queued(waiting, &transaction)
         let effect = item.machine.discard()
         try OperationQueue.removeErrors(of: waiting, &transaction)
         try item.save(effect, &transaction)
+    }
+
+    /// The operation that waits for an item. What a push has prepared for it and not sent yet is not sent any more.
+    private func waiting(for itemID: String, _ transaction: inout StoreTransaction) throws -> TableOperation? {
+        guard var waiting = try OperationQueue.operation(for: itemID, in: table, &transaction, schema) else {
+            return nil
+        }
+        marked.takeBack(&waiting)
+        return waiting
     }
 
     func itemID(_ id: RecordID) throws -> String {

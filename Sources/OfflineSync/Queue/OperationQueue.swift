@@ -54,35 +54,42 @@ enum OperationQueue {
         try transaction.record(.int64(number), in: operations).map { try OperationCoding.operation($0, schema) }
     }
 
-    /// The first operation after a number, at most another, that waits to be sent and was made in no group; of
-    /// some tables.
-    static func nextSingle(
+    /// The first operations after a number, at most another, that wait to be sent and were made in no group, as they are
+    /// stored. They are found by their numbers: with the tables in the question the store would sort all that wait.
+    static func singles(
         after number: Int64,
         through last: Int64,
-        of tables: [FieldValue],
-        _ transaction: inout some StoreReading & ~Copyable,
-        _ schema: StoreSchema
-    ) throws -> TableOperation? {
+        limit: Int,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> [Record] {
         let query = Query(operations)
             .filtered(
                 by: Column("id") > .int64(number) && Column("id") <= .int64(last)
-                    && Column("state").isAny(of: TableOperation.sentStates) && Column("table").isAny(of: tables)
-                    && Column("groups") == .null
+                    && Column("state").isAny(of: TableOperation.sentStates) && Column("groups") == .null
             )
             .ordered(by: "id")
-        return try transaction.first(query).map { try OperationCoding.operation($0, schema) }
+            .limited(to: limit)
+        return try transaction.records(query)
     }
 
-    /// All operations of declared tables in order, of one table or of all.
+    /// All operations of declared tables in order, in one state or in any.
     static func all(
-        of table: String?,
+        in state: TableOperation.State? = nil,
         _ transaction: inout some StoreReading & ~Copyable,
         _ schema: StoreSchema
     ) throws -> [TableOperation] {
-        try transaction.records(query(table).filtered(by: isDeclared(schema)))
-            .map {
-                try OperationCoding.operation($0, schema)
-            }
+        try transaction.records(query(nil, state).filtered(by: isDeclared(schema)))
+            .map { try OperationCoding.operation($0, schema) }
+    }
+
+    /// The operations of a table that have never been sent and beside which a pull has brought a row of the server.
+    static func unsentBesideServerRow(
+        of table: TableDefinition,
+        _ transaction: inout some StoreReading & ~Copyable,
+        _ schema: StoreSchema
+    ) throws -> [TableOperation] {
+        let query = query(table.name).filtered(by: Column("serverItem") != .null && Column("attempted") != true)
+        return try transaction.records(query).map { try OperationCoding.operation($0, schema) }
     }
 
     /// The operations of a table that may have reached the server.
@@ -114,12 +121,7 @@ enum OperationQueue {
         state: TableOperation.State? = nil,
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> Int {
-        var query = query(table)
-        if let state {
-            let stored = state == .failed ? [state.rawValue, TableOperation.parkedState] : [state.rawValue]
-            query = query.filtered(by: Column("state").isAny(of: stored.map(FieldValue.int64)))
-        }
-        return try transaction.count(query)
+        try transaction.count(query(table, state))
     }
 
     /// How many operations of a table the next push sends.
@@ -171,13 +173,17 @@ enum OperationQueue {
         }
     }
 
-    /// Writes an operation that waits, or that is brought back with the number it had.
+    /// Writes an operation that waits, or that is brought back with the number it had. The mark is that of the push that has
+    /// it under way; nil leaves it as it is.
     static func save(
         _ operation: TableOperation,
         _ table: TableDefinition,
+        mark: FieldValue? = nil,
         _ transaction: inout StoreTransaction
     ) throws {
-        try transaction.upsert([OperationCoding.record(operation, table)], into: operations)
+        var record = try OperationCoding.record(operation, table)
+        if let mark { record["push"] = mark }
+        try transaction.upsert([record], into: operations)
     }
 
     /// Removes an operation and what the server said about it.
@@ -218,8 +224,13 @@ enum OperationQueue {
         Column("table").isAny(of: schema.tables.map { .string($0.name) })
     }
 
-    private static func query(_ table: String?) -> Query {
-        let query = Query(operations).ordered(by: "id")
-        return table.map { query.filtered(by: Column("table") == .string($0)) } ?? query
+    private static func query(_ table: String?, _ state: TableOperation.State? = nil) -> Query {
+        var query = Query(operations).ordered(by: "id")
+        if let table { query = query.filtered(by: Column("table") == .string(table)) }
+        if let state {
+            let stored = state == .failed ? [state.rawValue, TableOperation.parkedState] : [state.rawValue]
+            query = query.filtered(by: Column("state").isAny(of: stored.map(FieldValue.int64)))
+        }
+        return query
     }
 }

@@ -63,6 +63,10 @@ public protocol RemoteWorld: Sendable {
     /// Has every request meet a fault from now on; nil ends that. Not offered by default.
     func meet(_ fault: RemoteFault?) async throws
 
+    /// The parameters of the addresses of all requests that have reached the back end, by name and as they were meant, in
+    /// the order of the requests. Not offered by default.
+    func parameters() async throws -> [[String: String]]
+
     /// Ends the world. Does nothing by default.
     func close() async
 }
@@ -84,6 +88,11 @@ extension RemoteWorld {
 
     /// Not offered.
     public func meet(_ fault: RemoteFault?) async throws { throw Unsupported("the world has no function 'meet'") }
+
+    /// Not offered.
+    public func parameters() async throws -> [[String: String]] {
+        throw Unsupported("the world has no function 'parameters'")
+    }
 
     /// Nothing.
     public func close() async {}

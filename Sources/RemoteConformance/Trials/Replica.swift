@@ -8,6 +8,7 @@ struct Replica: Sendable {
     var remote: any SyncRemote
     var pageSize: Int?
     var query = Query("items")
+    var parameters: [String: String] = [:]
     let trial: Trial<RemoteSubject>
     private(set) var rows: [String: Record] = [:]
     private(set) var deleted: Set<String> = []
@@ -51,7 +52,13 @@ struct Replica: Sendable {
                 )
                 throw RemoteTrial.Stopped()
             }
-            let page = try await remote.page(query, of: .items, at: current, pageSize: pageSize)
+            let page = try await remote.page(
+                query,
+                of: .items,
+                at: current,
+                pageSize: pageSize,
+                parameters: parameters
+            )
             store(page)
             position = page.next
             if position != nil { try await between(pages.count) }

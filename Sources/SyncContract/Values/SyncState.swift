@@ -8,7 +8,7 @@ public enum SyncState: String, Codable, Sendable, Hashable, CaseIterable {
     case synced
     /// A local change waits for the next push.
     case pending
-    /// A push has a request for the local change under way: the answer is not recorded yet.
+    /// A push has a request for the local change under way, or sends it within moments: the answer is not recorded yet.
     case uploading
     /// The server has another version; the change waits for a resolution.
     case conflicted

@@ -142,6 +142,8 @@ struct SessionMachine: Sendable, Hashable {
         for number in waits.keys where !(waits[number]?.pulls.isEmpty ?? true) {
             waits[number]?.pulls = Set(pulls.indices)
             waits[number]?.begun = []
+            // Who waits for the list from before waits for this one, from now on.
+            for index in pulls.indices { self.pulls[index].due = .zero }
         }
     }
 

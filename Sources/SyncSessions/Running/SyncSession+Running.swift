@@ -136,6 +136,7 @@ extension SyncSession {
         send(.started(schedule, options)) { running in
             guard running.machine.phase != .closed else { return }
             running.pulls = pulls
+            running.set(nil)
             running.loads += 1
             load = running.loads
             if running.listeners.isEmpty { running.listeners = listen(to: context) }

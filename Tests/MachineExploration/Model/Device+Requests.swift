@@ -137,7 +137,7 @@ extension Device {
         self.page = nil
         if !page.isLookUp, let version = page.row.version { token = max(token, version) }
         guard !page.isOutrun else {
-            machine.passedOver()
+            machine.needsRow = true
             return Consequence()
         }
         if page.isLookUp { machine.needsRow = false }

@@ -1,0 +1,152 @@
+internal import SyncContract
+internal import SyncMachines
+
+/// Records the answers of a push, several in one transaction: until it is recorded, an answer is as one that takes long.
+///
+/// An answer from which nothing follows waits for others: for sixteen, for 50 ms, or for one from which something follows.
+/// What is sent next does not wait for it. Cancelling the push does not reach this: what the server did is recorded.
+actor AnswerRecording {
+    private static let most = 16
+    private static let longestWait = Duration.milliseconds(50)
+
+    private struct Entry: Sendable {
+        var recorder: AnswerRecorder
+        var answer: PushAnswer
+        /// Who waits for what follows.
+        var continuation: CheckedContinuation<AnswerRecorder.Result, any Error>?
+    }
+
+    private let store: any SyncContextDataSource
+    private let schema: StoreSchema
+    private let answers: AnswerLog
+    private let marks: UploadMarks
+    private let decisions: PushDecisions
+    private let progress: PushProgress
+    private let clock: any Clock<Duration>
+
+    private var waiting: [Entry] = []
+    /// Whether what waits is to be recorded without waiting for more.
+    private var isUrgent = false
+    private var isRecording = false
+    private var timer: Task<Void, Never>?
+    private var flushing: [CheckedContinuation<Void, Never>] = []
+
+    /// How many operations the server took.
+    private(set) var takenCount = 0
+
+    init(
+        store: any SyncContextDataSource,
+        answers: AnswerLog,
+        marks: UploadMarks,
+        decisions: PushDecisions,
+        progress: PushProgress,
+        clock: any Clock<Duration>
+    ) {
+        self.store = store
+        schema = store.schema
+        self.answers = answers
+        self.marks = marks
+        self.decisions = decisions
+        self.progress = progress
+        self.clock = clock
+    }
+
+    /// Records an answer from which nothing follows, some time. A failure of the store ends the push.
+    func add(_ answer: PushAnswer, _ recorder: AnswerRecorder) {
+        waiting.append(Entry(recorder: recorder, answer: answer))
+        if waiting.count >= Self.most { begin() } else { startTimer() }
+    }
+
+    /// Records an answer now, with all that wait.
+    ///
+    /// - Returns: What follows from it.
+    func record(_ answer: PushAnswer, _ recorder: AnswerRecorder) async throws -> AnswerRecorder.Result {
+        try await withCheckedThrowingContinuation { continuation in
+            waiting.append(Entry(recorder: recorder, answer: answer, continuation: continuation))
+            begin()
+        }
+    }
+
+    /// Records all that wait.
+    func flush() async {
+        guard isRecording || !waiting.isEmpty else { return }
+        await withCheckedContinuation { continuation in
+            flushing.append(continuation)
+            begin()
+        }
+    }
+
+    private func begin() {
+        isUrgent = true
+        timer?.cancel()
+        timer = nil
+        guard !isRecording else { return }
+        isRecording = true
+        Task(executorPreference: UncancelledWork.executor) { await self.recordAll() }
+    }
+
+    private func startTimer() {
+        guard timer == nil, !isRecording else { return }
+        timer = Task(executorPreference: UncancelledWork.executor) { [clock] in
+            do {
+                try await clock.sleep(for: Self.longestWait)
+                await self.begin()
+            } catch {
+                // There were enough before.
+            }
+        }
+    }
+
+    private func recordAll() async {
+        while isUrgent, !waiting.isEmpty {
+            let entries = waiting
+            (waiting, isUrgent) = ([], false)
+            await record(entries)
+        }
+        (isRecording, isUrgent) = (false, false)
+        for continuation in flushing { continuation.resume() }
+        flushing = []
+        if !waiting.isEmpty { startTimer() }
+    }
+
+    private func record(_ entries: [Entry]) async {
+        do {
+            let results = try await store.write { [answers, marks, schema] transaction in
+                try entries.map { entry in
+                    let result = try entry.recorder.record(entry.answer, &transaction, schema)
+                    try marks.remove(from: entry.recorder.number, &transaction)
+                    answers.answerRecorded(for: entry.recorder.itemID, in: entry.recorder.table)
+                    return result
+                }
+            }
+            for (entry, result) in zip(entries, results) { finish(entry, result) }
+        } catch  where entries.count > 1 {
+            // It is the fault of one of them, perhaps.
+            for entry in entries { await record([entry]) }
+        } catch {
+            for entry in entries { entry.continuation?.resume(throwing: error) ?? progress.end(with: error) }
+        }
+    }
+
+    private func finish(_ entry: Entry, _ result: AnswerRecorder.Result) {
+        let operation = entry.recorder.operation
+        marks.answered(operation.id)
+        if result.isAnswer { answers.outstanding.answered(operation.id, through: operation.editCounter) }
+        if result.isTaken {
+            takenCount += 1
+            decisions.context?.events.send(.operationTaken(operation))
+        }
+        entry.continuation?.resume(returning: result)
+    }
+}
+
+extension PushAnswer {
+    /// Whether nothing follows from the answer to a request but that it is recorded.
+    func isLast(to request: ItemRequest<Record>?) -> Bool {
+        guard case .taken = answer, candidates == nil else { return false }
+        return switch request {
+        case .insert, .update, .delete, .tombstone: true
+        case .fillTombstone, .lookUp, nil: false
+        }
+    }
+}

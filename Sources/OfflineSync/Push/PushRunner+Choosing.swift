@@ -1,0 +1,185 @@
+internal import SyncContract
+internal import SyncMachines
+
+// What is sent next: several operations are chosen and remembered as sent in one transaction.
+extension PushRunner {
+    /// What follows in the queue.
+    private enum Choice: Sendable {
+        case operations([InFlightOperation])
+        /// It waits for rows of others, which have no id yet.
+        case waiting(InFlightOperation)
+        /// Nothing may be sent beside what is under way, or nothing is left.
+        case nothing
+        /// Groups were written since the order was made.
+        case changed(GroupStorage.Groups)
+        /// The next operation of a group does not wait any more, or not to be sent.
+        case gone(Int64, isSettled: Bool)
+    }
+
+    /// The next operation, which is to leave now; nil when none may be sent beside what is under way, or none is left.
+    func next(
+        _ plan: inout PushPlan,
+        _ window: inout PushWindow,
+        _ waiting: inout WaitingOperations,
+        _ schema: StoreSchema
+    ) async throws -> InFlightOperation? {
+        while true {
+            try Task.checkCancellation()
+            while let first = window.first, let references = first.references {
+                guard plan.maySend(first.operation.id, references) else {
+                    if plan.isIdle { break }
+                    return nil
+                }
+                guard marked.leaves(first.operation.id) else { break }
+                window.removeFirst()
+                return first
+            }
+            // It was changed since, or what stands before it was not taken.
+            window.giveBack()
+            guard try await fill(&plan, &window, &waiting, schema) else { return nil }
+        }
+    }
+
+    /// Chooses what is sent next.
+    ///
+    /// - Returns: Whether there may be something.
+    private func fill(
+        _ plan: inout PushPlan,
+        _ window: inout PushWindow,
+        _ waiting: inout WaitingOperations,
+        _ schema: StoreSchema
+    ) async throws -> Bool {
+        // What was answered and still stands in the queue would be in the way of what comes after it.
+        await recording.flush()
+        let choice = try await choice(plan, window, schema)
+        var chosen: [InFlightOperation] = []
+        if case .operations(let operations) = choice { chosen = operations }
+        window.fill(with: chosen)
+        switch choice {
+        case .operations: return true
+        case .nothing: return false
+        case .waiting(let inFlight):
+            waiting.append(inFlight)
+            plan.start(inFlight)
+            plan.end(inFlight.operation.id, isSettled: false)
+        case .changed(let groups): plan.take(groups)
+        case .gone(let number, let isSettled): plan.skip(number, isSettled: isSettled)
+        }
+        return true
+    }
+
+    private func choice(_ plan: PushPlan, _ window: PushWindow, _ schema: StoreSchema) async throws -> Choice {
+        do {
+            return try await store.write { transaction in
+                marked.removeAll()
+                for inFlight in window.unsent { try takeBack(inFlight, &transaction, schema) }
+                guard try GroupStorage.highestNumber(&transaction) == plan.revision else {
+                    return .changed(try GroupStorage.groups(&transaction))
+                }
+                let choice = try choice(plan, window.size, &transaction, schema)
+                if case .operations(let operations) = choice { marked.add(operations) }
+                return choice
+            }
+        } catch {
+            marked.removeAll()
+            throw error
+        }
+    }
+
+    /// Chooses in the order that there will be when everything is taken. What turns out to be otherwise is chosen anew.
+    private func choice(
+        _ plan: PushPlan,
+        _ size: Int,
+        _ transaction: inout StoreTransaction,
+        _ schema: StoreSchema
+    ) throws -> Choice {
+        var expected = plan
+        var underWay = plan.numbersUnderWay[...]
+        var singles = SingleOperations(plan, batchSize: size)
+        var chosen: [InFlightOperation] = []
+        while chosen.count < size {
+            var next = try singles.first(before: expected.nextMember, expected, &transaction, schema)
+            if next == nil, let member = expected.nextMember {
+                next = try OperationQueue.operation(member, &transaction, schema)
+                guard next?.isToSend ?? false else {
+                    guard chosen.isEmpty else { break }
+                    return .gone(member, isSettled: try !GroupStorage.isMember(member, &transaction))
+                }
+            }
+            if let next, let table = schema.table(next.table) {
+                let references = try OperationReferences(next, table, schema, &transaction)
+                if expected.maySend(next.id, references) {
+                    var inFlight = try prepare(next, table, .notDone, &transaction)
+                    guard inFlight.awaited.isEmpty else {
+                        guard chosen.isEmpty else { break }
+                        let isUnderWay = inFlight.awaited.contains { plan.numbersUnderWay.contains($0) }
+                        return isUnderWay ? .nothing : .waiting(inFlight)
+                    }
+                    inFlight.references = references
+                    expected.start(inFlight)
+                    underWay.append(next.id)
+                    chosen.append(inFlight)
+                    if underWay.count < parallelOperations { continue }
+                }
+            }
+            guard let answered = underWay.popFirst() else { break }
+            expected.end(answered, isSettled: true)
+        }
+        return chosen.isEmpty ? .nothing : .operations(chosen)
+    }
+
+    /// Takes back that an operation counts as sent: it has not left.
+    func takeBack(
+        _ inFlight: InFlightOperation,
+        _ transaction: inout StoreTransaction,
+        _ schema: StoreSchema
+    ) throws {
+        guard var operation = try OperationQueue.operation(inFlight.operation.id, &transaction, schema) else { return }
+        if let request = inFlight.underWay { operation.change.didNotLeave(request) }
+        try OperationQueue.save(operation, inFlight.table, mark: .null, &transaction)
+    }
+}
+
+/// The operations of no group that follow, read several at a time.
+private struct SingleOperations {
+    private let batchSize: Int
+    private var records: ArraySlice<Record> = []
+    private var cursor: Int64
+    private var isAtEnd = false
+
+    init(_ plan: PushPlan, batchSize: Int) {
+        self.batchSize = batchSize
+        cursor = plan.cursor
+    }
+
+    /// The first one that may be sent and was not, before a member of a group when one is given.
+    mutating func first(
+        before member: Int64?,
+        _ plan: PushPlan,
+        _ transaction: inout StoreTransaction,
+        _ schema: StoreSchema
+    ) throws -> TableOperation? {
+        while true {
+            while let record = records.first, let number = record.id.int64Value {
+                if let member, number > member { return nil }
+                // One of a group, of which the server has that part, may have been changed since.
+                if number > plan.cursor, !plan.hasEnded(number), let table = record["table"]?.stringValue,
+                    plan.tables.contains(table)
+                {
+                    return try OperationCoding.operation(record, schema)
+                }
+                records.removeFirst()
+            }
+            guard !isAtEnd else { return nil }
+            let next = try OperationQueue.singles(
+                after: cursor,
+                through: plan.last,
+                limit: batchSize,
+                &transaction
+            )
+            isAtEnd = next.count < batchSize
+            cursor = next.last?.id.int64Value ?? cursor
+            records = next[...]
+        }
+    }
+}

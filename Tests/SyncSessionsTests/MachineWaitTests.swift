@@ -1,0 +1,51 @@
+import Testing
+
+@testable import SyncSessions
+
+@Suite("What ends a wait, in the machine of a session")
+struct MachineWaitTests {
+    private func machine() -> SessionMachine {
+        var machine = SessionMachine()
+        let pulls = [SessionMachine.Pull(table: "A"), SessionMachine.Pull(table: "B")]
+        _ = machine.handle(.started(pulls, SessionOptions()), at: .zero)
+        _ = machine.handle(.loaded(suspended: [], hasChanges: false, ages: [nil, nil]), at: .zero)
+        return machine
+    }
+
+    @Test("a pull that was under way at the call is made once more before a wait for downloads ends")
+    func pullUnderWay() {
+        var machine = machine()
+        #expect(machine.work?.pulls == [0, 1])
+        #expect(machine.handle(.wait(1, .download, needsUpload: false), at: .zero) == [])
+        for index in 0...1 { #expect(machine.handle(.pulled(index), at: .zero) == []) }
+        let next = SessionMachine.Work(pulls: [0, 1], list: 1)
+        #expect(machine.handle(.ended(nil, random: 0), at: .zero) == [.begin(next)])
+        #expect(machine.handle(.pulled(1), at: .zero) == [])
+        #expect(machine.handle(.pulled(0), at: .zero) == [.endWait(1, isDone: true)])
+    }
+
+    @Test("a wait for both ends with the later of the two")
+    func both() {
+        var machine = machine()
+        _ = machine.handle(.pulled(0), at: .zero)
+        _ = machine.handle(.pulled(1), at: .zero)
+        _ = machine.handle(.ended(nil, random: 0), at: .zero)
+        _ = machine.handle(.wait(1, .both, needsUpload: true), at: .zero)
+        #expect(machine.work?.pushes == true)
+        #expect(machine.handle(.pulled(0), at: .zero) == [])
+        #expect(machine.handle(.pulled(1), at: .zero) == [])
+        #expect(machine.handle(.uploaded(1), at: .zero) == [.endWait(1, isDone: true)])
+    }
+
+    @Test("another start has a wait for downloads bring what is kept from then on")
+    func otherList() {
+        var machine = machine()
+        _ = machine.handle(.wait(1, .download, needsUpload: false), at: .zero)
+        _ = machine.handle(.started([SessionMachine.Pull(table: "C")], SessionOptions()), at: .zero)
+        for index in 0...1 { #expect(machine.handle(.pulled(index), at: .zero) == [], "of the list from before") }
+        _ = machine.handle(.loaded(suspended: [], hasChanges: false, ages: [.zero]), at: .zero)
+        let next = SessionMachine.Work(pulls: [0], list: 2)
+        #expect(machine.handle(.ended(nil, random: 0), at: .zero) == [.begin(next)], "at once, however fresh it is")
+        #expect(machine.handle(.pulled(0), at: .zero) == [.endWait(1, isDone: true)])
+    }
+}
