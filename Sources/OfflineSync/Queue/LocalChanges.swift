@@ -134,6 +134,10 @@ struct LocalChanges: Sendable {
                 let (operation, row) = try CancelledInserts.take(itemID, in: table, &transaction)
             else { throw Self.noDeletionWaits }
             try transaction.upsert([row], into: table.name)
+            if !operation.memberships.isEmpty {
+                // A push that has just begun has to see that the group has this part again.
+                try GroupStorage.setHighestNumber(GroupStorage.highestNumber(&transaction) + 1, &transaction)
+            }
             return try OperationQueue.save(operation, table, &transaction)
         }
         var item = try queued(waiting, &transaction)
