@@ -133,6 +133,24 @@ struct GroupPushTests {
         #expect(server.texts == ["a": "bread", "b": "bread"])
     }
 
+    @Test("are in order again when a cancelled insert is taken back while something else is on its way")
+    func cancelledInsertTakenBackMeanwhile() async throws {
+        try await todos.insert(["text": "first"], id: "x")
+        try await todos.insert(["text": "second"], id: "y")
+        try await write("a", "b")
+        server.script = { [self] id in
+            switch id {
+            case "x":
+                try await todos.delete("a")
+                try await write("c", "d")
+            case "y": try await todos.undoDelete("a")
+            default: break
+            }
+        }
+        _ = try await context.push()
+        #expect(server.begun == ["x", "y", "a", "b"])
+    }
+
     @Test("that cross are one unit: one of them refused, the others wait")
     func crossing() async throws {
         try await write("a")
