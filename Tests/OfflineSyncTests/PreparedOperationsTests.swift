@@ -204,6 +204,22 @@ struct PreparedOperationsTests {
         #expect(try await context.push().pushed == 2)
     }
 
+    @Test("answers that came are recorded, also when the push was cancelled before", arguments: [1, 4])
+    func answeredAfterCancelling(_ parallel: Int) async throws {
+        try await insert(1...10)
+        let (store, server) = (store, server)
+        let push = Mutex<Task<PushReport, any Error>?>(nil)
+        server.script = { _ in push.withLock { $0?.cancel() } }
+        push.withLock { held in
+            held = Task { try await Self.context(store, server, parallel: parallel).push() }
+        }
+        let task = try #require(push.withLock { $0 })
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(!server.written.isEmpty)
+        #expect(try await context.operations().count == 10 - server.written.count)
+        #expect(try await attempted() == [])
+    }
+
     private func expectNothingIsShownAsUnderWay() async throws {
         let marks = try await store.read(Query(SystemTables.operations.name)).records.map { $0["push"] ?? .null }
         #expect(marks.allSatisfy { $0 == .null })
