@@ -174,7 +174,8 @@ struct GroupTests {
         try await context.write { tx in
             for id in ["c", "d"] { try tx.insert(["text": "milk"], id: id, into: todos) }
         }
-        #expect(try await context.operations().map(\.groups) == [[1], [1], [2], [2]])
+        let groups = try await context.operations().map(\.groups)
+        #expect(groups.prefix(2) == [[1], [1]] && groups[2] == groups[3] && groups[2] != [1])
     }
 
     @Test("read the state of one instant")

@@ -30,6 +30,6 @@ final class MarkedOperations: Sendable {
     /// - Returns: Whether it may be: it was not taken back.
     func leaves(_ number: Int64) -> Bool { operations.withLock { $0.removeValue(forKey: number) } != nil }
 
-    /// Takes note that nothing of it is sent.
+    /// Takes note that nothing of it is sent as it was prepared: it is chosen anew.
     func removeAll() { operations.withLock { $0 = [:] } }
 }

@@ -135,7 +135,8 @@ struct LocalChanges: Sendable {
             else { throw Self.noDeletionWaits }
             try transaction.upsert([row], into: table.name)
             if !operation.memberships.isEmpty {
-                // A push that has just begun has to see that the group has this part again.
+                // A push that has begun has to see that the group has this part again, before it sends what it has prepared.
+                marked.removeAll()
                 try GroupStorage.setHighestNumber(GroupStorage.highestNumber(&transaction) + 1, &transaction)
             }
             return try OperationQueue.save(operation, table, &transaction)
