@@ -22,13 +22,17 @@ extension ServerRules {
             .both,
             "Stamps tell milliseconds apart; they are not whole seconds with zeros after them.",
             in: "datasync-protocol 1.3, 7.1; node-server-protocol2, Dates",
-            "Creates 20 rows and looks for an updatedAt that is not a whole hundredth of a second."
+            "Creates rows and looks for an updatedAt that is not a whole hundredth of a second."
         ) { server in
             var rows: [ServerRow] = []
-            for _ in 0..<20 { rows.append(try await server.insert()) }
+            func hasMilliseconds() -> Bool { rows.contains { $0.stamp.milliseconds % 10 != 0 } }
+            for attempt in StampAttempts(20) {
+                rows.append(try await server.insert())
+                if attempt >= 20, hasMilliseconds() { break }
+            }
             server.trial.expect(
-                rows.contains { $0.stamp.milliseconds % 10 != 0 },
-                "20 inserts, one after the other",
+                hasMilliseconds(),
+                "\(rows.count) inserts, one after the other",
                 expected: "an updatedAt that is not a whole hundredth of a second",
                 got: brief(rows.map(\.updatedAt))
             )

@@ -220,13 +220,16 @@ extension ServerTrial {
     /// Makes rows whose `updatedAt` are all different, earliest first.
     func stampedRows(_ count: Int) async throws -> [ServerRow] {
         var rows: [ServerRow] = []
-        for _ in 0..<(20 * count) where rows.count < count {
+        var made = 0
+        for attempt in StampAttempts(20 * count) {
+            made = attempt
             let row = try await insert()
             if rows.last.map({ row.stamp > $0.stamp }) ?? true { rows.append(row) }
+            if rows.count == count { break }
         }
         guard rows.count == count else {
             trial.report(
-                "\(20 * count) inserts, one after the other",
+                "\(made) inserts, one after the other",
                 expected: "at least \(count) different updatedAt, rising",
                 got: "\(rows.map(\.updatedAt))"
             )

@@ -196,14 +196,17 @@ extension ServerTrial {
     func expectStampRises(_ write: @Sendable (ServerRow) async throws -> ServerResponse) async throws {
         let first = try await insert()
         var row = first
-        for _ in 0..<40 where row.updatedAt == first.updatedAt {
+        var count = 0
+        for attempt in StampAttempts(40) {
+            count = attempt
             let response = try await write(row)
             try require(response, 200, 201)
             row = try self.row(of: response)
+            if row.updatedAt != first.updatedAt { break }
         }
         trial.expect(
             row.stamp > first.stamp,
-            "up to 40 writes of a row whose updatedAt is \(first.updatedAt)",
+            "\(count) writes of a row whose updatedAt is \(first.updatedAt)",
             expected: "a later updatedAt",
             got: row.updatedAt
         )
