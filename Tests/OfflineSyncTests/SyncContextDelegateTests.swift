@@ -115,6 +115,26 @@ struct SyncContextDelegateTests {
         }
     }
 
+    @Test("is asked about an operation five times in a push; then it stays stored, and that is told as an event")
+    func neverTaken() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let context = world.laptop.context
+            try await world.laptop.table.insert(["text": "bread"], id: "b")
+            world.emulator.inject(.respond(EmulatorResponse(400), times: 100) { $0.method == "POST" })
+            let delegate = TestDelegate(resolution: .keepMine)
+            context.delegate = delegate
+            var events = context.events.makeAsyncIterator()
+            #expect(try await context.push().failures.map(\.itemID) == ["b"])
+            #expect(delegate.told.withLock { $0 }.filter { $0 == "resolve b" }.count == 5)
+            var notTaken: [String] = []
+            while let event = await events.next() {
+                if case .operationNotTaken(let error) = event { notTaken.append(error.itemID) }
+                if case .pushEnded = event { break }
+            }
+            #expect(notTaken == ["b"])
+        }
+    }
+
     @Test("what would wait for itself in it is refused; what changes rows is not")
     func reentrance() async throws {
         try await SyncWorld.with(.datasync) { world in

@@ -141,7 +141,7 @@ struct PushRunner {
             next?.repetitions = inFlight.repetitions + 1
             next?.settlements = inFlight.settlements
         case .conflict, .hiddenConflict, .parked:
-            guard inFlight.settlements < Self.mostSettlements, try await settle(inFlight, schema) else { break }
+            guard try await settle(inFlight, schema) else { break }
             next = try await again(inFlight, .notDone, schema)
             next?.settlements = inFlight.settlements + 1
         case .done, .again, .waits, .unknown, .ignored: break
@@ -168,14 +168,15 @@ struct PushRunner {
         }
     }
 
-    /// Asks what is to be done about something that the server did not take, and does it.
+    /// Asks what is to be done about something that the server did not take, and does it; not for ever.
     ///
     /// - Returns: Whether it was settled.
     private func settle(_ inFlight: InFlightOperation, _ schema: StoreSchema) async throws -> Bool {
         let number = inFlight.operation.id
         let stored = try await store.read { try OperationErrorCoding.error(ofOperation: number, &$0, schema) }
         guard let error = stored else { return false }
-        guard let decision = try await decisions.decision(about: error) else {
+        guard inFlight.settlements < Self.mostSettlements, let decision = try await decisions.decision(about: error)
+        else {
             decisions.context?.events.send(.operationNotTaken(error))
             return false
         }
