@@ -3,7 +3,7 @@ internal import SyncContract
 
 /// Errors as rows of `MS_TableOperationErrors` and back. The column `properties` holds the JSON of the original SDKs.
 enum OperationErrorCoding {
-    static func record(_ error: TableOperationError<Record>, _ table: TableDefinition) throws -> Record {
+    static func record(_ error: TableOperationError<Record>) throws -> Record {
         var properties = JSONWriter()
         properties.add("table", error.table)
         properties.add("itemId", error.itemID)

@@ -177,7 +177,7 @@ struct AnswerRecorder: Sendable {
     ) throws {
         try OperationQueue.removeErrors(of: operation, &transaction)
         try transaction.upsert(
-            [OperationErrorCoding.record(error, table)],
+            [OperationErrorCoding.record(error)],
             into: SystemTables.operationErrors.name
         )
     }
