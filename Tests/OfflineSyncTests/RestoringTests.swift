@@ -129,8 +129,8 @@ struct RestoringTests {
         }
     }
 
-    @Test("when only the first half was carried out, the rest follows without another decision")
-    func half() async throws {
+    /// A world in which the phone has deleted what the laptop has, and the laptop's restores are cut as long as one says.
+    private func deletedByPhone(_ body: (SyncWorld, SyncWorld.Device, Switch) async throws -> Void) async throws {
         let isCut = Switch()
         try await SyncWorld.with(
             .azureMobileApps,
@@ -142,7 +142,13 @@ struct RestoringTests {
             try await world.shareItem()
             try await world.phone.table.delete("a")
             _ = try await world.phone.context.push()
-            let laptop = world.laptop
+            try await body(world, world.laptop, isCut)
+        }
+    }
+
+    @Test("when only the first half was carried out, the rest follows without another decision")
+    func half() async throws {
+        try await deletedByPhone { world, laptop, isCut in
             try await laptop.table.update(Record(id: "a", ["text": "mine"]))
             _ = try await laptop.context.push()
             try await laptop.context.resolve(try await laptop.onlyError(), with: .keepMine)
@@ -158,18 +164,7 @@ struct RestoringTests {
 
     @Test("a change of a group that is half brought back still holds back what its group has changed later")
     func halfOfAGroup() async throws {
-        let isCut = Switch()
-        try await SyncWorld.with(
-            .azureMobileApps,
-            answeringLaptop: SyncWorld.StandIn { request, emulator in
-                if isCut.isOn, request.method == "POST" { throw Cut() }
-                return try await emulator.handle(request)
-            }
-        ) { world in
-            try await world.shareItem()
-            try await world.phone.table.delete("a")
-            _ = try await world.phone.context.push()
-            let laptop = world.laptop
+        try await deletedByPhone { world, laptop, isCut in
             let table = laptop.table
             try await laptop.context.write { tx in
                 try tx.update(Record(id: "a", ["text": "mine"]), in: table)

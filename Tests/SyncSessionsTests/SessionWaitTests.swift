@@ -78,8 +78,8 @@ struct SessionWaitTests {
         await device.session.close()
     }
 
-    @Test("a change that is stored as a conflict or refused ends the wait")
-    func notTaken() async throws {
+    /// Two devices with sessions, and an item that the second has changed without the first knowing.
+    private func devicesThatDisagree() async throws -> (SessionDevice, SessionDevice) {
         let (device, other) = (try SessionDevice(emulator), try SessionDevice(emulator))
         for device in [device, other] { device.session.start(keeping: [device.table]) }
         try await device.add("milk", id: "a")
@@ -87,6 +87,12 @@ struct SessionWaitTests {
         try await other.session.wait(for: .download)
         try await other.table.update(Record(id: "a", ["text": "bread"]))
         try await other.session.wait(for: .upload)
+        return (device, other)
+    }
+
+    @Test("a change that is stored as a conflict or refused ends the wait")
+    func notTaken() async throws {
+        let (device, other) = try await devicesThatDisagree()
         try await device.table.update(Record(id: "a", ["text": "oat milk"]))
         try await device.session.wait(for: .upload)
         #expect(try await device.context.status().conflicts == 1)
@@ -96,13 +102,7 @@ struct SessionWaitTests {
 
     @Test("what stands behind a conflict in its group does not hold up the wait for ever")
     func behindConflict() async throws {
-        let (device, other) = (try SessionDevice(emulator), try SessionDevice(emulator))
-        for device in [device, other] { device.session.start(keeping: [device.table]) }
-        try await device.add("milk", id: "a")
-        try await device.session.wait(for: .upload)
-        try await other.session.wait(for: .download)
-        try await other.table.update(Record(id: "a", ["text": "bread"]))
-        try await other.session.wait(for: .upload)
+        let (device, other) = try await devicesThatDisagree()
         let table = device.table
         try await device.context.write { transaction in
             try transaction.update(Record(id: "a", ["text": "oat milk"]), in: table)
@@ -120,13 +120,7 @@ struct SessionWaitTests {
 
     @Test("a resolved conflict is sent without being asked for")
     func resolved() async throws {
-        let (device, other) = (try SessionDevice(emulator), try SessionDevice(emulator))
-        for device in [device, other] { device.session.start(keeping: [device.table]) }
-        try await device.add("milk", id: "a")
-        try await device.session.wait(for: .upload)
-        try await other.session.wait(for: .download)
-        try await other.table.update(Record(id: "a", ["text": "bread"]))
-        try await other.session.wait(for: .upload)
+        let (device, other) = try await devicesThatDisagree()
         try await device.table.update(Record(id: "a", ["text": "oat milk"]))
         try await device.session.wait(for: .upload)
         let before = device.line.requests.count
