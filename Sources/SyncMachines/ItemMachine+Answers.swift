@@ -257,7 +257,8 @@ extension ItemMachine {
         // The tombstone that is to be brought back is still there.
         let isBase = waiting.restores && waiting.baseVersion == shown.version
         if isBase, sent.request == .lookUp { return (.again(.done), .none) }
-        let wasDeletedHere = waiting.sent.contains(where: \.deletes) || (memory.isDeleted && waiting.kind == .insert)
+        let wasDeletedHere =
+            waiting.mayHaveLeft(shown, comparison) || (memory.isDeleted && waiting.kind == .insert)
         if waiting.kind == .delete || (waiting.isUndo && (!wasDeletedHere || waiting.base == nil)) {
             let mayBeRestored = waiting.sent.contains { $0.kind == .restore && $0.version == shown.version }
             if mayBeRestored, shown.version != nil {

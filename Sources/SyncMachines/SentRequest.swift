@@ -37,6 +37,9 @@ package struct SentRequest<Row: MachineRow>: Hashable, Sendable {
         }
     }
 
+    /// Whether it deletes whatever the server has.
+    var isUnconditional: Bool { kind == .delete && version == nil }
+
     /// Whether it makes a row that is live.
     var writesRow: Bool { kind == .insert || kind == .update || kind == .restore }
 

@@ -19,7 +19,10 @@ struct MachineExploration {
         default:
             guard let bounds = Bounds(words: arguments) else {
                 print(
-                    "Bounds are words: edits=2 faults=1 discards=1 keeps=0 touches=1 new editor alone steps hidden limit=9."
+                    """
+                    Bounds are words: edits=2 faults=1 discards=1 keeps=0 touches=1 new editor steps hidden limit=9, \
+                    and alone removals=1.
+                    """
                 )
                 exit(2)
             }

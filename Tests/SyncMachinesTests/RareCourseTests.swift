@@ -97,4 +97,43 @@ struct RareCourseTests {
         #expect(item.change?.kind == .insert && item.change?.baseVersion == nil && item.row?.content == "a")
         #expect(item.change?.isBasedOnOlderRow == false)
     }
+
+    /// A deletion of unknown fate, and another content that was written since, of unknown fate as well.
+    private func writtenOverDeletion(_ content: String) throws -> TestItem {
+        var item = TestItem(TestRow(content: "a", version: 1))
+        try item.delete()
+        item.receive(.aborted(provesNothingWasDone: false), to: item.send())
+        try item.insert(content)
+        item.receive(.aborted(provesNothingWasDone: false), to: item.send())
+        return item
+    }
+
+    @Test("a tombstone with what was written after an own deletion was left by the deletion of somebody else")
+    func deletedAfterOwnWrite() throws {
+        var item = try writtenOverDeletion("b")
+        let tombstone = TestRow(content: "b", version: 3, isDeleted: true)
+        #expect(item.receive(.shown(tombstone), to: item.send()) == .conflict(tombstone))
+    }
+
+    @Test("a tombstone with what an own deletion has deleted is that deletion's", arguments: ["b", "a"])
+    func deletedBeforeOwnWrite(_ content: String) throws {
+        var item = try writtenOverDeletion(content)
+        let tombstone = TestRow(content: "a", version: 2, isDeleted: true)
+        #expect(item.receive(.shown(tombstone), to: item.send()) == .again(.done))
+        let restore = ItemRequest.update(TestRow(content: content, version: 2), version: 2, restoring: true)
+        #expect(item.send(.done)?.request == restore)
+    }
+
+    @Test("an insert that has made the row is not made again over the deletion of somebody else")
+    func deletedAfterOwnInsert() throws {
+        var item = TestItem()
+        try item.insert("a")
+        item.receive(.aborted(provesNothingWasDone: false), to: item.send())
+        try item.delete()
+        item.receive(.aborted(provesNothingWasDone: false), to: item.send())
+        try item.insert("b")
+        item.receive(.aborted(provesNothingWasDone: false), to: item.send())
+        let tombstone = TestRow(content: "b", version: 2, isDeleted: true)
+        #expect(item.receive(.shown(tombstone), to: item.send()) == .conflict(tombstone))
+    }
 }

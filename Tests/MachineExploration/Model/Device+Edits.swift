@@ -59,6 +59,11 @@ extension Device {
 
     mutating func takeServer() -> Consequence? {
         guard let waiting = machine.change, let seen = seenOnServer else { return nil }
+        if waiting.isUndo, seen == .refused {
+            // What takes a change back runs its course.
+            apply(machine.takeServer(seen))
+            return Consequence()
+        }
         var newest = waiting.shown
         if newest == nil, case .row(let shown) = seen { newest = shown }
         return giveUp(for: newest) { $0.takeServer(seen) }

@@ -9,16 +9,14 @@ extension Device {
         else { return nil }
         switch sent.request {
         case .insert(let row):
-            values |= 1 << row.content
+            values.insert(.row(row.content))
             // Whoever inserts where a deletion was seen goes over a tombstone knowingly.
-            if machine.memory.isDeleted { values |= 1 << ModelRow.deletion }
-        case .update(let row, _, let isRestoring):
-            values |= 1 << row.content
-            if isRestoring, machine.memory.isDeleted { values |= 1 << ModelRow.deletion }
-        case .delete, .tombstone: values |= 1 << ModelRow.deletion
+            if machine.memory.isDeleted { values.formUnion(.tombstones) }
+        case .update(let row, _, _): values.insert(.row(row.content))
+        case .delete: values.formUnion(machine.change?.base.map { .tombstone($0.content) } ?? .tombstones)
+        case .tombstone(let row, _): values.formUnion(row.map { .tombstone($0.content) } ?? .tombstones)
         case .fillTombstone(let row, _):
-            values |= 1 << row.content
-            if machine.memory.isDeleted { values |= 1 << ModelRow.deletion }
+            values.insert(.row(row.content))
             // Nobody else knows of it.
             known.insert(.touch)
         case .lookUp: break
@@ -56,7 +54,7 @@ extension Device {
         if let shown = answer.shownRow {
             noteRebase(from: base, onto: shown, waiting)
             // What says the same as an own write counts as one.
-            if !shown.isDeleted, message.values >> shown.value & 1 == 1,
+            if !shown.isDeleted, message.values.contains(.of(shown)),
                 !Edits(tip: shown.tip).isSubset(of: .all(of: side)),
                 machine.change == nil || machine.change?.baseVersion == shown.version
             {

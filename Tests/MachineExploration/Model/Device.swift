@@ -51,8 +51,8 @@ struct Device: Hashable {
     var tip: UInt8 = 0
     /// What that edit wrote.
     var written: ModelRow.Content = 0
-    /// The values that the change has sent, one bit each.
-    var values: UInt8 = 0
+    /// What the change may have left behind.
+    var values: Values = []
 
     init(side: Side, row: ModelRow?, restoresInSteps: Bool) {
         self.side = side
@@ -64,7 +64,7 @@ struct Device: Hashable {
     /// Brings what means the same into one form, so that states are recognised.
     mutating func normalise() {
         if machine.change == nil {
-            (pending, tip, written, values) = ([], 0, 0, 0)
+            (pending, tip, written, values) = ([], 0, 0, [])
             conflict = nil
         } else {
             if machine.change?.state != .conflicted { conflict = nil }

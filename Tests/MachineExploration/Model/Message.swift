@@ -3,7 +3,8 @@ import SyncMachines
 /// A request on its way, packed, with what its sender knew when it was stored.
 struct Message: Hashable {
     enum Kind: UInt8 {
-        case insert, update, restore, delete, newTombstone, tombstone, lookUp, fill
+        // Not every question is told from no message: nobody waits for a late one.
+        case lookUp, insert, update, restore, delete, newTombstone, tombstone, fill
     }
 
     private(set) var bits: UInt32
@@ -15,7 +16,7 @@ struct Message: Hashable {
         from device: Side,
         history: Edits,
         tip: UInt8,
-        values: UInt8
+        values: Values
     ) {
         let kind: Kind
         var content: UInt8 = 0
@@ -25,14 +26,14 @@ struct Message: Hashable {
         case .update(let row, let base, let isRestoring):
             (kind, content, version) = (isRestoring ? .restore : .update, row.content, base)
         case .delete(let base): (kind, version) = (.delete, base)
-        case .tombstone(_, let base): (kind, version) = (base == nil ? .newTombstone : .tombstone, base)
+        case .tombstone(let row, let base):
+            (kind, content, version) = (base == nil ? .newTombstone : .tombstone, row?.content ?? 0, base)
         case .fillTombstone(let row, let base): (kind, content, version) = (.fill, row.content, base)
         case .lookUp: kind = .lookUp
         }
         bits = UInt32(kind.rawValue) | UInt32(content) << 3 | UInt32(version ?? 0) << 5
-        bits |= UInt32(history.rawValue) << 9 | UInt32(tip) << 22 | UInt32(values) << 26 | UInt32(device.rawValue) << 30
-        // So that no message is 0.
-        bits |= 1 << 31
+        bits |= UInt32(history.rawValue) << 9 | UInt32(tip) << 22 | UInt32(values.rawValue) << 26
+        bits |= UInt32(device.rawValue) << 31
     }
 
     var kind: Kind { Kind(rawValue: UInt8(bits & 7)) ?? .lookUp }
@@ -40,9 +41,9 @@ struct Message: Hashable {
     var version: UInt8? { bits >> 5 & 15 == 0 ? nil : UInt8(bits >> 5 & 15) }
     var history: Edits { Edits(rawValue: UInt16(bits >> 9 & 0x1FFF)) }
     var tip: UInt8 { UInt8(bits >> 22 & 15) }
-    /// The values that the change has tried to write so far, one bit each.
-    var values: UInt8 { UInt8(bits >> 26 & 15) }
-    var device: Side { bits >> 30 & 1 == 0 ? .a : .b }
+    /// What the change may have left behind so far.
+    var values: Values { Values(rawValue: UInt8(bits >> 26 & 31)) }
+    var device: Side { bits >> 31 == 0 ? .a : .b }
 
     var writes: Bool { kind != .lookUp }
 }

@@ -101,3 +101,18 @@ enum Side: UInt8, CaseIterable {
     var other: Side { self == .a ? .b : .a }
     var name: String { self == .a ? "A" : "B" }
 }
+
+/// What a change may have left on the server so far: contents of a row, and those of tombstones.
+struct Values: OptionSet, Hashable {
+    let rawValue: UInt8
+
+    static func row(_ content: ModelRow.Content) -> Values { Values(rawValue: 1 << content) }
+
+    /// A tombstone keeps the content of the row. The two contents that edits write last count as one.
+    static func tombstone(_ content: ModelRow.Content) -> Values { Values(rawValue: content == 0 ? 1 << 3 : 1 << 4) }
+
+    static let tombstones: Values = [.tombstone(0), .tombstone(1)]
+
+    /// What has left this row or tombstone.
+    static func of(_ row: ModelRow) -> Values { row.isDeleted ? .tombstone(row.content) : .row(row.content) }
+}

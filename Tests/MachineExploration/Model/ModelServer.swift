@@ -57,13 +57,22 @@ struct ModelServer {
         row.history.insert(.touch)
     }
 
+    /// A third party deletes the row. It takes the place of the second device.
+    mutating func remove() {
+        let tip = Edits.perDevice + 1
+        row.version = nextVersion
+        row.isDeleted = true
+        row.history.insert(Edits(tip: tip))
+        row.tip = tip
+    }
+
     private var nextVersion: UInt8 { (row.version ?? 0) + 1 }
 
     private func matches(_ message: Message) -> Bool { message.version == nil || message.version == row.version }
 
     private mutating func write(_ message: Message, isDeleted: Bool) {
         row = ModelRow(
-            content: isDeleted ? row.content : message.content,
+            content: isDeleted && exists ? row.content : message.content,
             version: nextVersion,
             isDeleted: isDeleted,
             history: row.history.union(message.history),

@@ -12,6 +12,8 @@ struct Bounds: Sendable {
     var keeps = 1
     /// Changes by third parties of columns that the app does not declare.
     var touches = 0
+    /// Deletions by third parties, who take the place of the second device: only where that does nothing.
+    var removals = 0
     /// Whether items are held in editors on the first device.
     var hasEditor = false
     /// Whether the second device does nothing: then there is room for longer stories of one.
@@ -32,6 +34,7 @@ struct Bounds: Sendable {
         budget[.discards] = discards
         budget[.keeps] = keeps
         budget[.touches] = touches
+        budget[.removals] = isAlone ? removals : 0
         return budget
     }
 
@@ -42,6 +45,7 @@ struct Bounds: Sendable {
         var parts = [rowExists ? "the row exists" : "no row yet"]
         for (count, name) in [
             (edits, "edit"), (faults, "fault"), (discards, "discard"), (keeps, "decision"), (touches, "touch"),
+            (removals, "foreign deletion"),
         ] where count > 0 {
             parts.append("\(count) \(name)\(count == 1 ? "" : name == "touch" ? "es" : "s")")
         }

@@ -14,6 +14,7 @@ extension Bounds {
         Bounds(edits: 2, faults: 1, keeps: 0, showsTombstones: false),
         Bounds(edits: 3, faults: 1, keeps: 0, isAlone: true),
         Bounds(edits: 3, discards: 1, keeps: 0, isAlone: true, restoresInSteps: true),
+        Bounds(edits: 2, faults: 2, keeps: 0, removals: 1, isAlone: true),
     ]
 
     /// Tens of millions.
@@ -35,6 +36,9 @@ extension Bounds {
         Bounds(edits: 2, faults: 1, discards: 1, keeps: 0, restoresInSteps: true, limit: 6_000_000),
         Bounds(edits: 3, faults: 1, discards: 1, keeps: 0, isAlone: true),
         Bounds(edits: 3, faults: 1, discards: 1, keeps: 0, isAlone: true, restoresInSteps: true),
+        Bounds(edits: 2, faults: 2, discards: 1, removals: 1, isAlone: true, limit: 6_000_000),
+        Bounds(edits: 2, faults: 2, removals: 2, isAlone: true, restoresInSteps: true, limit: 6_000_000),
+        Bounds(rowExists: false, edits: 3, faults: 2, removals: 1, isAlone: true, limit: 6_000_000),
         Bounds(rowExists: false, edits: 4, faults: 2, discards: 1, keeps: 0, isAlone: true, limit: 6_000_000),
         Bounds(edits: 3, faults: 2, discards: 1, touches: 1, hasEditor: true, isAlone: true, limit: 6_000_000),
     ]
@@ -42,6 +46,7 @@ extension Bounds {
     /// What finds a rule that is missing: small enough to be done for each of them.
     static let rules: [Bounds] = [
         Bounds(edits: 3, faults: 1, discards: 1, keeps: 0, isAlone: true),
+        Bounds(edits: 2, faults: 2, keeps: 0, removals: 1, isAlone: true),
         Bounds(edits: 1, faults: 2, discards: 1, keeps: 0),
         Bounds(rowExists: false, edits: 1, faults: 2, discards: 1, keeps: 0),
         Bounds(edits: 2, faults: 1, discards: 1, keeps: 0, limit: 1_500_000),
@@ -65,6 +70,7 @@ extension Bounds {
             case ("discards", let number?): discards = number
             case ("keeps", let number?): keeps = number
             case ("touches", let number?): touches = number
+            case ("removals", let number?): removals = number
             case ("contents", let number?) where (2...3).contains(number): contents = UInt8(number)
             case ("limit", let number?): limit = number
             case ("new", nil): rowExists = false

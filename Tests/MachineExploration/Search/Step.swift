@@ -10,6 +10,8 @@ enum Step: Hashable {
     case lateArrives(Int)
     /// A third party changes an undeclared column.
     case touched
+    /// A third party deletes the row.
+    case removed
 }
 
 /// What can go wrong.

@@ -34,6 +34,8 @@ extension Explorer {
         case .lateArrives(let index):
             let message = Message(bits: index == 0 ? world.late.0 : world.late.1)
             return "late, \(message.device.name)'s \(describe(message)) arrives: \(describe(change: world, after))"
+        case .removed:
+            return "a third party deletes the row: \(describe(change: world, after))"
         case .touched:
             return "a third party changes a column that the app does not declare: \(describe(change: world, after))"
         }

@@ -12,7 +12,9 @@ extension Explorer {
             engine(side, facts, world, body)
             person(side, facts, world, body)
         }
-        if world.budget[.touches] > 0, world.server.version != nil, !world.server.isDeleted { body(.touched) }
+        guard world.server.version != nil, !world.server.isDeleted else { return }
+        if world.budget[.touches] > 0 { body(.touched) }
+        if world.budget[.removals] > 0 { body(.removed) }
     }
 
     private func network(_ side: Side, _ facts: DeviceTable.Facts, _ world: World, _ body: (Step) -> Void) {

@@ -29,6 +29,13 @@ extension Explorer {
             server.touch()
             next.server = server.row
             violation = Violation.none
+        case .removed:
+            next.budget[.removals] -= 1
+            var server = server(of: next)
+            guard server.row.version != ModelServer.lastVersion else { return nil }
+            server.remove()
+            next.server = server.row
+            violation = Violation.none
         }
         guard let violation else { return nil }
         return (next, violation == .none ? check(next) : violation)
@@ -76,7 +83,7 @@ extension Explorer {
         let seen = message.history.union(world.givenUp).union(world.satisfied).union(.touch)
         let isUnseen = !before.history.isSubset(of: seen)
         // What is the same as something that the sender wrote may be taken for it.
-        let isTakenForOwn = message.values >> before.value & 1 == 1
+        let isTakenForOwn = message.values.contains(.of(before))
         return (answer, isUnseen && !isTakenForOwn ? .overwritten : .none)
     }
 

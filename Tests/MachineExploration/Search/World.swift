@@ -56,7 +56,7 @@ struct World: Hashable {
 /// What may still happen, four bits each.
 struct Budget: Hashable {
     enum Kind: UInt8 {
-        case edits, faults, discards, keeps, touches
+        case edits, faults, discards, keeps, touches, removals
     }
 
     private(set) var bits: UInt32 = 0
