@@ -14,7 +14,7 @@ struct SimulationTests {
         let first = SeededGenerator.seed()
         // One seed alone is played with `SEALEDSYNC_SIMULATED_SEEDS=1`.
         let chosen = ProcessInfo.processInfo.environment["SEALEDSYNC_SIMULATED_SEEDS"].flatMap(Int.init)
-        let count = chosen ?? SeededGenerator.rounds(400, all: 3_000)
+        let count = chosen ?? SeededGenerator.rounds(1_000, all: 3_000)
         let outcomes = try await OnThreads.map((0..<count).map { first &+ UInt64($0) }) { seed in
             var outcome = try Self.simulation.run(seed: seed)
             // What a million moves were is of no interest when they end well.
