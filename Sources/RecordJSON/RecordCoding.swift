@@ -17,8 +17,8 @@ public struct RecordCoding: Sendable {
 
     /// A coding for the records of one table.
     public init(_ table: TableDefinition) {
-        types = Dictionary(table.allColumns.map { ($0.name, $0.type) }) { first, _ in first }
-            .merging(SystemProperties(rawValue: 15).columns.map { ($0.name, $0.type) }) { declared, _ in declared }
+        let columns = table.allColumns + SystemProperties(rawValue: 15).columns
+        types = Dictionary(columns.map { ($0.name, $0.type) }) { declared, _ in declared }
         idKind = table.idKind
         tableName = table.name
     }

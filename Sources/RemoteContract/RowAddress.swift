@@ -11,7 +11,7 @@ package enum RowAddress {
             "it is a path of its own"
         } else if id.contains("/") {
             "it contains a slash"
-        } else if id.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+        } else if id.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }) {
             "it contains a control character"
         } else {
             nil

@@ -75,6 +75,8 @@ package struct ItemMemory<Version: Hashable & Sendable>: Hashable, Sendable {
             return
         }
         if let base, !ownVersions.contains(base) { ownVersions = [base] }
+        // Nothing was left behind: the next write goes over this version, and begins with it.
+        guard !ownVersions.isEmpty else { return }
         if ownVersions.last != version { ownVersions.append(version) }
         if ownVersions.count > Self.longestChain { ownVersions.removeFirst() }
     }

@@ -110,4 +110,16 @@ struct LocalChangeTests {
         try item.update("d", seen: 2)
         #expect(item.change?.baseVersion == 2 && item.change?.isBasedOnOlderRow == true && item.row?.version == 2)
     }
+
+    @Test("nothing is remembered of an insert that was taken: the next own write begins with its version")
+    func insertLeavesNothingBehind() throws {
+        var item = TestItem()
+        try item.insert("a")
+        item.receive(.taken(TestRow(content: "a", version: 1)), to: item.send())
+        #expect(item.machine.memory.isEmpty)
+        try item.update("b")
+        item.receive(.taken(TestRow(content: "b", version: 2)), to: item.send())
+        try item.update("c", seen: 1)
+        #expect(item.change?.baseVersion == 2 && item.change?.isBasedOnOlderRow == false)
+    }
 }

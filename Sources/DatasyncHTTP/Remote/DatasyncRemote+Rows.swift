@@ -28,7 +28,9 @@ extension DatasyncRemote {
     func create(_ record: Record, in table: TableDefinition, by request: WireRequest) async throws -> Record {
         let id = try record.serverID(in: table)
         let response = try await exchange(request)
-        if response.mapping == .success, let row = RowReader(table: table).rowUnderAnotherID(than: id, in: response) {
+        guard response.mapping == .success else { return try await written(record, in: table, by: response) }
+        let (row, isUnderAnotherID) = try RowReader(table: table).insertedRow(id, in: response)
+        guard !isUnderAnotherID else {
             throw RemoteError(
                 .storedUnderAnotherID,
                 "\(endpoint.authority) stored the row of table '\(table.name)' under an id of its own, and would store"
@@ -39,7 +41,8 @@ extension DatasyncRemote {
                 exchange: response.exchange
             )
         }
-        return try await written(record, in: table, by: response)
+        learn(row.updatedAt, of: table, from: response)
+        return row
     }
 
     /// Writes a row; see ``RemoteContract/SyncRemote/update(_:in:version:restoring:)``.

@@ -18,19 +18,26 @@ struct RowReader: Sendable {
     /// - Throws: ``RemoteContract/RemoteError`` with code `invalidResponse` when it holds none, or another one.
     func row(_ id: String, in response: ServerResponse) throws(RemoteError) -> Record {
         let row = try newRow(in: response)
-        guard isSame(row.id, id) else {
-            throw response.invalid("is another row of table '\(table.name)' than asked for")
-        }
+        guard isSame(row.id, id) else { throw anotherRow(response) }
         return row
     }
 
     /// The row that an answer to a request for one row holds, whatever its id is.
     func newRow(in response: ServerResponse) throws(RemoteError) -> Record {
-        var row = try record(try onlyRow(in: response), in: response)
-        if row.version == nil, let version = EntityTag.version(response.fields[.eTag]) {
-            row["version"] = .string(version)
-        }
-        return row
+        versioned(try record(try onlyRow(in: response), in: response), by: response)
+    }
+
+    /// The row in the answer to an insert, and whether the server has stored it under an id of its own.
+    ///
+    /// - Throws: As ``row(_:in:)``; a row under another id is the server's when it has what only a server writes.
+    func insertedRow(
+        _ id: String,
+        in response: ServerResponse
+    ) throws(RemoteError) -> (row: Record, isUnderAnotherID: Bool) {
+        let shown = try record(try onlyRow(in: response), in: response)
+        if isSame(shown.id, id) { return (versioned(shown, by: response), false) }
+        guard shown.version != nil || shown.updatedAt != nil else { throw anotherRow(response) }
+        return (shown, true)
     }
 
     /// The server's row in the answer that tells of a conflict; nil when the answer has none.
@@ -42,17 +49,6 @@ struct RowReader: Sendable {
             return row.version != nil || row.updatedAt != nil ? row : nil
         } catch {
             // Whatever the body is instead, the row has to be asked for.
-            return nil
-        }
-    }
-
-    /// The row in the answer to an insert that the server stored under an id of its own; nil when it is none.
-    func rowUnderAnotherID(than id: String, in response: ServerResponse) -> Record? {
-        do throws(RemoteError) {
-            let row = try record(try onlyRow(in: response), in: response)
-            return !isSame(row.id, id) && (row.version != nil || row.updatedAt != nil) ? row : nil
-        } catch {
-            // What is no row is told by whoever reads it.
             return nil
         }
     }
@@ -110,6 +106,18 @@ struct RowReader: Sendable {
         } catch {
             throw response.invalid("does not fit table '\(table.name)': \(error.message)")
         }
+    }
+
+    /// A row with the version that the answer's header has, where it shows none itself.
+    private func versioned(_ shown: Record, by response: ServerResponse) -> Record {
+        guard shown.version == nil, let version = EntityTag.version(response.fields[.eTag]) else { return shown }
+        var row = shown
+        row["version"] = .string(version)
+        return row
+    }
+
+    private func anotherRow(_ response: ServerResponse) -> RemoteError {
+        response.invalid("is another row of table '\(table.name)' than asked for")
     }
 
     private func isSame(_ id: RecordID, _ other: String) -> Bool {

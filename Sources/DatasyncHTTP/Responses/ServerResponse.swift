@@ -30,7 +30,7 @@ struct ServerResponse: Sendable {
         // What says that there is no body says nothing about its kind.
         guard status != 204 else { return false }
         if looksLikeHTML { return true }
-        guard !body.isEmpty, let type = fields[.contentType]?.lowercased(), !type.contains("json") else { return false }
+        guard !body.isEmpty, fields[.contentType] != nil, !isOfType("json") else { return false }
         return !JSONReader.isValid(body)
     }
 
@@ -144,7 +144,11 @@ struct ServerResponse: Sendable {
     }
 
     private var looksLikeHTML: Bool {
-        fields[.contentType]?.lowercased().contains("html") ?? false
-            || body.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) } == UInt8(ascii: "<")
+        isOfType("html") || body.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) } == UInt8(ascii: "<")
+    }
+
+    /// Whether the type of the body has a word in it, compared as bytes: every answer is asked.
+    private func isOfType(_ word: String) -> Bool {
+        fields[.contentType]?.lowercased().utf8.contains(word.utf8) ?? false
     }
 }

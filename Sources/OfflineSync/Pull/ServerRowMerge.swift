@@ -175,9 +175,8 @@ extension ServerRowMerge {
     }
 
     /// Puts the server's row in the place of the local one.
-    mutating func replace(by serverRow: Record, _ transaction: inout StoreTransaction) throws {
+    mutating func replace(_ local: Record?, by serverRow: Record, _ transaction: inout StoreTransaction) throws {
         see(serverRow)
-        let local = try transaction.record(serverRow.id, in: table.name)
         if let change = replacement(of: local, by: serverRow) { try write(change, &transaction) }
         try remember(&transaction)
     }
@@ -189,8 +188,9 @@ extension ServerRowMerge {
     }
 
     /// Stores the columns that were shown for the first time.
-    func remember(_ transaction: inout StoreTransaction) throws {
+    mutating func remember(_ transaction: inout StoreTransaction) throws {
         guard hasNews else { return }
         try ConfigurationTable.setShownColumns(shownColumns, of: table.name, &transaction)
+        hasNews = false
     }
 }

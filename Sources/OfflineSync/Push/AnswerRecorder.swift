@@ -12,6 +12,8 @@ struct AnswerRecorder: Sendable {
         var outcome: ItemOutcome<Record>
         /// Whether the server has the change, and the app is told so.
         var isTaken = false
+        /// Whether nothing of the change is left in the queue.
+        var hasEnded = false
 
         /// Whether the server has done what was sent.
         var isAnswer: Bool { if case .done = outcome { true } else { isTaken } }
@@ -24,15 +26,17 @@ struct AnswerRecorder: Sendable {
     var table: TableDefinition { inFlight.table }
     private var sent: TableOperation { inFlight.operation }
 
+    /// Records an answer, by what puts rows in the place of local ones in this transaction, for each table.
     func record(
         _ answer: PushAnswer,
+        by merges: inout [String: ServerRowMerge],
         _ transaction: inout StoreTransaction,
         _ schema: StoreSchema
     ) throws -> Result {
         let answer = try localAnswer(answer, &transaction, schema)
         // One that has ended was given up when nothing could arrive any more, or its table was purged.
         guard let current = try OperationQueue.operation(sent.id, &transaction, schema) else {
-            return Result(outcome: .ignored)
+            return Result(outcome: .ignored, hasEnded: true)
         }
         var item = try QueuedItem(current, table, storesUndeclaredColumns: storesUndeclaredColumns, &transaction)
         guard let underWay = inFlight.underWay else {
@@ -44,12 +48,17 @@ struct AnswerRecorder: Sendable {
             try item.save(.none, &transaction)
             return Result(outcome: .parked)
         }
+        let merge =
+            try merges[table.name]
+            ?? ServerRowMerge(table, storesUndeclaredColumns: storesUndeclaredColumns, &transaction)
+        merges[table.name] = merge
         let comparison = TableRowComparison(
             table: table,
-            shownColumns: try ConfigurationTable.shownColumns(of: table.name, &transaction),
+            shownColumns: merge.shownColumns,
             mayBeOwn: !underWay.sentBefore.isEmpty
         )
-        let row = try transaction.record(.string(current.itemID), in: table.name).map(table.withoutLocalColumns)
+        let local = try transaction.record(.string(current.itemID), in: table.name)
+        let row = local.map(table.withoutLocalColumns)
         var (outcome, effect) = item.machine.receive(answer.answer, to: underWay, row, comparison)
         if outcome == .unknown {
             item.failed(status: answer.error?.status, answer.error?.message ?? "")
@@ -62,8 +71,12 @@ struct AnswerRecorder: Sendable {
         }
         if isWritten(answer) { item.taken(through: sent.editCounter) }
         try storeError(outcome, answer, current, item, &transaction)
-        try item.save(effect, &transaction)
-        return Result(outcome: outcome, isTaken: isTaken(answer, outcome, current))
+        try item.save(effect, over: local, by: &merges[table.name], &transaction)
+        return Result(
+            outcome: outcome,
+            isTaken: isTaken(answer, outcome, current),
+            hasEnded: item.machine.change == nil
+        )
     }
 
     /// The answer in local ids. The id that the server has chosen for a row is remembered, whatever became of the change.

@@ -40,8 +40,20 @@ struct QueuedItem {
 
     /// Writes what the machine has decided: row, operation, memory and what is to be asked for.
     mutating func save(_ effect: RowEffect<Record>, _ transaction: inout StoreTransaction) throws {
+        var merge: ServerRowMerge?
+        try save(effect, over: nil, by: &merge, &transaction)
+    }
+
+    /// The same over a local row that was read in this transaction; nil when it was not read, or when there is none. What
+    /// puts rows in the place of local ones is shared by all items of a table in it, and made when it is wanted.
+    mutating func save(
+        _ effect: RowEffect<Record>,
+        over local: Record?,
+        by merge: inout ServerRowMerge?,
+        _ transaction: inout StoreTransaction
+    ) throws {
         let before = operation
-        try apply(effect, before, &transaction)
+        try apply(effect, before, over: local, by: &merge, &transaction)
         if machine.memory != memoryBefore {
             try ItemMemoryStorage.set(machine.memory, of: operation.itemID, in: table, &transaction)
         }
@@ -70,6 +82,8 @@ struct QueuedItem {
     private func apply(
         _ effect: RowEffect<Record>,
         _ before: TableOperation,
+        over known: Record?,
+        by shared: inout ServerRowMerge?,
         _ transaction: inout StoreTransaction
     ) throws {
         let id = RecordID.string(operation.itemID)
@@ -80,9 +94,11 @@ struct QueuedItem {
         case .version(let version):
             try transaction.upsert([Record(id: id, ["version": .string(version)])], into: table.name)
         case .server(var row):
+            var local = try known ?? transaction.record(id, in: table.name)
             // What is not the server's outlives a deletion.
-            if let deleted = before.deletedItem, try transaction.record(id, in: table.name) == nil {
+            if local == nil, let deleted = before.deletedItem {
                 try transaction.upsert([deleted], into: table.name)
+                local = try transaction.record(id, in: table.name)
             }
             if row == baseBefore {
                 // It is the local row of then: what it does not have was null.
@@ -90,19 +106,27 @@ struct QueuedItem {
                     row[column.name] = .null
                 }
             }
-            var merge = try merge(&transaction)
-            try merge.replace(by: row, &transaction)
+            var merge = try takeMerge(&shared, &transaction)
+            try merge.replace(local, by: row, &transaction)
+            shared = merge
         case .adopt(let row):
-            var merge = try merge(&transaction)
+            var merge = try takeMerge(&shared, &transaction)
             merge.see(row)
-            if let local = try transaction.record(id, in: table.name) {
+            if let local = try known ?? transaction.record(id, in: table.name) {
                 try merge.write(merge.beyondDeclaredColumns(of: row, over: local), &transaction)
             }
             try merge.remember(&transaction)
+            shared = merge
         }
     }
 
-    private func merge(_ transaction: inout StoreTransaction) throws -> ServerRowMerge {
-        try ServerRowMerge(table, storesUndeclaredColumns: storesUndeclaredColumns, &transaction)
+    /// Takes out what others share, or makes it.
+    private func takeMerge(
+        _ shared: inout ServerRowMerge?,
+        _ transaction: inout StoreTransaction
+    ) throws -> ServerRowMerge {
+        defer { shared = nil }
+        return try shared
+            ?? ServerRowMerge(table, storesUndeclaredColumns: storesUndeclaredColumns, &transaction)
     }
 }
