@@ -95,10 +95,11 @@ extension ItemMachine {
         guard var waiting = change, waiting.kind == .delete, !waiting.isUndo else { return nil }
         let row = waiting.deletedRow
         guard !waiting.sent.contains(where: \.deletes) else {
-            // It may have been carried out: the item is made anew.
+            // It may have been carried out: the item is made anew. Where there was none, the server's comes back.
+            guard let row else { return discard() }
             waiting.writeAgain()
             change = waiting
-            return row.map { .local($0) } ?? RowEffect.none
+            return .local(row)
         }
         if let kind = waiting.replacedKind {
             waiting.kind = kind

@@ -99,8 +99,6 @@ package struct QueuedChange<Row: MachineRow>: Hashable, Sendable {
     /// Remembers what is about to be sent.
     mutating func willSend(_ request: SentRequest<Row>) {
         wasSent = true
-        // The server is known to have moved on from that version: it will say so.
-        if request.version != nil, let shown, request.isDead(given: shown) { return }
         guard !sent.contains(request) else { return }
         // More attempts in a row with other content each, all without an answer, are not to be expected; the first one may
         // have made the row.
@@ -117,17 +115,13 @@ package struct QueuedChange<Row: MachineRow>: Hashable, Sendable {
 
     private static var mostSent: Int { 32 }
 
-    /// Whether one of the own deletions may have left a tombstone.
-    ///
-    /// When it shows what another request of this device has written, that one was carried out, and a deletion that wanted
-    /// the same version, or no row, was not: somebody else has deleted the row since. What the deletion itself would have
-    /// left proves nothing.
+    /// Whether one of the own deletions may have left a tombstone: a deletion leaves the content of the version that it
+    /// wants. With another one, written here or elsewhere, it is somebody else who has deleted the row since.
     func mayHaveLeft(_ tombstone: Row, _ comparison: some RowComparison<Row>) -> Bool {
-        func wrote(_ content: Row?) -> Bool { content.map { comparison.wrote($0, tombstone) } ?? false }
-        return sent.contains { deletion in
-            guard deletion.deletes else { return false }
-            if deletion.isUnconditional || wrote(deletion.content ?? base) { return true }
-            return !sent.contains { $0.writesRow && $0.version == deletion.version && wrote($0.content) }
+        sent.contains { entry in
+            guard entry.deletes else { return false }
+            guard !entry.isUnconditional, let deleted = entry.content ?? base else { return true }
+            return comparison.mayBeLeft(of: deleted, tombstone)
         }
     }
 }

@@ -111,6 +111,30 @@ struct ParallelPushTests {
         #expect(server.written == ["c", "a", "a", "b"])
     }
 
+    @Test("hold back what a group puts behind one that is on its way when one between them is discarded")
+    func discardedMeanwhile() async throws {
+        try await insert(1...1)
+        try await context.write { tx in
+            for id in ["a", "b", "c"] { try tx.insert(["text": "milk"], id: id, into: todos) }
+        }
+        // Two are chosen; the first one is recorded; then the next are looked for.
+        let (discarding, choosing) = (Gate(opensAfter: 1), Gate(opensAfter: 3))
+        let watched = FaultyStore(store) { call in
+            if call.writes { choosing.open() }
+            return nil
+        }
+        server.script = { [context, todos] id in
+            guard id == "a" else { return await discarding.wait() }
+            try await todos.revert("b")
+            #expect(try await context.operations().map(\.itemID) == ["1", "a", "c"])
+            discarding.open()
+            await choosing.wait()
+            throw RemoteError(.refused, "no", status: 400)
+        }
+        _ = try await SyncContext(store: watched, remote: server, options: SyncOptions(parallelOperations: 2)).push()
+        #expect(server.begun == ["1", "a"])
+    }
+
     @Test("are cancelled with the push, and nothing is lost")
     func cancelling() async throws {
         try await insert(1...30)

@@ -124,6 +124,42 @@ struct RareCourseTests {
         #expect(item.send(.done)?.request == restore)
     }
 
+    @Test("a tombstone with a content that nobody here has seen was left by the deletion of somebody else")
+    func deletedAfterForeignWrite() throws {
+        var item = TestItem(TestRow(content: "a", version: 1))
+        try item.delete()
+        item.receive(.aborted(provesNothingWasDone: false), to: item.send())
+        item.discard()
+        let tombstone = TestRow(content: "theirs", version: 3, isDeleted: true)
+        #expect(item.receive(.shown(tombstone), to: item.send()) == .done)
+        #expect(item.row == nil && item.change == nil)
+    }
+
+    @Test("a deletion of what was not here, which may have arrived, is taken back to what the server has shown")
+    func undoForeignDeletion() throws {
+        var item = TestItem()
+        try item.delete()
+        item.receive(.shown(theirs), to: item.send())
+        item.receive(.aborted(provesNothingWasDone: false), to: item.send(.done))
+        item.undoDelete()
+        #expect(item.row == theirs && item.change?.isUndo == true)
+    }
+
+    @Test("a deletion that took a change back, was kept and may have arrived has no row to bring back")
+    func undoKeptUndo() throws {
+        var item = TestItem()
+        try item.insert("a")
+        let insert = item.send()
+        item.discard()
+        item.receive(.taken(TestRow(content: "a", version: 1)), to: insert)
+        item.receive(.hidden, to: item.send())
+        #expect(item.change?.state == .conflicted)
+        item.apply(item.machine.keepMine(.hidden))
+        item.undoDelete()
+        #expect(item.row == nil && item.change?.isUndo == true)
+        #expect(item.send()?.request == .lookUp)
+    }
+
     @Test("an insert that has made the row is not made again over the deletion of somebody else")
     func deletedAfterOwnInsert() throws {
         var item = TestItem()

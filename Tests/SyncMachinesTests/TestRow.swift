@@ -16,6 +16,7 @@ struct TestComparison: RowComparison {
     func wrote(_ sent: TestRow, _ shown: TestRow) -> Bool { sent.content == shown.content }
     func agrees(_ local: TestRow, _ shown: TestRow) -> Bool { local.content == shown.content }
     func isUnchanged(_ base: TestRow, _ shown: TestRow) -> Bool { base.content == shown.content }
+    func mayBeLeft(of deleted: TestRow, _ tombstone: TestRow) -> Bool { deleted.content == tombstone.content }
     func isHalfRestored(_ tombstone: TestRow, _ shown: TestRow) -> Bool { false }
 }
 

@@ -97,12 +97,14 @@ extension PushRunner {
         var underWay = plan.numbersUnderWay[...]
         var singles = SingleOperations(plan, batchSize: size)
         var chosen: [InFlightOperation] = []
+        // Whether what is under way counts as taken. Then nothing is said of what comes after it but what it would send.
+        var isAssuming = false
         while chosen.count < size {
             var next = try singles.first(before: expected.nextMember, expected, &transaction, schema)
             if next == nil, let member = expected.nextMember {
                 next = try OperationQueue.operation(member, &transaction, schema)
                 guard next?.isToSend ?? false else {
-                    guard chosen.isEmpty else { break }
+                    guard chosen.isEmpty, !isAssuming else { break }
                     return .gone(member, isSettled: try !GroupStorage.isMember(member, &transaction))
                 }
             }
@@ -111,7 +113,7 @@ extension PushRunner {
                 if expected.maySend(next.id, references) {
                     var inFlight = try prepare(next, table, .notDone, &transaction)
                     guard inFlight.awaited.isEmpty else {
-                        guard chosen.isEmpty else { break }
+                        guard chosen.isEmpty, !isAssuming else { break }
                         let isUnderWay = inFlight.awaited.contains { plan.numbersUnderWay.contains($0) }
                         return isUnderWay ? .nothing : .waiting(inFlight)
                     }
@@ -124,6 +126,7 @@ extension PushRunner {
             }
             guard let answered = underWay.popFirst() else { break }
             expected.end(answered, isSettled: true)
+            isAssuming = true
         }
         return chosen.isEmpty ? .nothing : .operations(chosen)
     }

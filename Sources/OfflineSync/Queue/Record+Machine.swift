@@ -28,6 +28,17 @@ struct TableRowComparison: RowComparison {
         table.hasSameContent(base, shown, defaultsCountAsNull: false, shownColumns: shownColumns)
     }
 
+    func mayBeLeft(of deleted: Record, _ tombstone: Record) -> Bool {
+        var shown = tombstone
+        for column in table.columns where shown[column.name]?.isNull ?? false { shown[column.name] = nil }
+        return table.hasSameContent(
+            deleted,
+            shown,
+            defaultsCountAsNull: true,
+            shownColumns: Set(table.columns.map(\.name).filter { shown[$0] != nil })
+        )
+    }
+
     // Where restoring takes two requests, the tombstone gets its content first: a live row with the old one is of others.
     func isHalfRestored(_ tombstone: Record, _ shown: Record) -> Bool { false }
 }

@@ -79,11 +79,6 @@ extension Device {
         _ message: Message,
         _ shown: ModelRow?
     ) -> Consequence {
-        guard !isOutlived else {
-            (slot, isOutlived) = (.free, false)
-            page?.isOutrun = true
-            return Consequence()
-        }
         let before = machine.change
         let (outcome, effect) = machine.receive(answer, to: sent, row?.sendable, ModelComparison())
         slot = .free
@@ -121,7 +116,7 @@ extension Device {
 
     /// Dies: what was in memory is gone.
     mutating func die() -> Consequence? {
-        (slot, isOutlived) = (.free, false)
+        slot = .free
         page = nil
         lookUp = .notDone
         return Consequence()

@@ -67,6 +67,7 @@ struct ModelComparison: RowComparison {
     func wrote(_ sent: ModelRow, _ shown: ModelRow) -> Bool { sent.content == shown.content }
     func agrees(_ local: ModelRow, _ shown: ModelRow) -> Bool { local.content == shown.content }
     func isUnchanged(_ base: ModelRow, _ shown: ModelRow) -> Bool { base.content == shown.content }
+    func mayBeLeft(of deleted: ModelRow, _ tombstone: ModelRow) -> Bool { deleted.content == tombstone.content }
     func isHalfRestored(_ tombstone: ModelRow, _ shown: ModelRow) -> Bool { false }
 }
 
