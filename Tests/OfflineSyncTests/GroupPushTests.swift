@@ -151,6 +151,22 @@ struct GroupPushTests {
         #expect(server.begun == ["x", "y", "a", "b"])
     }
 
+    @Test("wait for an item whose deletion is taken back while it is on its way")
+    func deletionTakenBack() async throws {
+        try await write("a")
+        _ = try await context.push()
+        try await write("a", "b", text: "bread")
+        try await todos.delete("a")
+        server.script = { [todos, server] id in
+            if id == "a", server.begun.count == 2 { try await todos.undoDelete("a") }
+        }
+        #expect(try await context.push().pushed == 1, "the deletion")
+        #expect(server.begun == ["a", "a"])
+        #expect(try await context.push().pushed == 2)
+        #expect(server.texts == ["a": "bread", "b": "bread"])
+        #expect(server.begun.last == "b")
+    }
+
     @Test("that cross are one unit: one of them refused, the others wait")
     func crossing() async throws {
         try await write("a")

@@ -21,6 +21,11 @@ extension Ledger {
         let written = Dictionary(grouping: tokens) { edits[$0]?.place.key }
         let members = rows.compactMap { key in written[key].map { ChangedGroup.Member(key: key, tokens: $0) } }
         if members.count > 1 { groups.append(ChangedGroup(device: device, members: members)) }
+        noteCircles(of: device, after)
+    }
+
+    /// Takes note of what is in no order any more.
+    func noteCircles(of device: Int, _ after: StoreSnapshot) {
         let circles = Self.circles(in: after)
         for index in groups.indices where groups[index].device == device { groups[index].unordered.formUnion(circles) }
     }

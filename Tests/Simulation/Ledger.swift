@@ -189,9 +189,14 @@ final class Ledger {
 
     /// A user gives up what waits for a row: the operation as it is stored, and the local row. What its base has, was taken.
     func giveUp(_ key: RowKey, _ operation: Record, _ given: Record?, by device: Int) {
+        let properties = operation["properties"]?.bytesValue.map { String(decoding: $0, as: UTF8.self) } ?? ""
+        // It is taken back already.
+        guard !properties.contains("\"undo\":true") else { return }
         let place = Place(device: device, key: key)
         let base = server.history[key]?.version(operation["baseVersion"]?.stringValue)
         let taken = Set(base?.content.tokens ?? [])
+        // What went over the base by a decision that is given up with the rest is taken back, too.
+        for token in taken { decisions[device, default: [:]][token, default: []].formUnion(tokens(given)) }
         let edited = (open[place] ?? []).subtracting(taken)
         for token in edited {
             edits[token]?.isGivenUp = true
@@ -216,6 +221,7 @@ final class Ledger {
             for earlier in deletion.replaces where tokens.contains(earlier) {
                 edits[earlier]?.isReplaced = false
                 edits[earlier]?.isCancelled = false
+                open[place, default: []].insert(earlier)
             }
             replaced = deletion.replaces.filter { !tokens.contains($0) }
         }
@@ -265,10 +271,13 @@ final class Ledger {
     private func mayReplaceDeletion(_ new: String, _ deletion: String, in key: RowKey, by device: Int) -> Bool {
         if mayReplace(new, deletion, by: device) { return true }
         let deletions = seenDeletions[Place(device: device, key: key)] ?? []
+        let deleted = server.history[key]?.history.last { $0.content.deletion == nil }?.content.tokens ?? []
+        // Where a row was removed without a trace it can be made anew, and deleted by others before its device hears of it:
+        // that tombstone looks like the one of the device's own deletion.
+        if !deletions.isEmpty, server.history[key]?.removals.isEmpty == false, deleted.contains(new) { return true }
         // A deletion of its own that was given up is taken back: nobody can tell which one has left the tombstone.
         if deletions.contains(where: { isGivenUp($0) && edits[$0]?.isCompensation == false }) { return true }
         // What was made anew after some deletion goes over a later one, unless that one has deleted it.
-        let deleted = server.history[key]?.history.last { $0.content.deletion == nil }?.content.tokens ?? []
         return deletions.contains { follows(new, $0, device) }
             && !deleted.contains { $0 == new || follows($0, new, device) }
     }

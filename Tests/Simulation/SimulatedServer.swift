@@ -47,8 +47,8 @@ final class SimulatedServer {
             return .record(write(content(record, over: nil, deletion: request.deletion), to: id))
         case .tombstone(let record, let version, _):
             let row = try existing(record.id.stringValue ?? "", table, version)
-            let content = content(record, over: row.current.content, deletion: request.deletion)
-            return .record(write(content, to: row.id))
+            let deletion = row.current.content.deletion ?? request.deletion
+            return .record(write(content(record, over: row.current.content, deletion: deletion), to: row.id))
         case .update(let record, let version, let restores):
             let row = try existing(record.id.stringValue ?? "", table, version)
             let current = row.current

@@ -35,6 +35,7 @@ extension Step {
                 let witness = ChangeWitness { _, after in
                     device.world.note("    \(device.name) takes back the deletion of \(key), and has \(after.story).")
                     device.world.ledger.takeBackDeletion(of: key, by: device.number, after.rows[key])
+                    device.world.ledger.noteCircles(of: device.number, after)
                 }
                 try await witness.seeing { try await device.table(row.table).undoDelete(row.id) }
             }

@@ -28,7 +28,8 @@ struct Step: Sendable {
     ) {
         self.init(name, weight) { world, random in
             let device = random.pick(world.devices)
-            guard device.running.count < 3 else { return }
+            // An address leads elsewhere for all that the app does.
+            guard device.running.count < 3, !device.life.isLostOnTheWay else { return }
             device.begin(name, prepare(device, &random))
         }
     }

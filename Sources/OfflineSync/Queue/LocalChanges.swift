@@ -134,17 +134,24 @@ struct LocalChanges: Sendable {
                 let (operation, row) = try CancelledInserts.take(itemID, in: table, &transaction)
             else { throw Self.noDeletionWaits }
             try transaction.upsert([row], into: table.name)
-            if !operation.memberships.isEmpty {
-                // A push that has begun has to see that the group has this part again, before it sends what it has prepared.
-                marked.removeAll()
-                try GroupStorage.setHighestNumber(GroupStorage.highestNumber(&transaction) + 1, &transaction)
-            }
+            if !operation.memberships.isEmpty { try reorderGroups(&transaction) }
             return try OperationQueue.save(operation, table, &transaction)
         }
         var item = try queued(waiting, &transaction)
         guard let effect = item.machine.undoDelete() else { throw Self.noDeletionWaits }
+        if !waiting.memberships.isEmpty, item.machine.change != nil {
+            // The deletion may be on its way: then what groups have changed is sent after it, and not with it.
+            item.sendGroupsAnew()
+            try reorderGroups(&transaction)
+        }
         try OperationQueue.removeErrors(of: waiting, &transaction)
         try item.save(effect, &transaction)
+    }
+
+    /// Lets a push that has begun see that a group has a part again, before it sends what it has prepared.
+    private func reorderGroups(_ transaction: inout StoreTransaction) throws {
+        marked.removeAll()
+        try GroupStorage.setHighestNumber(GroupStorage.highestNumber(&transaction) + 1, &transaction)
     }
 
     /// Gives up what waits for an item: the row is as the server last had it.

@@ -35,6 +35,12 @@ struct QueuedItem {
         operation.memberships.removeAll { $0.editCounter <= editCounter }
     }
 
+    /// Takes note that all that groups have changed is still to be sent, whatever the server has by now.
+    mutating func sendGroupsAnew() {
+        guard let change = machine.change else { return }
+        for index in operation.memberships.indices { operation.memberships[index].editCounter = change.editCounter }
+    }
+
     /// Whether the server has failed on the change as often as is tried.
     var hasFailedTooOften: Bool { operation.unknownOutcome?.isFinal ?? false }
 
