@@ -64,3 +64,18 @@ int twin_scan(twin *twin, int64_t *found) {
     *found = 0;
     return read_rows(twin->scan, found);
 }
+
+int twin_report(twin *twin, const char *sql, int64_t *found) {
+    sqlite3_stmt *statement = 0;
+    int code = sqlite3_prepare_v2(twin->database, sql, -1, &statement, 0);
+    *found = 0;
+    if (code != SQLITE_OK) return code;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        for (int column = 0; column < sqlite3_column_count(statement); column++) {
+            sink += sqlite3_column_bytes(statement, column);
+        }
+        (*found)++;
+    }
+    sqlite3_finalize(statement);
+    return code == SQLITE_DONE ? SQLITE_OK : code;
+}

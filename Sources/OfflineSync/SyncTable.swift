@@ -73,6 +73,15 @@ public struct SyncTable<Item: Identifiable & Sendable>: Sendable {
     /// How many rows satisfy a query's condition, whatever its limit and offset.
     public func count(_ query: Query) async throws -> Int { try await context.store.read { try $0.count(query) } }
 
+    /// What is computed over the rows of a query, for all of them or for each group: counts, sums (those of decimals are
+    /// exact), smallest and largest values. What they are is said at `Aggregate`.
+    public func aggregate(_ query: AggregateQuery) async throws -> [AggregateGroup] {
+        try await context.store.aggregate(query)
+    }
+
+    /// The same: now, and after each commit of the app or of a sync that changes it.
+    public func observe(_ query: AggregateQuery) -> StoreObservation<[AggregateGroup]> { context.store.observe(query) }
+
     /// The items with a local change that waits, by id; every other item is `SyncState.synced`.
     ///
     /// An id is given as the operation has it. For states beside rows, or rows in some states, ask in a query: with

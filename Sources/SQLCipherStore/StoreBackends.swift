@@ -77,6 +77,13 @@ class ReadBackend: StoreReadBackend {
         }
     }
 
+    func aggregate(_ query: AggregateQuery) throws -> [AggregateGroup] {
+        try reportingFailures {
+            let plan = try AggregatePlan(query, catalog.layout(of: query.rows.table))
+            return try plan.results(in: database())
+        }
+    }
+
     /// Turns SQLite's failures into errors of the contract; others pass as they are.
     func reportingFailures<Value>(_ body: () throws -> Value) throws -> Value {
         do {

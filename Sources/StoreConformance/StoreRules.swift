@@ -8,8 +8,8 @@ public typealias StoreRule = Rule<StoreSubject>
 public enum StoreRules {
     /// All rules, by chapter.
     public static let all: [StoreRule] =
-        values + reading + queries + matching + computing + searching + ordering + upserts + deletions + systemTables
-        + syncStates
+        values + reading + queries + matching + computing + searching + ordering + aggregates + upserts + deletions
+        + systemTables + syncStates
         + transactions
         + concurrency + changes + failures + schemas + durability + encryption
 
@@ -24,6 +24,7 @@ public enum StoreRules {
         Chapter("compute", "Queries: arithmetic, functions, bounds"),
         Chapter("search", "Queries: folded text and words"),
         Chapter("order", "Order, paging, selection, counts"),
+        Chapter("aggregate", "Counts, sums, smallest and largest values, groups"),
         Chapter("upsert", "Inserting and merging"),
         Chapter("delete", "Deleting"),
         Chapter("system", "System tables"),

@@ -131,7 +131,7 @@ extension BenchmarkCase {
     }
 
     /// Opens the filled database anew for every run, so that no page is in its cache.
-    private static func reading(
+    static func reading(
         _ name: String,
         _ goal: Double?,
         _ count: Int,

@@ -88,6 +88,8 @@ final class Twin {
 
     func scanStates() throws -> Int { try counting { unsafe twin_scan_states(pointer, &$0) } }
 
+    func report(_ sql: String) throws -> Int { try counting { unsafe twin_report(pointer, sql, &$0) } }
+
     func delete() throws -> Int { try counting { unsafe twin_delete(pointer, &$0) } }
 
     private func counting(_ body: (inout Int64) -> Int32) throws -> Int {

@@ -80,5 +80,8 @@ int twin_waiting(twin *twin, int64_t *found);
 /// Reads all items in the order of their ids, every column and the state of the operation; counts them.
 int twin_scan_states(twin *twin, int64_t *found);
 
+/// Runs a statement that was not prepared before, and reads every column of its rows; counts them.
+int twin_report(twin *twin, const char *sql, int64_t *found);
+
 /// Deletes the items that are not complete; counts them.
 int twin_delete(twin *twin, int64_t *deleted);

@@ -25,4 +25,7 @@ public struct SyncReader: ~Copyable, SyncReading {
 
     /// How many rows satisfy a query's condition, whatever its limit and offset.
     public mutating func count(_ query: Query) throws -> Int { try reader.count(query) }
+
+    /// What was computed over the rows of a query, for all of them or for each group.
+    public mutating func aggregate(_ query: AggregateQuery) throws -> [AggregateGroup] { try reader.aggregate(query) }
 }

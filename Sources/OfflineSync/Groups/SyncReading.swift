@@ -15,6 +15,10 @@ public protocol SyncReading: ~Copyable {
 
     /// How many rows satisfy a query's condition, whatever its limit and offset.
     mutating func count(_ query: Query) throws -> Int
+
+    /// What was computed over the rows of a query, for all of them or for each group: counts, sums, smallest and largest
+    /// values, as `Aggregate` says.
+    mutating func aggregate(_ query: AggregateQuery) throws -> [AggregateGroup]
 }
 
 extension SyncReading where Self: ~Copyable {

@@ -47,6 +47,11 @@ public struct SyncTransaction: ~Copyable, SyncReading {
     /// How many rows satisfy a query's condition, whatever its limit and offset.
     public mutating func count(_ query: Query) throws -> Int { try transaction.count(query) }
 
+    /// What was computed over the rows of a query, for all of them or for each group.
+    public mutating func aggregate(_ query: AggregateQuery) throws -> [AggregateGroup] {
+        try transaction.aggregate(query)
+    }
+
     // MARK: Changing
 
     /// Inserts an item. As ``SyncTable/insert(_:id:)``.

@@ -21,12 +21,17 @@ extension Database {
 
 /// Compiles queries to SQL with the meaning of `QueryEvaluator`. Values are always bound, names always quoted.
 enum QueryCompiler {
-    /// The rows of a query, in its order.
-    static func select(_ query: Query, _ layout: TableLayout, columns: String) throws(StoreError) -> CompiledQuery {
+    /// The rows of a query, in its order, or in any.
+    static func select(
+        _ query: Query,
+        _ layout: TableLayout,
+        columns: String,
+        isOrdered: Bool = true
+    ) throws(StoreError) -> CompiledQuery {
         let query = try query.validated(for: layout.definition, answersSyncStates: true)
         return compile(layout) { predicates in
             "SELECT \(columns) FROM \(layout.sqlName)" + predicates.whereClause(query.predicate)
-                + orderClause(query, layout) + limitClause(query, &predicates)
+                + (isOrdered ? orderClause(query, layout) : "") + limitClause(query, &predicates)
         }
     }
 

@@ -68,24 +68,30 @@ struct RowReader: Sendable {
 
     private func value(_ row: Statement, _ slot: Int, _ extra: ExtraValues?) throws -> FieldValue {
         let index = slot + 1
-        switch types[slot] {
-        case .bool: return .bool(row.int64(index) != 0)
-        case .int64: return .int64(row.int64(index))
-        case .double: return .double(row.double(index))
-        case .string: return .string(row.text(index))
-        case .json: return .json(JSONText(validated: row.text(index)))
-        case .bytes: return .bytes(row.bytes(index))
-        case .date:
-            let milliseconds = row.int64(index)
-            return .date(
-                extra?.date(names[slot], milliseconds: milliseconds) ?? Timestamp(milliseconds: milliseconds)
-            )
+        guard types[slot] == .date, let extra else { return try row.value(index, types[slot], names[slot], tableName) }
+        return .date(extra.date(names[slot], milliseconds: row.int64(index)))
+    }
+}
+
+extension Statement {
+    /// The value of a column that is not null, of the kind it was stored as; dates without their finer text.
+    ///
+    /// - Throws: ``StoreError/Code/damaged`` for a decimal that is none, naming the column and the table.
+    func value(_ index: Int, _ kind: ColumnType, _ name: String, _ table: String) throws(StoreError) -> FieldValue {
+        switch kind {
+        case .bool: return .bool(int64(index) != 0)
+        case .int64: return .int64(int64(index))
+        case .double: return .double(double(index))
+        case .string: return .string(text(index))
+        case .json: return .json(JSONText(validated: text(index)))
+        case .bytes: return .bytes(bytes(index))
+        case .date: return .date(Timestamp(milliseconds: int64(index)))
         case .decimal:
-            guard let decimal = DecimalText(row.text(index)) else {
+            guard let decimal = DecimalText(text(index)) else {
                 throw StoreError(
                     .damaged,
-                    "Column '\(names[slot])' of table '\(tableName)' holds a text that is not a number; restore the store"
-                        + " from a backup."
+                    "Column '\(name)' of table '\(table)' holds a text that is not a number; restore the store from a"
+                        + " backup."
                 )
             }
             return .decimal(decimal)

@@ -28,8 +28,12 @@ enum SQLFunctions {
     static let word = "sealed_word"
     /// The text of the state that an operation's columns `state` and `push` stand for.
     static let syncState = "sealed_sync_state"
+    /// The exact sum of whole numbers, doubles, or decimals as texts; null without a value.
+    static let sum = "sealed_sum"
     /// Compares decimal texts as numbers.
     static let decimalCollation = "sealed_decimal"
+    /// Compares decimal texts as numbers, and texts of one number by their bytes.
+    static let decimalTextCollation = "sealed_decimal_text"
 
     /// Makes the functions and collations known to a connection.
     static func register(on database: Database) throws(SQLiteFailure) {
@@ -43,7 +47,9 @@ enum SQLFunctions {
         unsafe try register(words, 1, wordsFunction, on: database)
         unsafe try register(word, 2, wordFunction, on: database)
         unsafe try register(syncState, 2, syncStateFunction, on: database)
+        unsafe try registerAggregate(sum, addToSum, finishSum, on: database)
         unsafe try registerCollation(decimalCollation, compareDecimals, on: database)
+        unsafe try registerCollation(decimalTextCollation, compareDecimalTexts, on: database)
         unsafe try registerCollation("NOCASE", compareIgnoringCase, on: database)
     }
 
@@ -70,6 +76,17 @@ enum SQLFunctions {
             nil,
             nil
         )
+        guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
+    }
+
+    private static func registerAggregate(
+        _ name: String,
+        _ step: Function,
+        _ finish: @convention(c) (OpaquePointer?) -> Void,
+        on database: Database
+    ) throws(SQLiteFailure) {
+        let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC
+        let code = unsafe sqlite3_create_function_v2(database.pointer, name, 1, flags, nil, nil, step, finish, nil)
         guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
     }
 
@@ -128,6 +145,27 @@ private func wordFunction(_ context: OpaquePointer?, _ count: Int32, _ values: A
 
 private func syncStateFunction(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
     unsafe FunctionCall(context, values, count: count).syncState()
+}
+
+private func addToSum(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
+    unsafe SumCall(context)?.add(values)
+}
+
+private func finishSum(_ context: OpaquePointer?) { unsafe SumCall.finish(context) }
+
+private func compareDecimalTexts(
+    _ context: UnsafeMutableRawPointer?,
+    _ leftCount: Int32,
+    _ left: UnsafeRawPointer?,
+    _ rightCount: Int32,
+    _ right: UnsafeRawPointer?
+) -> Int32 {
+    let sign = unsafe compareDecimals(context, leftCount, left, rightCount, right)
+    guard sign == 0 else { return sign }
+    let left = unsafe UnsafeRawBufferPointer(start: left, count: Int(leftCount))
+    let right = unsafe UnsafeRawBufferPointer(start: right, count: Int(rightCount))
+    if unsafe left.lexicographicallyPrecedes(right) { return -1 }
+    return unsafe right.lexicographicallyPrecedes(left) ? 1 : 0
 }
 
 private func compareDecimals(

@@ -27,6 +27,10 @@ package struct SQLiteFailure: Error, Sendable, CustomStringConvertible {
     /// Whether the statement was told to stop.
     var isInterruption: Bool { primaryCode == SQLITE_INTERRUPT }
 
+    /// Whether a sum did not fit its type. SQLite reports a parameter that is not there with this code, which no statement
+    /// here has.
+    var isOutOfRange: Bool { primaryCode == SQLITE_RANGE }
+
     /// Whether a row with the same id is in the way. The extended code is a macro that is not imported.
     var isTakenID: Bool { code == SQLITE_CONSTRAINT | (6 << 8) }
 

@@ -51,10 +51,7 @@ package struct TableLayout: Sendable {
     var conflictClause: String { searchIndexes.isEmpty ? "" : "OR FAIL " }
 
     /// The kind of a column's values that are not null; nil for a column that is not declared.
-    func kind(of column: String) -> ColumnType? {
-        guard column == "id" else { return definition.type(of: column) }
-        return definition.idKind == .int64 ? .int64 : .string
-    }
+    func kind(of column: String) -> ColumnType? { definition.kind(of: column) }
 
     /// Refuses an id of the wrong kind.
     ///

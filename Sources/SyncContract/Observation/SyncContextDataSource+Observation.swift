@@ -15,6 +15,11 @@ extension SyncContextDataSource {
         observe(tables: query.readTables) { try $0.count(query) }
     }
 
+    /// What is computed over the rows of a query: now, and after each commit that changes it.
+    public func observe(_ query: AggregateQuery) -> StoreObservation<[AggregateGroup]> {
+        observe(tables: query.readTables) { try $0.aggregate(query) }
+    }
+
     /// What a closure reads in one transaction: now, and after each commit that changes it.
     ///
     /// - Parameters:

@@ -28,6 +28,16 @@ public protocol StoreReadBackend: AnyObject {
     /// Refuses a query as ``forEach(_:_:)`` does.
     func count(_ query: Query) throws -> Int
 
+    /// What was computed over the rows of a query: one result without a group, and otherwise one for each value that
+    /// occurs, ordered by it, null first. What is computed is said at ``Aggregate`` and ``AggregateQuery``.
+    ///
+    /// A store that has no faster way leaves it to the implementation that is there, which goes through the rows and keeps
+    /// nothing but the groups in memory.
+    ///
+    /// - Throws: As ``forEach(_:_:)`` and ``AggregateQuery/validate(for:)``; ``StoreError/Code/outOfRange`` for a sum that
+    ///   the column's type does not hold.
+    func aggregate(_ query: AggregateQuery) throws -> [AggregateGroup]
+
     /// Whether every query about ``SyncState`` is answered here, as stores with ``StoreCapabilities/syncStates`` do.
     ///
     /// The state of a row is that of the operation whose `table` is the row's table and whose `itemKey` is the row's id in

@@ -16,6 +16,12 @@ public protocol StoreReading: ~Copyable {
 
     /// The number of rows that satisfy the query's predicate, whatever its limit and offset.
     mutating func count(_ query: Query) throws -> Int
+
+    /// What was computed over the rows of a query, for all of them or for each group: counts, sums, smallest and largest
+    /// values.
+    ///
+    /// - Throws: As ``StoreReadBackend/aggregate(_:)``.
+    mutating func aggregate(_ query: AggregateQuery) throws -> [AggregateGroup]
 }
 
 extension StoreReading where Self: ~Copyable {
@@ -82,6 +88,11 @@ public struct StoreReader: ~Copyable, StoreReading {
     public mutating func count(_ query: Query) throws -> Int {
         try backend.count(backend.answered(query))
     }
+
+    /// What was computed over the rows of a query, for all of them or for each group.
+    public mutating func aggregate(_ query: AggregateQuery) throws -> [AggregateGroup] {
+        try backend.aggregateAnswered(query)
+    }
 }
 
 /// A write transaction, lent to the closure of ``SyncContextDataSource/write(_:)``.
@@ -110,6 +121,11 @@ public struct StoreTransaction: ~Copyable, StoreReading {
     /// The number of rows that satisfy the query's predicate, whatever its limit and offset.
     public mutating func count(_ query: Query) throws -> Int {
         try backend.count(backend.answered(query))
+    }
+
+    /// What was computed over the rows of a query, for all of them or for each group.
+    public mutating func aggregate(_ query: AggregateQuery) throws -> [AggregateGroup] {
+        try backend.aggregateAnswered(query)
     }
 
     /// Inserts records, or merges them into the rows with their ids: absent keys keep their columns, nulls clear.

@@ -100,6 +100,12 @@ extension SyncContextDataSource {
         try await read { try $0.record(itemID, in: table) }
     }
 
+    /// What was computed over the rows of a query, for all of them or for each group: see
+    /// ``StoreReadBackend/aggregate(_:)``.
+    public func aggregate(_ query: AggregateQuery) async throws -> [AggregateGroup] {
+        try await read { try $0.aggregate(query) }
+    }
+
     /// Inserts or merges records, all or nothing.
     public func upsert(_ records: [Record], table: String) async throws {
         try await write { try $0.upsert(records, into: table) }

@@ -1,5 +1,5 @@
 /// A decimal number: sign, significant digits and the power of ten of the first one.
-package struct DecimalDigits {
+package struct DecimalDigits: Hashable {
     package private(set) var isNegative = false
     /// Each 0 to 9; neither the first nor the last is 0, and the number 0 has none.
     package private(set) var digits: [UInt8] = []

@@ -23,6 +23,8 @@ package struct Faults: Sendable {
         for row in rows { try body(row) }
     }
     package var count: @Sendable (Query, Inner) throws -> Int = { try $1.count($0) }
+    /// Nil for what a store does that says nothing about it.
+    package var aggregate: (@Sendable (AggregateQuery, Inner) throws -> [AggregateGroup])?
     package var upsert: @Sendable ([Record], String, Inner) throws -> Void = { try $2.upsert($0, into: $1) }
     /// Nil for what a store does that says nothing about it.
     package var insert: (@Sendable (Record, String, Inner) throws -> Bool)?

@@ -21,7 +21,7 @@ package struct Mutant: Sendable, CustomStringConvertible {
     }
 
     package static let all =
-        values + reading + queries + computing + ordering + upserts + deletions + transactions + changes
+        values + reading + queries + computing + ordering + aggregates + upserts + deletions + transactions + changes
         + states + others
 
     package func harness() -> MutantHarness { MutantHarness(name: fault, faults: faults) }

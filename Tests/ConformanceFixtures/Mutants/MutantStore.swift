@@ -260,6 +260,10 @@ private final class MutantBackend: StoreWriteBackend {
 
     func count(_ query: Query) throws -> Int { try faults.count(query, look()) }
 
+    func aggregate(_ query: AggregateQuery) throws -> [AggregateGroup] {
+        try (faults.aggregate ?? { try $1.aggregate($0) })(query, look())
+    }
+
     func upsert(_ records: [Record], into table: String) throws {
         try faults.upsert(records, table, inner)
         wrote?(inner.tables)
