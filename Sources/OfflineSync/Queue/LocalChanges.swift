@@ -139,7 +139,8 @@ struct LocalChanges: Sendable {
                 marked.removeAll()
                 try GroupStorage.setHighestNumber(GroupStorage.highestNumber(&transaction) + 1, &transaction)
             }
-            return try OperationQueue.save(operation, table, &transaction)
+            try OperationQueue.save(operation, table, &transaction)
+            return
         }
         var item = try queued(waiting, &transaction)
         guard let effect = item.machine.undoDelete() else { throw Self.noDeletionWaits }
