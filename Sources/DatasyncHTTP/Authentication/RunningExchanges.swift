@@ -41,15 +41,24 @@ final class RunningExchanges: Sendable {
         _ exchange: @escaping @Sendable () async throws -> HTTPResponse
     ) async throws -> HTTPResponse {
         try Task.checkCancellation()
-        let started: (number: Int, task: Task<HTTPResponse, any Error>)? = state.withLock { state in
+        let number: Int? = state.withLock { state in
             guard state.signOuts == period else { return nil }
             state.next += 1
-            let task = Task { try await exchange() }
-            state.tasks[state.next] = task
-            return (state.next, task)
+            return state.next
         }
-        guard let (number, task) = started else { throw SignedOut() }
+        guard let number else { throw SignedOut() }
+        let task = Self.start(exchange)
+        let isSignedOut = state.withLock { state in
+            state.tasks[number] = task
+            return state.signOuts != period
+        }
         defer { _ = state.withLock { $0.tasks.removeValue(forKey: number) } }
+        guard !isSignedOut else {
+            // It was done on this thread: what it has brought is of the time before.
+            task.cancel()
+            _ = await task.result
+            throw SignedOut()
+        }
         do {
             return try await withTaskCancellationHandler {
                 try await task.value
@@ -59,5 +68,16 @@ final class RunningExchanges: Sendable {
         } catch is CancellationError where !Task.isCancelled {
             throw SignedOut()
         }
+    }
+
+    /// Starts an exchange in a task of its own, so that it can be cancelled alone: on this thread, up to where it waits for
+    /// the answer, because the way to another one takes as long as all that is done for a request here.
+    private static func start(
+        _ exchange: @escaping @Sendable () async throws -> HTTPResponse
+    ) -> Task<HTTPResponse, any Error> {
+        guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
+            return Task { try await exchange() }
+        }
+        return Task.immediate { try await exchange() }
     }
 }

@@ -26,19 +26,27 @@ struct AnswerRecorder: Sendable {
     var table: TableDefinition { inFlight.table }
     private var sent: TableOperation { inFlight.operation }
 
-    /// Records an answer, by what puts rows in the place of local ones in this transaction, for each table.
+    /// Records an answer; those that are recorded in the same transaction share what was looked up.
     func record(
         _ answer: PushAnswer,
-        by merges: inout [String: ServerRowMerge],
+        sharing lookups: inout SharedLookups,
         _ transaction: inout StoreTransaction,
         _ schema: StoreSchema
     ) throws -> Result {
         let answer = try localAnswer(answer, &transaction, schema)
         // One that has ended was given up when nothing could arrive any more, or its table was purged.
-        guard let current = try OperationQueue.operation(sent.id, &transaction, schema) else {
+        guard
+            let current = try OperationQueue.operation(sent.id, written: inFlight.written, &transaction, schema)
+        else {
             return Result(outcome: .ignored, hasEnded: true)
         }
-        var item = try QueuedItem(current, table, storesUndeclaredColumns: storesUndeclaredColumns, &transaction)
+        var item = try QueuedItem(
+            current,
+            table,
+            storesUndeclaredColumns: storesUndeclaredColumns,
+            sharing: &lookups,
+            &transaction
+        )
         guard let underWay = inFlight.underWay else {
             // There was nothing to send.
             if current.editCounter == sent.editCounter {
@@ -48,10 +56,7 @@ struct AnswerRecorder: Sendable {
             try item.save(.none, &transaction)
             return Result(outcome: .parked)
         }
-        let merge =
-            try merges[table.name]
-            ?? ServerRowMerge(table, storesUndeclaredColumns: storesUndeclaredColumns, &transaction)
-        merges[table.name] = merge
+        let merge = try lookups.merge(table, storesUndeclaredColumns: storesUndeclaredColumns, &transaction)
         let comparison = TableRowComparison(
             table: table,
             shownColumns: merge.shownColumns,
@@ -71,7 +76,7 @@ struct AnswerRecorder: Sendable {
         }
         if isWritten(answer) { item.taken(through: sent.editCounter) }
         try storeError(outcome, answer, current, item, &transaction)
-        try item.save(effect, over: local, by: &merges[table.name], &transaction)
+        try item.save(effect, over: local, sharing: &lookups, &transaction)
         return Result(
             outcome: outcome,
             isTaken: isTaken(answer, outcome, current),

@@ -112,9 +112,9 @@ actor AnswerRecording {
     private func record(_ entries: [Entry]) async {
         do {
             let results = try await store.write { [answers, marks, schema] transaction in
-                var merges: [String: ServerRowMerge] = [:]
+                var lookups = SharedLookups()
                 return try entries.map { entry in
-                    let result = try entry.recorder.record(entry.answer, by: &merges, &transaction, schema)
+                    let result = try entry.recorder.record(entry.answer, sharing: &lookups, &transaction, schema)
                     if !result.hasEnded { try marks.remove(from: entry.recorder.number, &transaction) }
                     answers.answerRecorded(for: entry.recorder.itemID, in: entry.recorder.table)
                     return result

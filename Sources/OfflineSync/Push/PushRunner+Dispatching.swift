@@ -22,16 +22,23 @@ extension PushRunner {
                         progress.end(with: error)
                     }
                 }
+                let turn: Turn
                 if let next {
                     plan.start(next)
-                    running += 1
-                    group.addTask { await send(next, schema) }
+                    if parallelOperations > 1 {
+                        running += 1
+                        group.addTask { await send(next, schema) }
+                        continue
+                    }
+                    // A task of its own would be on other threads, and the way there and back takes time.
+                    turn = await send(next, schema)
                 } else {
-                    guard running > 0, let turn = await group.next() else { break }
-                    plan.end(turn.inFlight.operation.id, isSettled: await isSettled(turn, plan))
-                    if !turn.hasLeft { window.giveBack(turn.inFlight) }
+                    guard running > 0, let ended = await group.next() else { break }
                     running -= 1
+                    turn = ended
                 }
+                plan.end(turn.inFlight.operation.id, isSettled: await isSettled(turn, plan))
+                if !turn.hasLeft { window.giveBack(turn.inFlight) }
             }
             window.giveBack()
             await recording.flush()

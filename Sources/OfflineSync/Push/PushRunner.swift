@@ -116,11 +116,17 @@ struct PushRunner {
             hasServerID: try translation.serverID(of: operation.itemID, &transaction) != nil
         )
         if let change = machine.change { operation.change = change }
-        try OperationQueue.save(operation, table, mark: marks.mark(of: operation.id), &transaction)
+        let written = try OperationQueue.save(operation, table, mark: marks.mark(of: operation.id), &transaction)
         let outgoing = try underWay.map { underWay in
             try OutgoingRequest(underWay.request, for: waiting, translation, &transaction)
         }
-        return InFlightOperation(operation: operation, table: table, underWay: underWay, outgoing: outgoing)
+        return InFlightOperation(
+            operation: operation,
+            table: table,
+            written: written,
+            underWay: underWay,
+            outgoing: outgoing
+        )
     }
 
     /// Takes an answer in, and sends again what is to be sent again.

@@ -6,6 +6,8 @@ internal import SyncMachines
 struct InFlightOperation: Sendable {
     var operation: TableOperation
     var table: TableDefinition
+    /// The operation as it was stored before it was sent; nil when it was not.
+    var written: WrittenOperation?
     /// Nil when there is no row to send.
     var underWay: RequestUnderWay<Record>?
     /// The same in the server's ids.

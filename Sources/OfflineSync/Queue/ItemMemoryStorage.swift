@@ -43,11 +43,20 @@ enum ItemMemoryStorage {
         in table: TableDefinition,
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> Set<String> {
-        let all = ConfigurationTable.query(.itemMemory, table.name)
         // Mostly nothing is remembered of any.
-        guard try transaction.first(all.ordered(by: "key").selecting([])) != nil else { return [] }
-        let query = all.filtered(by: Column("key").isAny(of: keys().map(FieldValue.string)))
+        guard try remembersAny(of: table.name, &transaction) else { return [] }
+        let query = ConfigurationTable.query(.itemMemory, table.name)
+            .filtered(by: Column("key").isAny(of: keys().map(FieldValue.string)))
         return Set(try transaction.records(query).compactMap { $0["key"]?.stringValue })
+    }
+
+    /// Whether something is remembered of a row of a table.
+    static func remembersAny(
+        of table: String,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> Bool {
+        let query = ConfigurationTable.query(.itemMemory, table).ordered(by: "key").selecting([])
+        return try transaction.first(query) != nil
     }
 
     /// Forgets everything about the rows of a table.

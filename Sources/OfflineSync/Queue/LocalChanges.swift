@@ -156,7 +156,8 @@ struct LocalChanges: Sendable {
             else { throw Self.noDeletionWaits }
             try transaction.upsert([row], into: table.name)
             if !operation.memberships.isEmpty { try reorderGroups(&transaction) }
-            return try OperationQueue.save(operation, table, &transaction)
+            try OperationQueue.save(operation, table, &transaction)
+            return
         }
         var item = try queued(waiting, &transaction)
         guard let effect = item.machine.undoDelete() else { throw Self.noDeletionWaits }

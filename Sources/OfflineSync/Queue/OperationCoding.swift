@@ -2,6 +2,12 @@ internal import RecordJSON
 internal import SyncContract
 internal import SyncMachines
 
+/// An operation and the properties with which it was written.
+struct WrittenOperation: Sendable {
+    var operation: TableOperation
+    var properties: [UInt8]
+}
+
 /// Operations as rows of `MS_TableOperations` and back.
 ///
 /// The column `properties` holds UTF-8 JSON: `{"type":N}`, and for deletes `{"type":2,"item":{…}}`, as in the original
@@ -39,7 +45,13 @@ enum OperationCoding {
         ]
     }
 
-    static func operation(_ record: Record, _ schema: StoreSchema) throws -> TableOperation {
+    /// Reads an operation. The properties of one that was written by the caller need not be parsed as long as they are the
+    /// same.
+    static func operation(
+        _ record: Record,
+        _ schema: StoreSchema,
+        written: WrittenOperation? = nil
+    ) throws -> TableOperation {
         guard case .int64(let number) = record.id, let name = record["table"]?.stringValue,
             let itemID = record["itemId"]?.stringValue, let properties = record["properties"]?.bytesValue
         else { throw damaged("lacks a column") }
@@ -47,11 +59,18 @@ enum OperationCoding {
         let wasSent = record["attempted"]?.boolValue ?? false
         // Most operations of a long queue are inserts of which nothing was sent.
         let isPlain = !wasSent && properties == OperationPropertyCoding.plainInsert
-        let node = isPlain ? nil : try JSONNode(parsing: properties)
-        guard let kind = isPlain ? .insert : node?["type"]?.int64Value.flatMap(QueuedChange<Record>.Kind.init) else {
-            throw damaged("is of no known type")
-        }
-        var operation = TableOperation(id: number, table: name, itemID: itemID, change: QueuedChange(kind))
+        let known = written.flatMap { $0.properties == properties ? $0.operation : nil }
+        let node = isPlain || known != nil ? nil : try JSONNode(parsing: properties)
+        guard
+            let kind = isPlain
+                ? .insert : known?.change.kind ?? node?["type"]?.int64Value.flatMap(QueuedChange<Record>.Kind.init)
+        else { throw damaged("is of no known type") }
+        var operation = TableOperation(
+            id: number,
+            table: name,
+            itemID: itemID,
+            change: known?.change ?? QueuedChange(kind)
+        )
         operation.change.baseVersion = record["baseVersion"]?.stringValue
         operation.change.editCounter = record["editCounter"]?.int64Value ?? 0
         operation.change.wasSent = wasSent
@@ -60,6 +79,10 @@ enum OperationCoding {
         // What cannot be read is found by verification.
         operation.memberships = record["groups"]?.stringValue.flatMap(GroupCoding.memberships) ?? []
         if let node { try OperationPropertyCoding(table).read(node, into: &operation) }
+        if let known {
+            operation.unknownOutcome = known.unknownOutcome
+            operation.change.hasUnknownOutcome = known.unknownOutcome != nil
+        }
         operation.change.shown = try record["serverItem"]?.bytesValue
             .map {
                 try RecordCoding(table).record(JSONNode(parsing: $0))

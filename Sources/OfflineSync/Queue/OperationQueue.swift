@@ -32,10 +32,12 @@ enum OperationQueue {
     /// The operation with a number, nil when it is no longer queued.
     static func operation(
         _ number: Int64,
+        written: WrittenOperation? = nil,
         _ transaction: inout some StoreReading & ~Copyable,
         _ schema: StoreSchema
     ) throws -> TableOperation? {
-        try transaction.record(.int64(number), in: operations).map { try OperationCoding.operation($0, schema) }
+        try transaction.record(.int64(number), in: operations)
+            .map { try OperationCoding.operation($0, schema, written: written) }
     }
 
     /// The first operations after a number, at most another, that wait to be sent and were made in no group, as they are
@@ -169,23 +171,36 @@ enum OperationQueue {
 
     /// Writes an operation that waits, or that is brought back with the number it had. The mark is that of the push that has
     /// it under way; nil leaves it as it is.
-    static func save(
+    @discardableResult static func save(
         _ operation: TableOperation,
         _ table: TableDefinition,
         mark: FieldValue? = nil,
         _ transaction: inout StoreTransaction
-    ) throws {
+    ) throws -> WrittenOperation {
         var record = try OperationCoding.record(operation, table)
         if let mark { record["push"] = mark }
         try transaction.upsert([record], into: operations)
+        return WrittenOperation(operation: operation, properties: record["properties"]?.bytesValue ?? [])
     }
 
     /// Removes an operation and what the server said about it.
     static func remove(_ operation: TableOperation, _ transaction: inout StoreTransaction) throws {
-        try removeErrors(of: operation, &transaction)
-        let last = try highestNumber(&transaction)
+        var lookups = SharedLookups()
+        try remove(operation, sharing: &lookups, &transaction)
+    }
+
+    /// The same where others that are removed share what was looked up.
+    static func remove(
+        _ operation: TableOperation,
+        sharing lookups: inout SharedLookups,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        if try lookups.hasAnyErrors(&transaction) { try removeErrors(of: operation, &transaction) }
+        let last = try lookups.highestNumber(&transaction)
         try transaction.delete([.int64(operation.id)], from: operations)
-        if operation.id == last { try keepNumberUnique(last, &transaction) }
+        guard operation.id == last else { return }
+        lookups.removeHighestNumber()
+        try keepNumberUnique(last, &transaction)
     }
 
     /// Removes every operation of a table, declared or not, readable or not, and what the server said about them.
@@ -197,6 +212,11 @@ enum OperationQueue {
         let count = try transaction.delete(query(table))
         if try highestNumber(&transaction) < last { try keepNumberUnique(last, &transaction) }
         return count
+    }
+
+    /// Whether the server has said something about an operation, of whichever.
+    static func hasErrors(_ transaction: inout some StoreReading & ~Copyable) throws -> Bool {
+        try transaction.first(Query(errors).ordered(by: "id").selecting([])) != nil
     }
 
     /// Removes what the server said about an operation.

@@ -18,12 +18,37 @@ struct QueuedItem {
         storesUndeclaredColumns: Bool,
         _ transaction: inout some StoreReading & ~Copyable
     ) throws {
+        let memory = try ItemMemoryStorage.memory(of: operation.itemID, in: table, &transaction)
+        self.init(operation, table, memory, storesUndeclaredColumns)
+    }
+
+    /// The same where other items share what was looked up.
+    init(
+        _ operation: TableOperation,
+        _ table: TableDefinition,
+        storesUndeclaredColumns: Bool,
+        sharing lookups: inout SharedLookups,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws {
+        var memory = ItemMemory<String>()
+        if try lookups.remembersAny(of: table, &transaction) {
+            memory = try ItemMemoryStorage.memory(of: operation.itemID, in: table, &transaction)
+        }
+        self.init(operation, table, memory, storesUndeclaredColumns)
+    }
+
+    private init(
+        _ operation: TableOperation,
+        _ table: TableDefinition,
+        _ memory: ItemMemory<String>,
+        _ storesUndeclaredColumns: Bool
+    ) {
         self.table = table
         self.storesUndeclaredColumns = storesUndeclaredColumns
         self.operation = operation
-        memoryBefore = try ItemMemoryStorage.memory(of: operation.itemID, in: table, &transaction)
+        memoryBefore = memory
         baseBefore = operation.change.base
-        machine = ItemMachine(change: operation.change, memory: memoryBefore)
+        machine = ItemMachine(change: operation.change, memory: memory)
     }
 
     /// What the server failed with, for the count of equal failures.
@@ -46,27 +71,29 @@ struct QueuedItem {
 
     /// Writes what the machine has decided: row, operation, memory and what is to be asked for.
     mutating func save(_ effect: RowEffect<Record>, _ transaction: inout StoreTransaction) throws {
-        var merge: ServerRowMerge?
-        try save(effect, over: nil, by: &merge, &transaction)
+        var lookups = SharedLookups()
+        try save(effect, over: nil, sharing: &lookups, &transaction)
     }
 
-    /// The same over a local row that was read in this transaction; nil when it was not read, or when there is none. What
-    /// puts rows in the place of local ones is shared by all items of a table in it, and made when it is wanted.
+    /// The same over a local row that was read in this transaction, nil when it was not read, or when there is none; other
+    /// items share what was looked up.
     mutating func save(
         _ effect: RowEffect<Record>,
         over local: Record?,
-        by merge: inout ServerRowMerge?,
+        sharing lookups: inout SharedLookups,
         _ transaction: inout StoreTransaction
     ) throws {
         let before = operation
-        try apply(effect, before, over: local, by: &merge, &transaction)
+        try apply(effect, before, over: local, sharing: &lookups, &transaction)
         if machine.memory != memoryBefore {
             try ItemMemoryStorage.set(machine.memory, of: operation.itemID, in: table, &transaction)
         }
         if machine.needsRow {
             try ConfigurationTable.requestRefetch(of: operation.itemID, in: table.name, &transaction)
         }
-        guard var change = machine.change else { return try OperationQueue.remove(operation, &transaction) }
+        guard var change = machine.change else {
+            return try OperationQueue.remove(operation, sharing: &lookups, &transaction)
+        }
         if change.base != baseBefore { change.base = try change.base.map { try completed($0, &transaction) } }
         operation.change = change
         if !change.hasUnknownOutcome { operation.unknownOutcome = nil }
@@ -89,7 +116,7 @@ struct QueuedItem {
         _ effect: RowEffect<Record>,
         _ before: TableOperation,
         over known: Record?,
-        by shared: inout ServerRowMerge?,
+        sharing lookups: inout SharedLookups,
         _ transaction: inout StoreTransaction
     ) throws {
         let id = RecordID.string(operation.itemID)
@@ -112,27 +139,24 @@ struct QueuedItem {
                     row[column.name] = .null
                 }
             }
-            var merge = try takeMerge(&shared, &transaction)
+            var merge = try merge(&lookups, &transaction)
             try merge.replace(local, by: row, &transaction)
-            shared = merge
+            lookups.keep(merge)
         case .adopt(let row):
-            var merge = try takeMerge(&shared, &transaction)
+            var merge = try merge(&lookups, &transaction)
             merge.see(row)
             if let local = try known ?? transaction.record(id, in: table.name) {
                 try merge.write(merge.beyondDeclaredColumns(of: row, over: local), &transaction)
             }
             try merge.remember(&transaction)
-            shared = merge
+            lookups.keep(merge)
         }
     }
 
-    /// Takes out what others share, or makes it.
-    private func takeMerge(
-        _ shared: inout ServerRowMerge?,
+    private func merge(
+        _ lookups: inout SharedLookups,
         _ transaction: inout StoreTransaction
     ) throws -> ServerRowMerge {
-        defer { shared = nil }
-        return try shared
-            ?? ServerRowMerge(table, storesUndeclaredColumns: storesUndeclaredColumns, &transaction)
+        try lookups.merge(table, storesUndeclaredColumns: storesUndeclaredColumns, &transaction)
     }
 }
