@@ -32,8 +32,9 @@ extension ItemMachine {
         switch seen {
         case .row(let shown):
             // A version that is used again names another row where the content is another one.
-            let isSame = waiting.base.map { $0.isDeleted == shown.isDeleted && comparison.isUnchanged($0, shown) } ?? false
-            if !isSame { change?.baseVersion = nil }
+            let isSame = waiting.base
+                .map { $0.isDeleted == shown.isDeleted && comparison.isUnchanged($0, shown) }
+            if isSame != true { change?.baseVersion = nil }
             return receive(.shown(shown), to: lookUp, row, comparison)
         case .nothing: return receive(.absent, to: lookUp, row, comparison)
         case .hidden, .refused:
@@ -47,6 +48,7 @@ extension ItemMachine {
     /// While something is on its way that may still arrive, the change becomes one that takes it back.
     ///
     /// - Parameter shown: The server's row or tombstone; nil when it has none.
+    /// - Returns: What becomes of the local row.
     package mutating func giveUp(for shown: Row?) -> RowEffect<Row> {
         memory = ItemMemory()
         guard change != nil else { return .none }

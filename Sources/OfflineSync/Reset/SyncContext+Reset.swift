@@ -1,5 +1,6 @@
 internal import RemoteContract
 package import SyncContract
+internal import Synchronization
 
 /// A pull that brings everything of a query anew.
 package struct FreshPull: Sendable {
@@ -22,18 +23,20 @@ extension SyncContext {
 
     /// Remembers that it is to be done from the beginning, whatever was done of it.
     package func requestReset() async throws {
-        try await store.write { transaction in
+        try await set { transaction in
             try FreshRows.removeAll(&transaction)
             try ResetStage.wanted.store(&transaction)
+            return false
         }
     }
 
     /// Remembers that nothing of it is left to be done, or that it will not be done: what was stays.
     package func endReset() async throws {
         try await coordination.pullGate.withTurn {
-            try await store.write { transaction in
+            try await set { transaction in
                 try FreshRows.removeAll(&transaction)
                 try ResetStage.none.store(&transaction)
+                return false
             }
         }
     }
@@ -47,6 +50,7 @@ extension SyncContext {
     /// - Parameters:
     ///   - pulls: What is brought. Bounds of their options do not count.
     ///   - discardsChanges: Whether changes that wait are given up, and kept in ``discardedChanges()``.
+    /// - Returns: What became of the changes.
     /// - Throws: As a pull.
     package func reset(onto pulls: [FreshPull], discardsChanges: Bool) async throws -> ResetReport {
         try checkRemote()
@@ -70,7 +74,12 @@ extension SyncContext {
     /// Refuses to exchange anything with the server while fresh rows lie beside those of before: what would come of it, they
     /// would undo.
     func checkReset() async throws {
-        guard try await resetStage() == .begun else { return }
+        var isBegun = coordination.hasFreshRows.withLock { $0 }
+        if isBegun == nil {
+            isBegun = try await resetStage() == .begun
+            coordination.hasFreshRows.withLock { [isBegun] in $0 = isBegun }
+        }
+        guard isBegun == true else { return }
         throw SyncError(
             .historyLost,
             "The server has lost its history, and everything is being brought anew; nothing is pushed or pulled until"
@@ -81,12 +90,20 @@ extension SyncContext {
     private func beginReset(anew: Bool) async throws {
         // After the push that is under way.
         try await coordination.gate.withTurn {
-            try await store.write { transaction in
-                guard try ResetStage.stored(&transaction) != .begun || anew else { return }
+            try await set { transaction in
+                guard try ResetStage.stored(&transaction) != .begun || anew else { return true }
                 try FreshRows.removeAll(&transaction)
                 try ResetStage.begun.store(&transaction)
+                return true
             }
         }
+    }
+
+    /// Changes the stage; the closure says whether fresh rows lie beside those of before from then on.
+    private func set(_ body: @escaping @Sendable (inout StoreTransaction) throws -> Bool) async throws {
+        coordination.hasFreshRows.withLock { $0 = nil }
+        let hasFreshRows = try await store.write(body)
+        coordination.hasFreshRows.withLock { $0 = hasFreshRows }
     }
 
     private func bringFreshRows(_ pulls: [FreshPull]) async throws {
@@ -120,6 +137,7 @@ extension SyncContext {
                 discardsChanges: discardsChanges,
                 request: coordination.answers.requestStarted()
             )
+            coordination.hasFreshRows.withLock { $0 = nil }
             return try await store.write { transaction in
                 // It may be wanted from the beginning meanwhile.
                 guard try ResetStage.stored(&transaction) == .begun else { throw CancellationError() }

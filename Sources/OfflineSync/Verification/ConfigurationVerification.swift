@@ -53,7 +53,9 @@ enum ConfigurationVerification {
             case .freshCursor?:
                 if value?.isEmpty ?? true { report("a cursor of fresh rows\(of) is empty") }
             case .discardedChange?:
-                if Int64(key) == nil || value?.isEmpty ?? true { report("a change\(of) that was given up is not there") }
+                if Int64(key) == nil || value?.isEmpty ?? true {
+                    report("a change\(of) that was given up is not there")
+                }
             case nil: break
             }
         }

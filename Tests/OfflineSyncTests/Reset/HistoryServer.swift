@@ -70,7 +70,9 @@ final class HistoryServer: SyncRemote {
     func insert(_ record: Record, into table: TableDefinition) async throws -> Record {
         try change { state in
             let id = record.id.stringValue ?? ""
-            if let known = state.rows[id]?.row { throw RemoteError(.conflict, "it is there", status: 409, serverRecord: known) }
+            if let known = state.rows[id]?.row {
+                throw RemoteError(.conflict, "it is there", status: 409, serverRecord: known)
+            }
             return (id, record)
         }
     }

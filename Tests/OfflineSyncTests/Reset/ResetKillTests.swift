@@ -19,16 +19,13 @@ struct ResetKillTests {
         for discards in [false, true] {
             let server = HistoryServer()
             let store = try makeStore()
-            let before = SyncContext(store: store, remote: server)
-            let table = try before.table("TodoItem")
             for id in "abcd" { server.write("\(id)", "\(id)") }
-            try await table.pull()
-            try await table.update(Record(id: "b", ["text": "mine"]))
-            try await table.delete("d")
-            try await table.insert(["text": "new"], id: "n")
+            try await change(SyncContext(store: store, remote: server))
             server.reset(to: ["a": "fresh", "b": "b", "d": "d", "e": "e", "f": "f", "g": "g", "h": "h"], versions: 5)
             let fresh = server.texts
-            let new = discards ? fresh : ["a": "fresh", "b": "mine", "e": "e", "f": "f", "g": "g", "h": "h", "n": "new"]
+            let new =
+                discards
+                ? fresh : ["a": "fresh", "b": "mine", "e": "e", "f": "f", "g": "g", "h": "h", "n": "new"]
 
             let dying = FaultyStore(store) { $0.number >= number ? .fails(moment) : nil }
             let all = [FreshPull(Query("TodoItem"))]
@@ -64,6 +61,14 @@ struct ResetKillTests {
             let settings = try await store.read(Query("MS_TableConfig").filtered(by: Column("keyType") > 1_049)).records
             #expect(settings.count == (discards ? 3 : 0), "nothing is left of it but what was given up")
         }
+    }
+
+    private func change(_ context: SyncContext) async throws {
+        let table = try context.table("TodoItem")
+        try await table.pull()
+        try await table.update(Record(id: "b", ["text": "mine"]))
+        try await table.delete("d")
+        try await table.insert(["text": "new"], id: "n")
     }
 
     @Test("goes on where it was: pages that came are not asked for again")

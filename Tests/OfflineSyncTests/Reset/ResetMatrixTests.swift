@@ -35,7 +35,11 @@ struct ResetMatrixTests {
         }
     }
 
-    @Test("is sent, or settled, or in conflict; never lost, and never sent over what nobody has seen", arguments: cases, Fate.allCases)
+    @Test(
+        "is sent, or settled, or in conflict; never lost, and never sent over what nobody has seen",
+        arguments: cases,
+        Fate.allCases
+    )
     func recovered(_ pair: (Change, Fresh), _ fate: Fate) async throws {
         let (change, fresh) = pair
         let world = try await World(change, fresh, fate)
