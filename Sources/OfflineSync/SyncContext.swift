@@ -130,11 +130,13 @@ public final class SyncContext: Sendable {
     ///   ``SyncError/Code/pushAbortedAuthentication`` (also when every change was forbidden) or
     ///   ``SyncError/Code/pushAbortedAddress``, `StoreError` when the store fails, `CancellationError`. What the server
     ///   accepted before is recorded; everything else is still queued. `StoreError` with code `tableNotFound` for a table
-    ///   that is not declared. ``SyncError/Code/unsupported`` without a server. What a delegate or a policy throws.
+    ///   that is not declared. ``SyncError/Code/unsupported`` without a server.
+    ///   ``SyncError/Code/historyLost`` while everything is being brought anew. What a delegate or a policy throws.
     public func push(_ tables: any SyncSource...) async throws -> PushReport {
         try checkRemote()
         let names = try tables.map { try table($0.source.table).name }
         let report = try await coordination.gate.withTurn {
+            try await checkReset()
             events.send(.pushStarted)
             do {
                 let report = try await PushRunner(

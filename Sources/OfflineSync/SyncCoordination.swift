@@ -18,6 +18,9 @@ final class SyncCoordination: Sendable {
     /// What a push has prepared and not sent yet.
     let marked = MarkedOperations()
 
+    /// Whether fresh rows lie beside those of before; nil while that is not known.
+    let hasFreshRows = Mutex<Bool?>(nil)
+
     private struct Entry: Sendable {
         weak let coordination: SyncCoordination?
     }

@@ -41,6 +41,9 @@ public struct SyncError: Error, Sendable {
         public static let operationChanged = Code("operationChanged")
         /// The remote of this context cannot do what was asked, or there is none.
         public static let unsupported = Code("unsupported")
+        /// The server no longer has the history that this device goes on from, or was set up anew: everything has to be
+        /// brought anew, which a session does as its options say. Nothing was changed.
+        public static let historyLost = Code("historyLost")
         /// The time that was allowed has passed.
         public static let timedOut = Code("timedOut")
         /// The session is not started, is suspended in the direction that was asked for, or has ended.

@@ -44,6 +44,10 @@ public struct RemoteError: Error, Sendable {
         public static let notTheService = Code("notTheService")
         /// The server failed (any other status from 500).
         public static let serverFailure = Code("serverFailure")
+        /// The server no longer has the history since the cursor that a pull goes on from. For remotes of servers that keep
+        /// it for a limited time: thrown by a page of changes since a cursor, it has everything brought anew. Servers of the
+        /// Datasync protocols keep what was deleted for good, and have no such answer.
+        public static let historyLost = Code("historyLost")
         /// The answer is not what the protocol prescribes: no JSON, or not the expected kind.
         public static let invalidResponse = Code("invalidResponse")
     }

@@ -1,5 +1,5 @@
 /// When a session syncs.
-public struct SessionOptions: Sendable, Hashable {
+public struct SessionOptions: Sendable {
     /// How old what was pulled may become before the server is asked for news; nil asks at the start and when told only.
     public var pullInterval: Duration?
 
@@ -9,14 +9,26 @@ public struct SessionOptions: Sendable, Hashable {
     /// How long to wait after a failure.
     public var backoff: Backoff
 
+    /// What is done when the server no longer has the history that this device goes on from.
+    public var resetMode: ResetMode
+
+    /// After how long without a complete pull of something that is kept that is done as well, before anything else is sent or
+    /// pulled; nil for never. For servers that forget what was deleted some time ago: a device that was away for longer would
+    /// keep such rows for ever.
+    public var maximumOfflineTime: Duration?
+
     /// Creates options.
     public init(
         pullInterval: Duration? = .seconds(300),
         pushDelay: Duration = .milliseconds(500),
-        backoff: Backoff = Backoff()
+        backoff: Backoff = Backoff(),
+        resetMode: ResetMode = .recoverUnsyncedChanges(),
+        maximumOfflineTime: Duration? = nil
     ) {
         self.pullInterval = pullInterval
         self.pushDelay = pushDelay
         self.backoff = backoff
+        self.resetMode = resetMode
+        self.maximumOfflineTime = maximumOfflineTime
     }
 }

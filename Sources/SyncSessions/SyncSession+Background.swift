@@ -5,6 +5,9 @@ internal import SyncContract
 extension SyncSession {
     /// One sync that ends in time and leaves the rest to the next: for a background task, or a call by a timer of the system.
     ///
+    /// Where the server has lost its history it has everything brought anew first, as ``SessionOptions/resetMode`` of the last
+    /// start says, and recovers what waits otherwise.
+    ///
     /// It needs no started session and takes turns with one that is; what is kept is what the last start has named, all
     /// tables otherwise. It sends nothing in a direction that is suspended. When the time is over, what is under way is
     /// cancelled, which loses nothing: the next sync goes on from there.
@@ -46,14 +49,33 @@ extension SyncSession {
         await running.withLock { $0.storing }?.value
         let stored = SyncDirection(stored: try await context.storedSuspension())
         let open = SyncDirection.both.subtracting(stored).subtracting(running.withLock { $0.machine.suspended })
+        let (kept, options) = running.withLock { ($0.pulls, $0.options) }
+        let pulls = kept.isEmpty ? context.store.schema.tables.map { SessionPull(Query($0.name)) } : kept
+        let mustReset = try await mustReset(pulls, context, options)
+        guard !mustReset || open.contains(.download) else { return }
+        if mustReset { try await resetOnce(pulls, context, options) }
+        do {
+            try await syncOnce(pulls, open, context, until: deadline, results)
+        } catch let error as SyncError where error.code == .historyLost && !mustReset && open.contains(.download) {
+            try await resetOnce(pulls, context, options)
+            try await syncOnce(pulls, open, context, until: deadline, results)
+        }
+    }
+
+    private func syncOnce(
+        _ pulls: [SessionPull],
+        _ open: SyncDirection,
+        _ context: SyncContext,
+        until deadline: Duration,
+        _ results: BackgroundResults
+    ) async throws {
         if open.contains(.upload) {
             let changes = try await context.outstandingChanges()
             results.began(changes)
             if changes.count > 0 { results.ended(try await context.push()) }
         }
         guard open.contains(.download) else { return }
-        let kept = running.withLock { $0.pulls }
-        for pull in kept.isEmpty ? context.store.schema.tables.map({ SessionPull(Query($0.name)) }) : kept {
+        for pull in pulls {
             var options = pull.options
             options.order = .pullOnly
             options.maximumTime = max(.zero, deadline - environment.now())

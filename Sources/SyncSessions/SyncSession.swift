@@ -103,6 +103,12 @@ public final class SyncSession: Sendable, Observable {
     /// The server has news, of these tables or of any: after a push notification, or from a socket of the app's own.
     public func serverChanged(tables: [String] = []) { send(.serverChanged(tables: Set(tables))) }
 
+    /// The server was set up anew, or has lost its history: everything is brought anew, as ``SessionOptions/resetMode`` says.
+    ///
+    /// It is done at once when the session is started and pulls are not suspended, otherwise when that is so; until then
+    /// nothing is sent. It is stored in the background; a process killed right then may find it as before.
+    public func serverWasReset() { serverHasReset() }
+
     /// Tries again now and forgets how long was waited; says what it did when that has ended.
     ///
     /// Cancelling the task ends the waiting for it.

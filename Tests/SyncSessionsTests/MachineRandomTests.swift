@@ -21,11 +21,15 @@ struct MachineRandomTests {
                 switch effect {
                 case .begin(let work):
                     if running != nil { failures.append("two at a time") }
-                    if !work.pushes, work.pulls.isEmpty { failures.append("work of nothing") }
+                    if !work.pushes, work.pulls.isEmpty, !work.resets { failures.append("work of nothing") }
                     if work.pushes, machine.suspended.contains(.upload) { failures.append("pushes while suspended") }
                     if !work.pulls.isEmpty, machine.suspended.contains(.download) {
                         failures.append("pulls while suspended")
                     }
+                    if work.resets, work.pushes || machine.suspended.contains(.download) {
+                        failures.append("a reset that pushes, or cannot pull")
+                    }
+                    if machine.needsReset, !work.resets { failures.append("goes on before it was reset") }
                     if machine.phase != .running { failures.append("works while \(machine.phase)") }
                     running = work
                 case .cancelWork: if running == nil { failures.append("cancels nothing") }
@@ -56,11 +60,21 @@ struct MachineRandomTests {
         case 0:
             let pulls = (0..<Int.random(in: 0..<4, using: &generator))
                 .map { SessionMachine.Pull(table: "T\($0)", precedesPush: $0 == 2) }
-            return .started(pulls, SessionOptions(pullInterval: Bool.random(using: &generator) ? nil : .seconds(60)))
+            let settings = SessionMachine.Settings(
+                pullInterval: Bool.random(using: &generator) ? nil : .seconds(60),
+                resetsManually: random < 0.2,
+                maximumOfflineTime: Bool.random(using: &generator) ? nil : .seconds(90)
+            )
+            return .started(pulls, settings)
         case 1...3:
             let ages: [Duration?] = (0..<4).map { _ in Bool.random(using: &generator) ? nil : .seconds(30) }
             let suspended = Int.random(in: 0..<5, using: &generator) == 0 ? direction(&generator) : []
-            return .loaded(suspended: suspended, hasChanges: Bool.random(using: &generator), ages: ages)
+            return .loaded(
+                suspended: suspended,
+                hasChanges: Bool.random(using: &generator),
+                ages: ages,
+                needsReset: random < 0.05
+            )
         case 4...7: return .changed
         case 8, 9: return .network(isThere: Bool.random(using: &generator))
         case 10, 11: return .serverChanged(tables: Bool.random(using: &generator) ? [] : ["T1"])
@@ -72,14 +86,15 @@ struct MachineRandomTests {
         case 25...34:
             guard let index = run.running?.pulls.randomElement(using: &generator) else { return .woken }
             return .pulled(index)
-        case 35, 36: return .answered
+        case 35: return .answered
+        case 36: return run.running?.resets == true ? .reset : random < 0.3 ? .serverReset : .answered
         case 37...46:
             guard run.running != nil else { return .woken }
             run.running = nil
             let failures: [SessionFailure?] = [
                 nil, nil, nil, .cancelled, .temporary(name: "a", wait: nil, isAnswer: false),
                 .temporary(name: "b", wait: .seconds(20), isAnswer: true), .credentials(name: "c", isAnswer: true),
-                random < 0.1 ? .permanent : nil,
+                random < 0.1 ? .permanent : nil, random < 0.5 ? .historyLost : nil,
             ]
             return .ended(failures.randomElement(using: &generator) ?? nil, random: random)
         case 47...50:
@@ -98,12 +113,13 @@ struct MachineRandomTests {
     /// Lets everything work for a while: no session may stand still with something left to do.
     private static func settle(_ run: inout Run) {
         run.send(.resumed(.both))
-        run.send(.started([SessionMachine.Pull(table: "T0")], SessionOptions()))
-        run.send(.loaded(suspended: [], hasChanges: true, ages: [nil]))
+        run.send(.started([SessionMachine.Pull(table: "T0")], .init()))
+        run.send(.loaded(suspended: [], hasChanges: true, ages: [nil], needsReset: false))
         for _ in 0..<100 {
             if let work = run.running {
                 if work.pushes { run.send(.pushed(hasNewer: false)) }
                 for index in work.pulls { run.send(.pulled(index)) }
+                if work.resets { run.send(.reset) }
                 for number in run.open.sorted() { run.send(.uploaded(number)) }
                 run.running = nil
                 run.send(.ended(nil, random: 0))
@@ -115,6 +131,7 @@ struct MachineRandomTests {
             }
         }
         if !run.open.isEmpty { run.failures.append("waits are left: \(run.machine)") }
+        if run.machine.needsReset { run.failures.append("a reset is left: \(run.machine)") }
         if run.machine.pushDue != nil { run.failures.append("changes are left: \(run.machine)") }
     }
 

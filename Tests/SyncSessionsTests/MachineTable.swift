@@ -17,6 +17,7 @@ extension MachineTableTests {
         "loading": (
             "active",
             [
+                "load, reset": "active, connecting, begin reset 0 1",
                 "load": "active, wakes 400.0",
                 "load suspended": "suspended, without both",
                 "suspend download": "active, without download",
@@ -29,6 +30,7 @@ extension MachineTableTests {
         "idle": (
             "active, wakes 400.0",
             [
+                "server reset": "active, connecting, begin reset 0 1",
                 "start": "active",
                 "change": "active, wakes 100.5",
                 "news of B": "active, connecting, begin 1",
@@ -49,6 +51,7 @@ extension MachineTableTests {
         "changed": (
             "active, wakes 100.5",
             [
+                "server reset": "active, connecting, begin reset 0 1",
                 "start": "active",
                 "news of B": "active, connecting, begin push 1",
                 "news": "active, connecting, begin push 0 1",
@@ -68,6 +71,8 @@ extension MachineTableTests {
         "working": (
             "active, connecting",
             [
+                "server reset": "active, connecting, cancel",
+                "end: history lost": "active, connecting, begin reset 0 1",
                 "suspend download": "active, connecting, without download, cancel",
                 "suspend": "suspended, without both, cancel",
                 "answer": "active, connected",
@@ -130,6 +135,7 @@ extension MachineTableTests {
         "upload off": (
             "active, without upload, wakes 400.0",
             [
+                "server reset": "active, connecting, without upload, begin reset 0 1",
                 "start": "active, without upload",
                 "news of B": "active, connecting, without upload, begin 1",
                 "news": "active, connecting, without upload, begin 0 1",
@@ -154,6 +160,67 @@ extension MachineTableTests {
                 "wait download": "suspended, without both, wait ended",
                 "fail": "failed, without both",
                 "close": "closed, without both",
+            ]
+        ),
+        "resetting": (
+            "active, connecting",
+            [
+                "server reset": "active, connecting, cancel",
+                "suspend download": "active, connecting, without download, cancel",
+                "suspend": "suspended, without both, cancel",
+                "answer": "active, connected",
+                "end": "active, connecting, begin reset 0 1",
+                "end: cancelled": "active, connecting, begin reset 0 1",
+                "end: unreachable": "backingOff 101, wakes 101.0",
+                "end: credentials": "waitingForCredentials, connected, wakes 101.0",
+                "end: history lost": "backingOff 101, connected, wakes 101.0",
+                "end: store closed": "closed",
+                "end: permanent": "failed",
+                "wait upload of nothing": "active, connecting, wait done",
+                "fail": "failed, cancel",
+                "close": "closed, cancel",
+            ]
+        ),
+        "away for too long": (
+            "active, connecting",
+            [
+                "server reset": "active, connecting, cancel",
+                "suspend download": "active, connecting, without download, cancel",
+                "suspend": "suspended, without both, cancel",
+                "answer": "active, connected",
+                "end": "active, connecting, begin reset 0 1",
+                "end: cancelled": "active, connecting, begin reset 0 1",
+                "end: unreachable": "backingOff 101, wakes 101.0",
+                "end: credentials": "waitingForCredentials, connected, wakes 101.0",
+                "end: history lost": "backingOff 101, connected, wakes 101.0",
+                "end: store closed": "closed",
+                "end: permanent": "failed",
+                "wait upload of nothing": "active, connecting, wait done",
+                "fail": "failed, cancel",
+                "close": "closed, cancel",
+            ]
+        ),
+        "reset without download": (
+            "active, without download",
+            [
+                "suspend": "suspended, without both",
+                "resume": "active, connecting, begin reset 0 1",
+                "wait upload of nothing": "active, without download, wait done",
+                "wait download": "active, without download, wait ended",
+                "fail": "failed, without download",
+                "close": "closed, without download",
+            ]
+        ),
+        "failed for a reset": (
+            "failed",
+            [
+                "start": "active",
+                "suspend download": "failed, without download",
+                "suspend": "failed, without both",
+                "wait upload": "failed, wait ended",
+                "wait upload of nothing": "failed, wait ended",
+                "wait download": "failed, wait ended",
+                "close": "closed",
             ]
         ),
         "failed": (

@@ -9,8 +9,11 @@ struct MachineTableTests {
     /// The states, each made by events from the beginning. The clock is at 100 s.
     static let states: [(name: String, events: [SessionEvent])] = {
         let pulls = [SessionMachine.Pull(table: "A"), SessionMachine.Pull(table: "B")]
-        let start = SessionEvent.started(pulls, SessionOptions())
-        let fresh = SessionEvent.loaded(suspended: [], hasChanges: false, ages: [.zero, .zero])
+        let start = SessionEvent.started(pulls, .init())
+        let manual = SessionEvent.started(pulls, .init(resetsManually: true))
+        let brief = SessionEvent.started(pulls, .init(maximumOfflineTime: .seconds(50)))
+        let fresh = SessionEvent.loaded(suspended: [], hasChanges: false, ages: [.zero, .zero], needsReset: false)
+        let late = SessionEvent.loaded(suspended: [], hasChanges: true, ages: [.seconds(51), .zero], needsReset: false)
         let unreachable = SessionFailure.temporary(name: "unreachable", wait: nil, isAnswer: false)
         let pushing: [SessionEvent] = [start, fresh, .asked(.upload)]
         return [
@@ -18,21 +21,28 @@ struct MachineTableTests {
             ("loading", [start]),
             ("idle", [start, fresh]),
             ("changed", [start, fresh, .changed]),
-            ("working", [start, .loaded(suspended: [], hasChanges: true, ages: [nil, .zero])]),
+            ("working", [start, .loaded(suspended: [], hasChanges: true, ages: [nil, .zero], needsReset: false)]),
             ("backing off", pushing + [.ended(unreachable, random: 0)]),
             ("ordered off", pushing + [.ended(.temporary(name: "503", wait: .seconds(60), isAnswer: true), random: 0)]),
             ("signed out", pushing + [.ended(.credentials(name: "401", isAnswer: true), random: 0)]),
             ("upload off", [start, fresh, .suspended(.upload), .changed]),
             ("suspended", [start, fresh, .suspended(.both), .changed]),
+            ("resetting", [start, fresh, .serverReset]),
+            ("away for too long", [brief, late]),
+            ("reset without download", [start, fresh, .suspended(.download), .changed, .serverReset]),
+            ("failed for a reset", [manual, fresh, .serverReset, .ended(.historyLost, random: 0)]),
             ("failed", pushing + [.ended(.permanent, random: 0)]),
             ("closed", [start, fresh, .closed]),
         ]
     }()
 
     static let events: [(name: String, event: SessionEvent)] = [
-        ("start", .started([SessionMachine.Pull(table: "C")], SessionOptions())),
-        ("load", .loaded(suspended: [], hasChanges: false, ages: [.zero, .zero])),
-        ("load suspended", .loaded(suspended: .both, hasChanges: true, ages: [nil])),
+        ("start", .started([SessionMachine.Pull(table: "C")], .init())),
+        ("load", .loaded(suspended: [], hasChanges: false, ages: [.zero, .zero], needsReset: false)),
+        ("load, reset", .loaded(suspended: [], hasChanges: false, ages: [.zero, .zero], needsReset: true)),
+        ("load suspended", .loaded(suspended: .both, hasChanges: true, ages: [nil], needsReset: false)),
+        ("server reset", .serverReset),
+        ("reset", .reset),
         ("change", .changed),
         ("wake", .woken),
         ("network up", .network(isThere: true)),
@@ -54,6 +64,7 @@ struct MachineTableTests {
         ("end: cancelled", .ended(.cancelled, random: 0)),
         ("end: unreachable", .ended(.temporary(name: "unreachable", wait: nil, isAnswer: false), random: 0)),
         ("end: credentials", .ended(.credentials(name: "401", isAnswer: true), random: 0)),
+        ("end: history lost", .ended(.historyLost, random: 0)),
         ("end: store closed", .ended(.storeClosed, random: 0)),
         ("end: permanent", .ended(.permanent, random: 0)),
         ("wait upload", .wait(1, .upload, needsUpload: true)),
@@ -86,7 +97,8 @@ struct MachineTableTests {
         for effect in effects {
             switch effect {
             case .begin(let work):
-                parts.append("begin" + (work.pushes ? " push" : "") + work.pulls.map { " \($0)" }.joined())
+                let kinds = (work.resets ? " reset" : "") + (work.pushes ? " push" : "")
+                parts.append("begin" + kinds + work.pulls.map { " \($0)" }.joined())
             case .cancelWork: parts.append("cancel")
             case .endWait(_, let isDone): parts.append(isDone ? "wait done" : "wait ended")
             }

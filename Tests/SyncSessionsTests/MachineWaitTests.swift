@@ -7,8 +7,8 @@ struct MachineWaitTests {
     private func machine() -> SessionMachine {
         var machine = SessionMachine()
         let pulls = [SessionMachine.Pull(table: "A"), SessionMachine.Pull(table: "B")]
-        _ = machine.handle(.started(pulls, SessionOptions()), at: .zero)
-        _ = machine.handle(.loaded(suspended: [], hasChanges: false, ages: [nil, nil]), at: .zero)
+        _ = machine.handle(.started(pulls, .init()), at: .zero)
+        _ = machine.handle(.loaded(suspended: [], hasChanges: false, ages: [nil, nil], needsReset: false), at: .zero)
         return machine
     }
 
@@ -41,9 +41,9 @@ struct MachineWaitTests {
     func otherList() {
         var machine = machine()
         _ = machine.handle(.wait(1, .download, needsUpload: false), at: .zero)
-        _ = machine.handle(.started([SessionMachine.Pull(table: "C")], SessionOptions()), at: .zero)
+        _ = machine.handle(.started([SessionMachine.Pull(table: "C")], .init()), at: .zero)
         for index in 0...1 { #expect(machine.handle(.pulled(index), at: .zero) == [], "of the list from before") }
-        _ = machine.handle(.loaded(suspended: [], hasChanges: false, ages: [.zero]), at: .zero)
+        _ = machine.handle(.loaded(suspended: [], hasChanges: false, ages: [.zero], needsReset: false), at: .zero)
         let next = SessionMachine.Work(pulls: [0], list: 2)
         #expect(machine.handle(.ended(nil, random: 0), at: .zero) == [.begin(next)], "at once, however fresh it is")
         #expect(machine.handle(.pulled(0), at: .zero) == [.endWait(1, isDone: true)])

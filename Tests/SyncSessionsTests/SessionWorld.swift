@@ -51,6 +51,7 @@ final class Line: Sendable {
 
     private struct State {
         var fate: @Sendable (EmulatorRequest) -> Fate = { _ in .answered }
+        var other: Emulator?
         var requests: [String] = []
         var held: [Int: CheckedContinuation<Void, Never>] = [:]
         var next = 0
@@ -74,6 +75,9 @@ final class Line: Sendable {
 
     func set(_ fate: Fate) { set { _ in fate } }
 
+    /// Has another emulator answer from here on.
+    func divert(to other: Emulator) { state.withLock { $0.other = other } }
+
     /// Returns when so many requests were sent in all.
     func requestsReach(_ count: Int) async {
         await withCheckedContinuation { continuation in
@@ -96,7 +100,7 @@ final class Line: Sendable {
         for watcher in met { watcher.continuation.resume() }
         while true {
             switch state.withLock({ $0.fate })(request) {
-            case .answered: return try await emulator.handle(request)
+            case .answered: return try await (state.withLock { $0.other } ?? emulator).handle(request)
             case .unreachable:
                 throw TransportError(.connectionLost, "no network, on purpose", fate: .mayHaveBeenProcessed)
             case .status(let status, let headers):
@@ -138,7 +142,11 @@ struct SessionDevice {
     let line: Line
     let reachability: TestReachability
 
-    init(_ emulator: Emulator, _ store: (any SyncContextDataSource)? = nil) throws {
+    init(
+        _ emulator: Emulator,
+        _ store: (any SyncContextDataSource)? = nil,
+        through server: ForgettingServer? = nil
+    ) throws {
         let line = Line()
         let clock = VirtualClock()
         let reachability = TestReachability()
@@ -149,7 +157,7 @@ struct SessionDevice {
             dialect: .datasync,
             transport: EmulatorTransport(emulator) { try await line.answer($0, $1) }
         )
-        context = SyncContext(store: made, remote: remote)
+        context = SyncContext(store: made, remote: server.map { ForgettingRemote(base: remote, server: $0) } ?? remote)
         let origin = clock.now
         session = SyncSession(
             context,

@@ -21,6 +21,8 @@ public enum SyncEvent: Sendable {
     case rowSetAside(table: String, row: SetAsideRow)
     /// A policy has decided about a conflict without asking.
     case decided(JournalEntry)
+    /// Everything was brought anew, and has taken the place of what was here.
+    case wasReset(ResetReport)
 }
 
 extension SyncEvent {
@@ -39,6 +41,7 @@ extension SyncEvent {
         case .pageApplied(let table, let rows): "page of '\(table)' applied: \(rows) rows"
         case .rowSetAside(let table, let row): "row of '\(table)' set aside: \(row.reason)"
         case .decided(let entry): "conflict in '\(entry.table)' decided by policy: \(entry.decision)"
+        case .wasReset(let report): "everything was brought anew; \(report)"
         }
     }
 

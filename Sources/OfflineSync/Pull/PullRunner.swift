@@ -99,14 +99,14 @@ struct PullRunner {
     }
 
     /// A query in the server's ids.
-    private func asked(_ query: Query) async throws -> Query {
+    func asked(_ query: Query) async throws -> Query {
         let translation = IdentifierTranslation(table, store.schema)
         guard translation.isNeeded else { return query }
         return try await store.read { try translation.outgoing(query, &$0) }
     }
 
     /// Goes through the pages of a pull, and fetches the next one while one is applied.
-    private func fetchPages(
+    func fetchPages(
         _ query: Query,
         from start: PullPosition,
         _ machine: inout PullMachine,
@@ -169,7 +169,15 @@ struct PullRunner {
     }
 
     static func aborted(_ error: RemoteError) -> SyncError {
-        SyncError(
+        guard error.code != .historyLost else {
+            return SyncError(
+                .historyLost,
+                "The server no longer has the history that the pull goes on from; everything has to be brought anew, which a"
+                    + " session does by itself.",
+                cause: error
+            )
+        }
+        return SyncError(
             .pullAborted,
             "The pull stopped; what was applied stays, and the next pull goes on from there.",
             cause: error

@@ -30,7 +30,8 @@ extension SyncContext {
     /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidParameter`` for an order, limit, offset, selection or
     ///   total count in a query, and for a predicate that names a local column; ``SyncError/Code/pullAborted`` when
     ///   the server cannot be reached or answers something else than rows, with what the push before did in
-    ///   ``SyncError/push``; what ``push()`` throws; `StoreError`; `CancellationError`.
+    ///   ``SyncError/push``; ``SyncError/Code/historyLost`` when the server no longer has what the pull goes on from, or
+    ///   everything is being brought anew; what ``push()`` throws; `StoreError`; `CancellationError`.
     @discardableResult
     public func pull(
         _ source: any SyncSource,
@@ -96,7 +97,7 @@ extension SyncContext {
     // MARK: How
 
     /// A query to pull, and the name under which its progress is kept.
-    private struct PulledQuery {
+    struct PulledQuery {
         let query: Query
         let queryID: String
         let table: TableDefinition
@@ -107,6 +108,7 @@ extension SyncContext {
         let names = Set(queries.map(\.table.name))
         let order = options.order ?? order
         return try await coordination.pullGate.withTurn {
+            try await checkReset()
             var push: PushReport?
             if order == .pushFirst { push = try await pushWaiting(of: names) }
             do {
@@ -187,7 +189,7 @@ extension SyncContext {
         }
     }
 
-    private func pulledQuery(
+    func pulledQuery(
         _ source: any SyncSource,
         _ queryID: String?,
         _ options: PullOptions

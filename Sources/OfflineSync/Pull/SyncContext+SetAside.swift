@@ -20,6 +20,7 @@ extension SyncContext {
     public func retrySetAsideRows() async throws -> PullReport {
         try checkRemote()
         return try await coordination.pullGate.withTurn {
+            try await checkReset()
             let tables = store.schema.tables
             try await store.write { transaction in
                 for table in tables { try SetAsideStorage.makeDue(table, &transaction) }

@@ -35,6 +35,14 @@ enum ConfigurationTable {
         case serverID = 1_040
         /// The local id of the row whose id on the server is the key.
         case localID = 1_041
+        /// Where the bringing of everything anew is: see ``ResetStage``.
+        case reset = 1_050
+        /// A row of a server that was set up anew: see ``FreshRows``.
+        case freshRow = 1_051
+        /// The cursor of the pull that brings them.
+        case freshCursor = 1_052
+        /// A change that was given up because the server has lost its history: see ``DiscardedChanges``.
+        case discardedChange = 1_053
     }
 
     private static let name = SystemTables.configuration.name
@@ -127,6 +135,11 @@ enum ConfigurationTable {
                 by: Column("table").isAny(of: tables.map(FieldValue.string))
                     && Column("keyType") == .int64(keyType.rawValue)
             )
+    }
+
+    /// Of all tables, declared or not: every setting is looked at.
+    static func query(_ keyType: KeyType) -> Query {
+        Query(name).filtered(by: Column("keyType") == .int64(keyType.rawValue))
     }
 
     static func query(_ keyType: KeyType, _ table: String) -> Query {

@@ -123,6 +123,11 @@ enum OperationQueue {
         try transaction.count(Query(operations).filtered(by: !isDeclared(schema)))
     }
 
+    /// The numbers of all operations of a table, in order.
+    static func numbers(of table: String, _ transaction: inout some StoreReading & ~Copyable) throws -> [Int64] {
+        try transaction.records(query(table).selecting([])).compactMap(\.id.int64Value)
+    }
+
     /// The highest number in use, 0 when the queue is empty.
     static func highestNumber(_ transaction: inout some StoreReading & ~Copyable) throws -> Int64 {
         try transaction.first(lastOperation)?.id.int64Value ?? 0

@@ -46,6 +46,16 @@ enum ConfigurationVerification {
                 if value?.isEmpty ?? true || key.isEmpty {
                     report("an id of a row\(of) that the server has chosen is not there")
                 }
+            case .reset?:
+                if value?.isEmpty ?? true { report("where a reset is is not there") }
+            case .freshRow?:
+                if key.isEmpty { report("a fresh row\(of) has no id") }
+            case .freshCursor?:
+                if value?.isEmpty ?? true { report("a cursor of fresh rows\(of) is empty") }
+            case .discardedChange?:
+                if Int64(key) == nil || value?.isEmpty ?? true {
+                    report("a change\(of) that was given up is not there")
+                }
             case nil: break
             }
         }

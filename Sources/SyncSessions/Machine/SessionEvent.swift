@@ -1,9 +1,10 @@
 /// What happens to a session.
 enum SessionEvent: Sendable, Hashable {
     /// It is to keep something in step. What was suspended earlier is not known yet, unless it was started before.
-    case started([SessionMachine.Pull], SessionOptions)
-    /// What the store knows was read: what was suspended, whether changes wait, how long ago each pull was complete.
-    case loaded(suspended: SyncDirection, hasChanges: Bool, ages: [Duration?])
+    case started([SessionMachine.Pull], SessionMachine.Settings)
+    /// What the store knows was read: what was suspended, whether changes wait, how long ago each pull was complete, and
+    /// whether everything is to be brought anew.
+    case loaded(suspended: SyncDirection, hasChanges: Bool, ages: [Duration?], needsReset: Bool)
     /// Local changes wait that no push has seen.
     case changed
     /// The time for which it was to be woken has come.
@@ -14,6 +15,10 @@ enum SessionEvent: Sendable, Hashable {
     case obstacleGone
     /// The server has news of some tables, or of any.
     case serverChanged(tables: Set<String>)
+    /// The server has lost its history, the app says.
+    case serverReset
+    /// Everything was brought anew.
+    case reset
     /// Somebody wants these directions done now.
     case asked(SyncDirection)
     case suspended(SyncDirection)
@@ -56,6 +61,8 @@ enum SessionFailure: Sendable, Hashable {
     case temporary(name: String, wait: Duration?, isAnswer: Bool)
     /// Somebody has to sign in, or somebody else.
     case credentials(name: String, isAnswer: Bool)
+    /// The server has lost its history: everything is to be brought anew.
+    case historyLost
     /// Nothing but the app can mend it.
     case permanent
     /// It was cancelled, because the session has no use for it any more.

@@ -19,6 +19,10 @@ extension SessionFailure {
     }
 
     private init(_ error: SyncError) {
+        guard error.code != .historyLost else {
+            self = .historyLost
+            return
+        }
         if let cause = error.cause as? RemoteError {
             // A push in which everything was forbidden says so by its code.
             let isForbidden = error.code == .pushAbortedAuthentication

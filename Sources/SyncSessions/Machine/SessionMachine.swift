@@ -13,11 +13,25 @@ struct SessionMachine: Sendable, Hashable {
         var due: Duration?
         /// Whether it was asked for after the work under way has begun.
         var isAskedAgain = false
+        /// When it was last complete; nil when it never was.
+        var completed: Duration?
     }
 
-    /// What is done in one go: the pulls that precede a push, the push, the other pulls.
+    /// When a session syncs, as far as it decides by that.
+    struct Settings: Sendable, Hashable {
+        var pullInterval: Duration? = .seconds(300)
+        var pushDelay = Duration.milliseconds(500)
+        var backoff = Backoff()
+        /// Whether the session fails when everything would have to be brought anew.
+        var resetsManually = false
+        var maximumOfflineTime: Duration?
+    }
+
+    /// What is done in one go: the pulls that precede a push, the push, the other pulls; or everything is brought anew.
     struct Work: Sendable, Hashable {
         var pushes = false
+        /// Whether everything is brought anew, by all pulls.
+        var resets = false
         /// The pulls, as they stand in the list of this number.
         var pulls: [Int] = []
         var list = 0
@@ -47,7 +61,7 @@ struct SessionMachine: Sendable, Hashable {
 
     private(set) var phase = Phase.inactive
     private(set) var pulls: [Pull] = []
-    private(set) var options = SessionOptions()
+    private(set) var options = Settings()
     private(set) var suspended: SyncDirection = []
     private(set) var work: Work?
     /// When waiting changes are sent; nil when none wait.
@@ -56,7 +70,11 @@ struct SessionMachine: Sendable, Hashable {
     private(set) var isConnected = false
     private(set) var waits: [Int: Wait] = [:]
 
+    /// Whether everything has to be brought anew before anything else is done.
+    private(set) var needsReset = false
+
     private var isPushAskedAgain = false
+    private var isResetAskedAgain = false
     private var backoff = BackoffProgress()
     /// Which list of pulls is kept: each start brings another one.
     private var list = 0
@@ -73,7 +91,7 @@ struct SessionMachine: Sendable, Hashable {
 
     /// When to wake it; nil when only an event can bring work.
     func wakeTime() -> Duration? {
-        guard phase == .running, work == nil, !open.isEmpty else { return nil }
+        guard phase == .running, work == nil, !open.isEmpty, !needsReset || open.contains(.download) else { return nil }
         var times: [Duration] = []
         if open.contains(.upload), let pushDue { times.append(pushDue) }
         if open.contains(.download) { times += pulls.compactMap(\.due) }
@@ -92,8 +110,8 @@ struct SessionMachine: Sendable, Hashable {
         var effects: [SessionEffect] = []
         switch event {
         case .started(let pulls, let options): start(pulls, options)
-        case .loaded(let stored, let hasChanges, let ages):
-            load(stored, hasChanges: hasChanges, ages, now)
+        case .loaded(let stored, let hasChanges, let ages, let needsReset):
+            load(stored, hasChanges: hasChanges, ages, needsReset: needsReset, now)
             let suspended = suspended
             effects += endWaits { !$0.direction.isDisjoint(with: suspended) }
         case .changed: if pushDue == nil { pushDue = now + options.pushDelay }
@@ -102,6 +120,8 @@ struct SessionMachine: Sendable, Hashable {
         case .obstacleGone: endHold()
         case .serverChanged(let tables):
             askPulls(now) { tables.isEmpty || tables.contains($0.table) }
+        case .serverReset: effects += serverReset(now)
+        case .reset: needsReset = isResetAskedAgain
         case .asked(let directions): ask(directions, now)
         case .suspended(let directions): effects += suspend(directions)
         case .resumed(let directions): resume(directions)
@@ -130,10 +150,12 @@ struct SessionMachine: Sendable, Hashable {
 
     // MARK: Starting and stopping
 
-    private mutating func start(_ pulls: [Pull], _ options: SessionOptions) {
+    private mutating func start(_ pulls: [Pull], _ options: Settings) {
         if phase == .failed {
             hold = nil
             backoff = BackoffProgress()
+            // Whoever starts it again in the same way has dealt with it.
+            if self.options.resetsManually, options.resetsManually { needsReset = false }
         }
         phase = .loading
         list += 1
@@ -147,14 +169,22 @@ struct SessionMachine: Sendable, Hashable {
         }
     }
 
-    private mutating func load(_ stored: SyncDirection, hasChanges: Bool, _ ages: [Duration?], _ now: Duration) {
+    private mutating func load(
+        _ stored: SyncDirection,
+        hasChanges: Bool,
+        _ ages: [Duration?],
+        needsReset: Bool,
+        _ now: Duration
+    ) {
         guard phase == .loading else { return }
         phase = .running
+        if needsReset { self.needsReset = true }
         suspended.formUnion(stored.subtracting(resumedEarly))
         if hasChanges { pushDue = now }
         for index in pulls.indices {
             let age = ages.indices.contains(index) ? ages[index] : nil
-            guard let age, let interval = options.pullInterval, age >= .zero else {
+            pulls[index].completed = age.map { now - $0 }
+            guard !self.needsReset, let age, let interval = options.pullInterval, age >= .zero else {
                 pulls[index].due = now
                 continue
             }
@@ -181,6 +211,20 @@ struct SessionMachine: Sendable, Hashable {
     private mutating func resume(_ directions: SyncDirection) {
         suspended.subtract(directions)
         if phase == .inactive || phase == .loading { resumedEarly.formUnion(directions) }
+    }
+
+    /// Everything is to be brought anew; what is under way goes on from what is no more.
+    private mutating func serverReset(_ now: Duration) -> [SessionEffect] {
+        needsReset = true
+        isResetAskedAgain = true
+        askPulls(now) { _ in true }
+        return work == nil ? [] : [.cancelWork]
+    }
+
+    /// Whether everything has to be brought anew now: it was said, or something was not complete for too long.
+    private func mustReset(_ now: Duration) -> Bool {
+        guard !needsReset, let most = options.maximumOfflineTime else { return needsReset }
+        return open.contains(.download) && pulls.contains { $0.completed.map { now - $0 > most } ?? false }
     }
 
     private mutating func close() -> [SessionEffect] {
@@ -245,6 +289,10 @@ struct SessionMachine: Sendable, Hashable {
         next.pushes = mayPush && pushDue ?? now <= now
         if open.contains(.download) { next.pulls = pulls.indices.filter { pulls[$0].due.map { $0 <= now } ?? false } }
         guard next.pushes || !next.pulls.isEmpty else { return nil }
+        if mustReset(now) {
+            // It takes pulls; until they are resumed nothing is sent either.
+            return open.contains(.download) ? Work(resets: true, pulls: Array(pulls.indices), list: list) : nil
+        }
         // What waits a moment longer may as well go with a pull: fewer conflicts.
         next.pushes = mayPush
         if next.pushes, open.contains(.download) {
@@ -257,6 +305,7 @@ struct SessionMachine: Sendable, Hashable {
         work = next
         hold = nil
         isPushAskedAgain = false
+        isResetAskedAgain = false
         for index in next.pulls {
             pulls[index].isAskedAgain = false
             // Should it fail, it is still to be made.
@@ -268,6 +317,7 @@ struct SessionMachine: Sendable, Hashable {
     private mutating func pulled(_ index: Int, _ now: Duration) -> [SessionEffect] {
         // A start meanwhile has brought another list.
         guard let work, work.list == list, work.pulls.contains(index), pulls.indices.contains(index) else { return [] }
+        pulls[index].completed = now
         pulls[index].due = pulls[index].isAskedAgain ? now : options.pullInterval.map { now + $0 }
         pulls[index].isAskedAgain = false
         for number in waits.keys where waits[number]?.begun.contains(index) == true {
@@ -277,13 +327,21 @@ struct SessionMachine: Sendable, Hashable {
     }
 
     private mutating func ended(_ failure: SessionFailure?, _ random: Double, _ now: Duration) -> [SessionEffect] {
-        guard work != nil else { return [] }
+        guard let ended = work else { return [] }
         work = nil
         switch failure {
         case nil:
             backoff = BackoffProgress()
             return []
         case .cancelled: return []
+        case .historyLost where options.resetsManually:
+            needsReset = true
+            return fail()
+        case .historyLost where ended.resets:
+            // A server that says so of what starts from the beginning.
+            isConnected = true
+            holdBack(after: "historyLost", nil, random, now)
+        case .historyLost: needsReset = true
         case .permanent: return fail()
         case .storeClosed: return close()
         case .temporary(let name, let wait, let isAnswer):

@@ -14,6 +14,7 @@ extension SyncSession {
     struct Running: Sendable {
         var machine = SessionMachine()
         var pulls: [SessionPull] = []
+        var options = SessionOptions()
         private(set) var error: RecordedError?
         var waiters: [Int: Waiter] = [:]
         var cancelledWaits: Set<Int> = []
@@ -133,9 +134,10 @@ extension SyncSession {
         let pulls = pulls.isEmpty ? context.store.schema.tables.map { SessionPull(Query($0.name)) } : pulls
         let schedule = pulls.map { SessionMachine.Pull(table: $0.source.table, precedesPush: $0.precedesPush) }
         var load = 0
-        send(.started(schedule, options)) { running in
+        send(.started(schedule, SessionMachine.Settings(options))) { running in
             guard running.machine.phase != .closed else { return }
             running.pulls = pulls
+            running.options = options
             running.set(nil)
             running.loads += 1
             load = running.loads
@@ -150,6 +152,7 @@ extension SyncSession {
         await running.withLock { $0.storing }?.value
         do {
             let suspended = SyncDirection(stored: try await context.storedSuspension())
+            let needsReset = try await context.resetStage() != .none
             let changes = try await context.outstandingChanges()
             var ages: [Duration?] = []
             for pull in pulls {
@@ -157,7 +160,10 @@ extension SyncSession {
                 ages.append(last.map { .seconds(environment.date().timeIntervalSince($0)) })
             }
             guard running.withLock({ $0.loads == number }) else { return }
-            send(.loaded(suspended: suspended, hasChanges: changes.count > 0, ages: ages)) { $0.seen = changes }
+            let hasChanges = changes.count > 0
+            send(.loaded(suspended: suspended, hasChanges: hasChanges, ages: ages, needsReset: needsReset)) {
+                $0.seen = changes
+            }
         } catch {
             send(.failed) { $0.set(error) }
         }
@@ -256,6 +262,20 @@ extension SyncSession {
         }
     }
 
+    func serverHasReset() {
+        send(.serverReset) { running in
+            guard let context, running.machine.phase != .closed else { return }
+            running.storing = Task { [former = running.storing] in
+                await former?.value
+                do {
+                    try await context.requestReset()
+                } catch {
+                    self.send(.woken) { $0.set(error) }
+                }
+            }
+        }
+    }
+
     func tryAgain() async -> Reconnection {
         var before: Reconnection?
         send(.reconnect) { running in before = running.machine.reconnectionBefore }
@@ -288,6 +308,18 @@ extension SyncSession {
             continuation?.resume()
         }
         running.withLock { _ = $0.cancelledWaits.remove(number) }
+    }
+}
+
+extension SessionMachine.Settings {
+    init(_ options: SessionOptions) {
+        self.init(
+            pullInterval: options.pullInterval,
+            pushDelay: options.pushDelay,
+            backoff: options.backoff,
+            resetsManually: options.resetMode.isManual,
+            maximumOfflineTime: options.maximumOfflineTime
+        )
     }
 }
 

@@ -28,6 +28,10 @@ extension SyncSession {
         _ pulls: [SessionPull],
         _ context: SyncContext
     ) async throws -> (any Error)? {
+        guard !work.resets else {
+            try await reset(pulls, context)
+            return nil
+        }
         var failure: (any Error)?
         if !work.pulls.isEmpty {
             running.withLock { running in

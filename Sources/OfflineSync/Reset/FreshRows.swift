@@ -1,0 +1,138 @@
+internal import RecordJSON
+internal import RemoteContract
+internal import SyncContract
+
+/// The rows of a server that was set up anew, as long as not all of them are here: beside those of before, in rows of
+/// `MS_TableConfig`, with the cursors of the pulls that bring them. They are in the server's ids.
+enum FreshRows {
+    /// Adds a page. Of two rows of one id the later one counts.
+    static func insert(
+        _ page: PullPage,
+        of table: TableDefinition,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        let rows = try page.records.compactMap { record in
+            try record.id.stringValue
+                .map { row(key($0, table), table, value: .string(try RecordCoding.object(record)), reason: .null) }
+        }
+        let setAside = page.setAside
+            .map { row(key($0.id, table), table, value: .string($0.id), reason: .string($0.reason)) }
+        try transaction.upsert(rows + setAside, into: SystemTables.configuration.name)
+    }
+
+    /// What the server has of a row, by its id there; hidden when the row does not fit the table, nil when it did not come.
+    static func row(
+        _ serverID: String,
+        of table: TableDefinition,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> Entry? {
+        try transaction.record(rowID(key(serverID, table), table), in: SystemTables.configuration.name)
+            .map { try Entry($0, table) }
+    }
+
+    /// A row that came.
+    struct Entry: Sendable {
+        /// Where it stands among the others.
+        let key: String
+        /// Nil when the row does not fit the table.
+        private(set) var record: Record?
+        /// The row that does not.
+        private(set) var setAside: SetAsideRow?
+
+        fileprivate init(_ row: Record, _ table: TableDefinition) throws {
+            key = row["key"]?.stringValue ?? ""
+            let value = row["value"]?.stringValue ?? ""
+            if let reason = row["query"]?.stringValue {
+                setAside = SetAsideRow(id: value, reason: reason)
+            } else {
+                record = try RecordCoding(table).record(JSONNode(parsing: Array(value.utf8)))
+            }
+        }
+    }
+
+    /// The rows behind one, as many as the limit says.
+    static func batch(
+        after key: String?,
+        of table: TableDefinition,
+        limit: Int,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> [Entry] {
+        var query = ConfigurationTable.query(.freshRow, table.name).ordered(by: "key").limited(to: limit)
+        if let key { query = query.filtered(by: Column("key") > .string(key)) }
+        return try transaction.records(query).map { try Entry($0, table) }
+    }
+
+    /// Which rows of the server, by their ids there, came: in the same order.
+    static func came(
+        _ serverIDs: [RecordID],
+        of table: TableDefinition,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> [Bool] {
+        let keys = serverIDs.map { $0.stringValue.map { key($0, table) } ?? "" }
+        var came: Set<String> = []
+        let query = ConfigurationTable.query(.freshRow, table.name)
+            .filtered(by: Column("key").isAny(of: keys.map(FieldValue.string)))
+            .selecting(["key"])
+        try transaction.forEach(query) { row in
+            if let key = row["key"]?.stringValue { came.insert(key) }
+        }
+        return keys.map(came.contains)
+    }
+
+    /// The cursors so far: of each query its name, its fingerprint and the cursor.
+    static func cursors(
+        of table: String,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> [(queryID: String, query: String, cursor: String)] {
+        try transaction.records(ConfigurationTable.query(.freshCursor, table))
+            .map { row in
+                (row["key"]?.stringValue ?? "", row["query"]?.stringValue ?? "", row["value"]?.stringValue ?? "")
+            }
+    }
+
+    static func setCursor(
+        _ cursor: String,
+        _ queryID: String,
+        of table: String,
+        query: String,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        try ConfigurationTable.set(
+            .freshCursor,
+            table,
+            queryID,
+            ["value": .string(cursor), "query": .string(query)],
+            &transaction
+        )
+    }
+
+    static func removeAll(_ transaction: inout StoreTransaction) throws {
+        try transaction.delete(ConfigurationTable.query(.freshRow))
+        try transaction.delete(ConfigurationTable.query(.freshCursor))
+    }
+
+    private static func key(_ serverID: String, _ table: TableDefinition) -> String {
+        table.assignsIDs ? serverID : OperationCoding.itemKey(serverID, table)
+    }
+
+    /// An id that says what the row is about: writing it again needs no look-up.
+    private static func rowID(_ key: String, _ table: TableDefinition) -> RecordID {
+        .string("\(ConfigurationTable.KeyType.freshRow.rawValue) \(table.name) \(key)")
+    }
+
+    private static func row(
+        _ key: String,
+        _ table: TableDefinition,
+        value: FieldValue,
+        reason: FieldValue
+    ) -> Record {
+        Record(
+            id: rowID(key, table),
+            [
+                "table": .string(table.name),
+                "keyType": .int64(ConfigurationTable.KeyType.freshRow.rawValue),
+                "key": .string(key), "value": value, "query": reason,
+            ]
+        )
+    }
+}

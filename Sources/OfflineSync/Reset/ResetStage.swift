@@ -1,0 +1,53 @@
+internal import RecordJSON
+internal import SyncContract
+
+/// Where the bringing of everything anew is, as the store remembers it.
+package enum ResetStage: Sendable, Hashable {
+    /// There is nothing to be done.
+    case none
+    /// It is to be done.
+    case wanted
+    /// Fresh rows lie beside those of before. Nothing is pushed or pulled until they have taken their place.
+    case begun
+    /// The fresh rows have taken the place of those of before; nobody was told yet.
+    case done(ResetReport)
+}
+
+extension ResetStage {
+    static func stored(_ transaction: inout some StoreReading & ~Copyable) throws -> ResetStage {
+        let value = try ConfigurationTable.row(.reset, "", "", &transaction)?["value"]?.stringValue
+        switch value {
+        case nil: return .none
+        case "wanted"?: return .wanted
+        case "begun"?: return .begun
+        case let text?:
+            let node = try JSONNode(parsing: Array(text.utf8))
+            var report = ResetReport()
+            for (name, path) in ResetReport.numbers { report[keyPath: path] = Int(node[name]?.int64Value ?? 0) }
+            return .done(report)
+        }
+    }
+
+    func store(_ transaction: inout StoreTransaction) throws {
+        let value: String
+        switch self {
+        case .none:
+            try transaction.delete(ConfigurationTable.query(.reset, "", ""))
+            return
+        case .wanted: value = "wanted"
+        case .begun: value = "begun"
+        case .done(let report):
+            var json = JSONWriter()
+            for (name, path) in ResetReport.numbers { json.add(name, Int64(report[keyPath: path])) }
+            value = json.object
+        }
+        try ConfigurationTable.set(.reset, "", "", ["value": .string(value)], &transaction)
+    }
+}
+
+extension ResetReport {
+    fileprivate static let numbers: [(String, any WritableKeyPath<ResetReport, Int> & Sendable)] = [
+        ("waiting", \.waiting), ("recovered", \.recovered), ("settled", \.settled), ("conflicts", \.conflicts),
+        ("discarded", \.discarded),
+    ]
+}

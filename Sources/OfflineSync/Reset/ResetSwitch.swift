@@ -1,0 +1,196 @@
+internal import RemoteContract
+internal import SyncContract
+internal import SyncMachines
+
+/// Puts the fresh rows in the place of those of before, inside one transaction of the store, and holds the changes that wait
+/// against them. What is read is read in batches, so that memory stays flat.
+struct ResetSwitch: Sendable {
+    private static let rowsPerBatch = 500
+
+    /// How much of a table was brought.
+    enum Extent: Sendable, Hashable {
+        /// Some of its rows, as a query chooses them: of others nothing is known.
+        case part
+        /// All of it: what did not come is not on the server.
+        case whole
+    }
+
+    let schema: StoreSchema
+    let storesUndeclaredColumns: Bool
+    /// What was brought of which tables.
+    let extents: [String: Extent]
+    let discardsChanges: Bool
+    /// One that was started after every answer that was recorded: nothing here is older than an answer.
+    let request: AnswerLog.Request
+
+    func run(_ transaction: inout StoreTransaction) throws -> ResetReport {
+        var report = ResetReport()
+        for table in schema.tables {
+            try forget(table, &transaction)
+            try settleChanges(of: table, &report, &transaction)
+            guard extents[table.name] != nil else { continue }
+            try applyRows(of: table, &transaction)
+            try removeOthers(of: table, &transaction)
+            for (queryID, query, cursor) in try FreshRows.cursors(of: table.name, &transaction) {
+                try PullCursorStorage.set(cursor, queryID, of: table.name, query: query, &transaction)
+            }
+        }
+        if discardsChanges { try CancelledInserts.removeAll(&transaction, schema) }
+        return report
+    }
+
+    /// Forgets what was known of the server's rows. Pulls start from the beginning, unless fresh rows have brought a cursor.
+    private func forget(_ table: TableDefinition, _ transaction: inout StoreTransaction) throws {
+        try Purge.removeTraces(of: table.name, &transaction)
+        try ItemMemoryStorage.removeAll(of: table.name, &transaction)
+        try PullCursorStorage.removeAll(of: table.name, &transaction)
+    }
+
+    // MARK: Changes that wait
+
+    private func settleChanges(
+        of table: TableDefinition,
+        _ report: inout ResetReport,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        for number in try OperationQueue.numbers(of: table.name, &transaction) {
+            guard let operation = try OperationQueue.operation(number, &transaction, schema) else { continue }
+            let seen = try seen(operation, table, &transaction)
+            try OperationQueue.removeErrors(of: operation, &transaction)
+            var item = try QueuedItem(
+                operation,
+                table,
+                storesUndeclaredColumns: storesUndeclaredColumns,
+                &transaction
+            )
+            let row = try transaction.record(.string(operation.itemID), in: table.name)
+            // What takes back an earlier change is none of the app's.
+            if !operation.isUndo { report.waiting += 1 }
+            if discardsChanges, !operation.isUndo {
+                report.discarded += 1
+                try DiscardedChanges.keep(operation, row, at: .current, &transaction)
+                try item.save(giveUp(&item, seen), &transaction)
+            } else {
+                let (outcome, effect) = item.machine.reset(
+                    onto: seen,
+                    row.map(table.withoutLocalColumns),
+                    TableRowComparison(
+                        table: table,
+                        shownColumns: try ConfigurationTable.shownColumns(of: table.name, &transaction),
+                        mayBeOwn: !operation.change.sent.isEmpty
+                    )
+                )
+                try conclude(outcome, operation, row, &report, &transaction)
+                try item.save(effect, &transaction)
+            }
+        }
+    }
+
+    private func giveUp(_ item: inout QueuedItem, _ seen: SeenOnServer<Record>) -> RowEffect<Record> {
+        switch seen {
+        case .row(let shown): item.machine.giveUp(for: shown)
+        case .nothing: item.machine.giveUp(for: nil)
+        // Its table was not brought: the row is as it was before the change.
+        case .hidden, .refused: item.machine.discard()
+        }
+    }
+
+    private func conclude(
+        _ outcome: ItemOutcome<Record>,
+        _ operation: TableOperation,
+        _ row: Record?,
+        _ report: inout ResetReport,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        guard !operation.isUndo else { return }
+        switch outcome {
+        case .done: report.settled += 1
+        case .conflict(let shown):
+            report.conflicts += 1
+            let error = conflict(operation, row, shown)
+            try transaction.upsert([OperationErrorCoding.record(error)], into: SystemTables.operationErrors.name)
+        default: report.recovered += 1
+        }
+    }
+
+    private func conflict(
+        _ operation: TableOperation,
+        _ row: Record?,
+        _ shown: Record?
+    ) -> TableOperationError<Record> {
+        TableOperationError(
+            id: ItemID.make(),
+            operationID: operation.id,
+            table: operation.table,
+            itemID: operation.itemID,
+            kind: operation.kind,
+            isConflict: true,
+            status: nil,
+            message: shown == nil
+                ? "the server has lost its history, and has no such item any more"
+                : "the server has lost its history, and has another row",
+            item: row ?? operation.deletedItem,
+            serverItem: shown,
+            isMissingOnServer: shown == nil,
+            isDeletedOnServer: shown?.isDeleted ?? true,
+            rawExchange: nil,
+            editCounter: operation.editCounter
+        )
+    }
+
+    /// What the server has of a change's row.
+    private func seen(
+        _ operation: TableOperation,
+        _ table: TableDefinition,
+        _ transaction: inout StoreTransaction
+    ) throws -> SeenOnServer<Record> {
+        guard let extent = extents[table.name] else { return .hidden }
+        let translation = IdentifierTranslation(table, schema)
+        // An insert whose id on the server is not known is recognised by its content, when the rows are applied.
+        guard let serverID = try translation.serverID(of: operation.itemID, &transaction) else { return .hidden }
+        guard let entry = try FreshRows.row(serverID, of: table, &transaction) else {
+            return extent == .whole || discardsChanges ? .nothing : .hidden
+        }
+        guard let record = entry.record else { return .hidden }
+        return .row(try translation.incoming(record, as: operation.itemID, &transaction))
+    }
+
+    // MARK: Rows
+
+    private func applyRows(of table: TableDefinition, _ transaction: inout StoreTransaction) throws {
+        let application = PageApplication(
+            table: table,
+            schema: schema,
+            storesUndeclaredColumns: storesUndeclaredColumns
+        )
+        var last: String?
+        while true {
+            let batch = try FreshRows.batch(after: last, of: table, limit: Self.rowsPerBatch, &transaction)
+            guard let key = batch.last?.key else { return }
+            let counts = try application.apply(batch.compactMap(\.record), from: request, &transaction)
+            try SetAsideStorage.insert(batch.compactMap(\.setAside) + counts.setAside, of: table, &transaction)
+            last = key
+        }
+    }
+
+    /// Removes the rows that did not come, unless a change waits for them.
+    private func removeOthers(of table: TableDefinition, _ transaction: inout StoreTransaction) throws {
+        let translation = IdentifierTranslation(table, schema)
+        var last: RecordID?
+        while true {
+            var query = Query(table.name).ordered(by: "id").limited(to: Self.rowsPerBatch).selecting([])
+            if let last { query = query.filtered(by: Column("id") > last.fieldValue) }
+            let ids = try transaction.records(query).map(\.id)
+            guard let end = ids.last else { return }
+            let came = try FreshRows.came(translation.serverIDs(of: ids, &transaction), of: table, &transaction)
+            let others = zip(ids, came).filter { !$0.1 }.map(\.0)
+            let keys = others.compactMap(\.stringValue).map { OperationCoding.itemKey($0, table) }
+            let waiting = try OperationQueue.waitingItemKeys(among: keys, in: table, &transaction)
+            let gone = others.filter { id in
+                id.stringValue.map { !waiting.contains(OperationCoding.itemKey($0, table)) } ?? true
+            }
+            try transaction.delete(gone, from: table.name)
+            last = end
+        }
+    }
+}

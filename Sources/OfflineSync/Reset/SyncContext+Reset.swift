@@ -1,0 +1,150 @@
+internal import RemoteContract
+package import SyncContract
+internal import Synchronization
+
+/// A pull that brings everything of a query anew.
+package struct FreshPull: Sendable {
+    package var source: Query
+    package var queryID: String?
+    package var options: PullOptions
+
+    package init(_ source: Query, queryID: String? = nil, options: PullOptions = PullOptions()) {
+        self.source = source
+        self.queryID = queryID
+        self.options = options
+    }
+}
+
+// A server that has lost its history: everything is brought anew, beside the rows that are here, and takes their place in one
+// transaction. Whatever ends the process in between leaves what was, or what is new.
+extension SyncContext {
+    /// Where that is, as the store remembers it.
+    package func resetStage() async throws -> ResetStage { try await store.read { try ResetStage.stored(&$0) } }
+
+    /// Remembers that it is to be done from the beginning, whatever was done of it.
+    package func requestReset() async throws {
+        try await set { transaction in
+            try FreshRows.removeAll(&transaction)
+            try ResetStage.wanted.store(&transaction)
+            return false
+        }
+    }
+
+    /// Remembers that nothing of it is left to be done, or that it will not be done: what was stays.
+    package func endReset() async throws {
+        try await coordination.pullGate.withTurn {
+            try await set { transaction in
+                try FreshRows.removeAll(&transaction)
+                try ResetStage.none.store(&transaction)
+                return false
+            }
+        }
+    }
+
+    /// Brings everything anew, and holds the changes that wait against it.
+    ///
+    /// One that was interrupted goes on where it was. Until ``endReset()`` the stage says what was done. A table then has
+    /// what the pulls have brought and what waits; of tables that none of them is about the rows stay as they are, and their
+    /// next pulls start from the beginning.
+    ///
+    /// - Parameters:
+    ///   - pulls: What is brought. Bounds of their options do not count.
+    ///   - discardsChanges: Whether changes that wait are given up, and kept in ``discardedChanges()``.
+    /// - Returns: What became of the changes.
+    /// - Throws: As a pull.
+    package func reset(onto pulls: [FreshPull], discardsChanges: Bool) async throws -> ResetReport {
+        try checkRemote()
+        return try await coordination.pullGate.withTurn {
+            try await beginReset(anew: false)
+            do {
+                try await bringFreshRows(pulls)
+            } catch let error as SyncError where error.code == .historyLost {
+                // It was set up anew once more.
+                try await beginReset(anew: true)
+                try await bringFreshRows(pulls)
+            }
+            let report = try await switchOver(pulls, discardsChanges)
+            events.send(.wasReset(report))
+            // They are of no use any more; what an interruption leaves of them goes with the end.
+            try await store.write { try FreshRows.removeAll(&$0) }
+            return report
+        }
+    }
+
+    /// Refuses to exchange anything with the server while fresh rows lie beside those of before: what would come of it, they
+    /// would undo.
+    func checkReset() async throws {
+        var isBegun = coordination.hasFreshRows.withLock { $0 }
+        if isBegun == nil {
+            isBegun = try await resetStage() == .begun
+            coordination.hasFreshRows.withLock { [isBegun] in $0 = isBegun }
+        }
+        guard isBegun == true else { return }
+        throw SyncError(
+            .historyLost,
+            "The server has lost its history, and everything is being brought anew; nothing is pushed or pulled until"
+                + " that has ended. Start the session, or sync with it, to go on."
+        )
+    }
+
+    private func beginReset(anew: Bool) async throws {
+        // After the push that is under way.
+        try await coordination.gate.withTurn {
+            try await set { transaction in
+                guard try ResetStage.stored(&transaction) != .begun || anew else { return true }
+                try FreshRows.removeAll(&transaction)
+                try ResetStage.begun.store(&transaction)
+                return true
+            }
+        }
+    }
+
+    /// Changes the stage; the closure says whether fresh rows lie beside those of before from then on.
+    private func set(_ body: @escaping @Sendable (inout StoreTransaction) throws -> Bool) async throws {
+        coordination.hasFreshRows.withLock { $0 = nil }
+        let hasFreshRows = try await store.write(body)
+        coordination.hasFreshRows.withLock { $0 = hasFreshRows }
+    }
+
+    private func bringFreshRows(_ pulls: [FreshPull]) async throws {
+        var work = PullRunner.Work(
+            bounds: PullBounds(PullOptions(), clock),
+            progress: PullProgress(tables: pulls.count)
+        )
+        for pull in pulls {
+            let query = try pulledQuery(pull.source, pull.queryID, pull.options)
+            try await runner(query.table, pull.options)
+                .bringFreshRows(
+                    query.query,
+                    queryID: query.queryID,
+                    reconciles: pull.options.reconciles,
+                    &work
+                )
+        }
+    }
+
+    private func switchOver(_ pulls: [FreshPull], _ discardsChanges: Bool) async throws -> ResetReport {
+        let whole = pulls.filter { pull in
+            pull.source.predicate == nil && pull.source.limit == nil && pull.options.parameters.isEmpty
+        }
+        var extents = Dictionary(pulls.map { ($0.source.table, ResetSwitch.Extent.part) }) { first, _ in first }
+        for pull in whole { extents[pull.source.table] = .whole }
+        return try await coordination.gate.withTurn { [extents] in
+            let change = ResetSwitch(
+                schema: store.schema,
+                storesUndeclaredColumns: store.capabilities.contains(.unknownColumns),
+                extents: extents,
+                discardsChanges: discardsChanges,
+                request: coordination.answers.requestStarted()
+            )
+            coordination.hasFreshRows.withLock { $0 = nil }
+            return try await store.write { transaction in
+                // It may be wanted from the beginning meanwhile.
+                guard try ResetStage.stored(&transaction) == .begun else { throw CancellationError() }
+                let report = try change.run(&transaction)
+                try ResetStage.done(report).store(&transaction)
+                return report
+            }
+        }
+    }
+}
