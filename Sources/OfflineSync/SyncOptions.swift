@@ -1,6 +1,6 @@
 /// Settings of a context, each with a default.
 public struct SyncOptions: Sendable {
-    /// How many operations a push has under way at a time, 1 to 8.
+    /// How many operations a push has under way at a time, 1 to 8; how many batches, where the remote takes batches.
     ///
     /// The order of the changes of one item and of one group is kept; others may arrive in another order than that in
     /// which they were made.

@@ -16,8 +16,7 @@ public protocol SyncRemote: Sendable {
     /// Which ids of new rows the server takes: ``RowIDRule/standard`` by default.
     var idRule: RowIDRule { get }
 
-    /// The most operations that ``send(_:)`` takes at a time, 1 or more: 1 by default. The engine sends one at a time today,
-    /// whatever this is.
+    /// The most operations that ``send(_:)`` takes at a time, 1 or more: 1 by default. With 1 the engine makes single calls.
     var maximumBatchSize: Int { get }
 
     /// Sends changes together; one by one by default.
@@ -27,7 +26,8 @@ public protocol SyncRemote: Sendable {
     ///
     /// - Parameter batch: At most ``maximumBatchSize`` operations; for none, nothing is sent.
     /// - Returns: What became of each, in the order of the batch: what its single call returns, or the error that it throws.
-    /// - Throws: ``RemoteError`` and `CancellationError`, which then say the same of every operation.
+    /// - Throws: ``RemoteError`` and `CancellationError`, which then say the same of every operation. Where a server
+    ///   refuses a batch because of one of them, or for its size, the remote makes the single calls instead.
     func send(_ batch: [RemoteOperation]) async throws -> [Result<RemoteOperationAnswer, any Error>]
 
     /// Whether bringing a row back takes several requests, so that the tombstone is better written first; see

@@ -132,7 +132,7 @@ struct ParallelPushTests {
             throw RemoteError(.refused, "no", status: 400)
         }
         _ = try await SyncContext(store: watched, remote: server, options: SyncOptions(parallelOperations: 2)).push()
-        #expect(server.begun == ["1", "a"])
+        #expect(server.begun.sorted() == ["1", "a"])
     }
 
     @Test("are cancelled with the push, and nothing is lost")

@@ -16,12 +16,14 @@ extension PushRunner {
         case gone(Int64, isSettled: Bool)
     }
 
-    /// The next operation, which is to leave now; nil when none may be sent beside what is under way, or none is left.
+    /// The next operation, which is to leave now; nil when none may be sent beside what is under way, when none is left, and
+    /// when the next one is not wanted.
     func next(
         _ plan: inout PushPlan,
         _ window: inout PushWindow,
         _ waiting: inout WaitingOperations,
-        _ schema: StoreSchema
+        _ schema: StoreSchema,
+        where isWanted: (InFlightOperation) -> Bool
     ) async throws -> InFlightOperation? {
         while true {
             try Task.checkCancellation()
@@ -30,6 +32,7 @@ extension PushRunner {
                     if plan.isIdle { break }
                     return nil
                 }
+                guard isWanted(first) else { return nil }
                 guard marked.leaves(first.operation.id) else { break }
                 window.removeFirst()
                 return first
@@ -121,7 +124,7 @@ extension PushRunner {
                     expected.start(inFlight)
                     underWay.append(next.id)
                     chosen.append(inFlight)
-                    if underWay.count < parallelOperations { continue }
+                    if underWay.count < parallelOperations * sender.batchSize { continue }
                 }
             }
             guard let answered = underWay.popFirst() else { break }

@@ -8,37 +8,34 @@ extension PushRunner {
     ///
     /// - Returns: What has ended the push early.
     func dispatch(_ plan: PushPlan, _ schema: StoreSchema) async -> (any Error)? {
-        await withTaskGroup(of: Turn.self) { group in
+        await withTaskGroup(of: [Turn].self) { group in
             var plan = plan
-            var window = PushWindow(parallelOperations: parallelOperations, clock)
+            var window = PushWindow(operationsUnderWay: parallelOperations * sender.batchSize, clock)
             var waiting = WaitingOperations()
             var running = 0
             while true {
-                var next: InFlightOperation?
+                var batch: [InFlightOperation] = []
                 if running < parallelOperations, !progress.isEnding {
-                    do {
-                        next = try await self.next(&plan, &window, &waiting, schema)
-                    } catch {
-                        progress.end(with: error)
-                    }
+                    batch = await nextBatch(&plan, &window, &waiting, schema)
                 }
-                let turn: Turn
-                if let next {
-                    plan.start(next)
+                let turns: [Turn]
+                if !batch.isEmpty {
                     if parallelOperations > 1 {
                         running += 1
-                        group.addTask { await send(next, schema) }
+                        group.addTask { [batch] in await send(batch, schema) }
                         continue
                     }
                     // A task of its own would be on other threads, and the way there and back takes time.
-                    turn = await send(next, schema)
+                    turns = await send(batch, schema)
                 } else {
                     guard running > 0, let ended = await group.next() else { break }
                     running -= 1
-                    turn = ended
+                    turns = ended
                 }
-                plan.end(turn.inFlight.operation.id, isSettled: await isSettled(turn, plan))
-                if !turn.hasLeft { window.giveBack(turn.inFlight) }
+                for turn in turns {
+                    plan.end(turn.inFlight.operation.id, isSettled: await isSettled(turn, plan))
+                    if !turn.hasLeft { window.giveBack(turn.inFlight) }
+                }
             }
             window.giveBack()
             await recording.flush()
@@ -47,6 +44,32 @@ extension PushRunner {
             await removeMarks(of: window.unsent, schema)
             return progress.error
         }
+    }
+
+    /// What leaves next in one exchange: one operation, or several where the remote takes batches. They are what might be
+    /// under way at the same time anyway, so that none depends on another one.
+    private func nextBatch(
+        _ plan: inout PushPlan,
+        _ window: inout PushWindow,
+        _ waiting: inout WaitingOperations,
+        _ schema: StoreSchema
+    ) async -> [InFlightOperation] {
+        var batch: [InFlightOperation] = []
+        do {
+            while batch.isEmpty || batch.count < sender.batchSize && sender.goesInBatches(batch[0]) {
+                let isFurther = !batch.isEmpty
+                let next = try await next(&plan, &window, &waiting, schema) { operation in
+                    !isFurther || sender.goesInBatches(operation)
+                }
+                guard let next else { break }
+                plan.start(next)
+                batch.append(next)
+            }
+        } catch {
+            // What was taken has its turn, in which it does not leave.
+            progress.end(with: error)
+        }
+        return batch
     }
 
     /// An operation that has had its turn.
@@ -73,24 +96,55 @@ extension PushRunner {
         }
     }
 
-    private func send(_ inFlight: InFlightOperation, _ schema: StoreSchema) async -> Turn {
-        var turn = Turn(inFlight: inFlight)
+    /// Sends operations in one exchange, and takes each answer in as if its operation had been sent alone.
+    private func send(_ batch: [InFlightOperation], _ schema: StoreSchema) async -> [Turn] {
+        var turns = batch.map { Turn(inFlight: $0) }
         do {
-            // Another answer may have ended the push while this one was chosen.
-            guard !progress.isEnding else { return turn }
-            try await decisions.willSend(inFlight.operation)
-            turn.hasLeft = true
-            let answer = try await sender.send(inFlight)
-            if let abort = answer.abort { progress.end(with: abort) }
-            let number = inFlight.operation.id
-            for (earlier, answer) in progress.release(inFlight, answer) {
-                let isTaken = try await process(answer, of: earlier, schema)
-                if isTaken, earlier.operation.id == number { turn.isTaken = true }
+            // Another answer may have ended the push while these were chosen.
+            guard !progress.isEnding else { return turns }
+            for index in turns.indices {
+                try await decisions.willSend(turns[index].inFlight.operation)
+                turns[index].hasLeft = true
             }
         } catch {
             progress.end(with: error)
         }
-        return turn
+        let sent = turns.indices.filter { turns[$0].hasLeft }
+        guard !sent.isEmpty else { return turns }
+        do {
+            let answers = try await sender.send(sent.map { turns[$0].inFlight })
+            for case .success(let answer) in answers { if let abort = answer.abort { progress.end(with: abort) } }
+            let received = Array(zip(sent, answers))
+            // What from which nothing follows is recorded together, and does not wait for what is sent again.
+            for isLast in [true, false] {
+                for (index, answer) in received where answer.isLast(to: turns[index].inFlight) == isLast {
+                    turns[index].isTaken = await take(answer, of: turns[index].inFlight, schema)
+                }
+            }
+        } catch {
+            progress.end(with: error)
+        }
+        return turns
+    }
+
+    /// Takes an answer in. What fails in that ends the push, and no other answer is lost by it.
+    ///
+    /// - Returns: Whether the server has taken the operation.
+    private func take(
+        _ answer: Result<PushAnswer, any Error>,
+        of inFlight: InFlightOperation,
+        _ schema: StoreSchema
+    ) async -> Bool {
+        var isTaken = false
+        do {
+            for (earlier, answer) in progress.release(inFlight, try answer.get()) {
+                let isAnswered = try await process(answer, of: earlier, schema)
+                if isAnswered, earlier.operation.id == inFlight.operation.id { isTaken = true }
+            }
+        } catch {
+            progress.end(with: error)
+        }
+        return isTaken
     }
 
     /// Sends what waited for the ids of others, one after the other. Those that wait for each other are refused.
@@ -110,8 +164,7 @@ extension PushRunner {
                         waiting.append(inFlight)
                         continue
                     }
-                    let turn = await send(inFlight, schema)
-                    if !turn.hasLeft { window.giveBack(inFlight) }
+                    for turn in await send([inFlight], schema) where !turn.hasLeft { window.giveBack(inFlight) }
                 }
             }
             guard !progress.isEnding else { return }
@@ -138,5 +191,12 @@ extension PushRunner {
             // Nothing depends on it: what was prepared is as a request that was lost, and marks say nothing once their push
             // has ended.
         }
+    }
+}
+
+extension Result<PushAnswer, any Error> {
+    fileprivate func isLast(to inFlight: InFlightOperation) -> Bool {
+        guard case .success(let answer) = self else { return false }
+        return answer.isLast(to: inFlight.underWay?.request)
     }
 }

@@ -21,9 +21,12 @@ struct PushWindow {
     /// What was prepared and did not leave. It still counts as sent in the store.
     private(set) var unsent: [InFlightOperation] = []
 
-    init(parallelOperations: Int, _ clock: any Clock<Duration>) {
-        smallest = parallelOperations
-        size = parallelOperations
+    /// - Parameters:
+    ///   - operationsUnderWay: How many operations may be under way at a time.
+    ///   - clock: What says how fast they leave.
+    init(operationsUnderWay: Int, _ clock: any Clock<Duration>) {
+        smallest = min(operationsUnderWay, Self.most)
+        size = smallest
         elapsed = clock.stopwatch()
     }
 

@@ -60,12 +60,23 @@ struct RequestSender: Sendable {
                 "No address can name the id of this row: \(problem). It cannot be changed from here; give the change up."
             )
         }
+        return try await judge(outgoing.request, in: inFlight.table) {
+            try await send(outgoing, outgoing.serverID ?? inFlight.operation.itemID, inFlight.table)
+        }
+    }
+
+    /// Says what the answer to a request is, errors of the remote included.
+    func judge(
+        _ request: ItemRequest<Record>,
+        in table: TableDefinition,
+        _ exchange: () async throws -> PushAnswer
+    ) async throws -> PushAnswer {
         do {
             do {
-                return try await send(outgoing, outgoing.serverID ?? inFlight.operation.itemID, inFlight.table)
+                return try await exchange()
             } catch let error as RemoteError {
-                if error.isPerhapsAboutTheAddress { try await confirm(inFlight.table) }
-                return PushAnswer(error, to: outgoing.request)
+                if error.isPerhapsAboutTheAddress { try await confirm(table) }
+                return PushAnswer(error, to: request)
             }
         } catch let error as RemoteError {
             // The table did not answer, so nothing is believed of its rows. What it said is no answer to the request.
@@ -92,20 +103,9 @@ struct RequestSender: Sendable {
             // Nothing can keep a late insert away that carries no id.
             return try await lookUpInsert(outgoing, in: table, ifAbsent: .taken(nil))
         case .insert(let row):
-            let answer = try await remote.insert(row, into: table)
-            guard answer.id.folded(for: table.idComparison) == row.id.folded(for: table.idComparison) else {
-                return PushAnswer(
-                    .refused(provesNothingWasDone: false),
-                    RemoteError(
-                        .invalidResponse,
-                        "The server has stored the item under an id of its own; declare that the table assigns ids, or"
-                            + " let the server keep the given ones."
-                    )
-                )
-            }
-            return PushAnswer(.taken(answer))
+            return answer(toInsertOf: row, into: table, try await remote.insert(row, into: table))
         case .update(let row, let version, let restoring):
-            guard !remote.replacesWholeRows || storesUndeclaredColumns else {
+            guard mayUpdate else {
                 return .refused(
                     "This server replaces whole rows, and the store drops columns that it does not know; use a store"
                         + " with the capability unknownColumns."
@@ -115,11 +115,10 @@ struct RequestSender: Sendable {
                 .taken(try await remote.update(row, in: table, version: version, restoring: restoring))
             )
         case .delete(let version):
-            let deletion = try await remote.delete(itemID, from: table, version: version)
-            guard deletion != .confirmed else { return PushAnswer(.taken(nil)) }
-            try await confirm(table)
-            if case .unconfirmed(let status) = deletion, [404, 410].contains(status) { return PushAnswer(.absent) }
-            return PushAnswer(.taken(nil))
+            return try await answer(
+                toDeletionIn: table,
+                try await remote.delete(itemID, from: table, version: version)
+            )
         case .tombstone(let row, let version):
             let row = row ?? Record(id: .string(itemID))
             return PushAnswer(.taken(try await remote.writeTombstone(row, in: table, version: version)))
@@ -131,6 +130,30 @@ struct RequestSender: Sendable {
             try await confirm(table)
             return PushAnswer(.absent)
         }
+    }
+
+    /// Whether rows can be written: a server that replaces them needs every column.
+    var mayUpdate: Bool { !remote.replacesWholeRows || storesUndeclaredColumns }
+
+    func answer(toInsertOf row: Record, into table: TableDefinition, _ answer: Record) -> PushAnswer {
+        guard answer.id.folded(for: table.idComparison) == row.id.folded(for: table.idComparison) else {
+            return PushAnswer(
+                .refused(provesNothingWasDone: false),
+                RemoteError(
+                    .invalidResponse,
+                    "The server has stored the item under an id of its own; declare that the table assigns ids, or let"
+                        + " the server keep the given ones."
+                )
+            )
+        }
+        return PushAnswer(.taken(answer))
+    }
+
+    func answer(toDeletionIn table: TableDefinition, _ deletion: RemoteDeletion) async throws -> PushAnswer {
+        guard deletion != .confirmed else { return PushAnswer(.taken(nil)) }
+        try await confirm(table)
+        if case .unconfirmed(let status) = deletion, [404, 410].contains(status) { return PushAnswer(.absent) }
+        return PushAnswer(.taken(nil))
     }
 }
 

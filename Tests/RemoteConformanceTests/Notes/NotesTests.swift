@@ -26,9 +26,10 @@ struct NotesTests {
         let context: SyncContext
         let table: SyncTable<Record>
 
-        init(_ world: NotesWorld) async throws {
+        init(_ world: NotesWorld, parallelOperations: Int = 1) async throws {
             let store = MemoryStore(try StoreSchema([NotesTests.notes]))
-            context = SyncContext(store: store, remote: try await world.makeRemote(), pageSize: 3)
+            let options = SyncOptions(parallelOperations: parallelOperations, pageSize: 3)
+            context = SyncContext(store: store, remote: try await world.makeRemote(), options: options)
             table = try context.table("notes")
         }
 
@@ -78,5 +79,46 @@ struct NotesTests {
         let report = try await laptop.context.push()
         #expect(report.conflicts.count == 1)
         #expect(report.conflicts.first?.serverItem?["text"] == "of the phone")
+    }
+
+    @Test("takes the changes of a push in batches; what a lost answer left in doubt is found again", arguments: [1, 8])
+    func batches(_ parallelOperations: Int) async throws {
+        let world = try await NotesWorld(Self.notes)
+        do {
+            try await pushInBatches(world, parallelOperations)
+        } catch {
+            await world.close()
+            throw error
+        }
+        await world.close()
+    }
+
+    private func pushInBatches(_ world: NotesWorld, _ parallelOperations: Int) async throws {
+        let phone = try await Device(world, parallelOperations: parallelOperations)
+        for number in 0..<120 { try await phone.table.insert(["text": "note"], id: "n\(number)") }
+        let report = try await phone.context.push()
+        #expect(report.pushed == 120)
+        #expect(report.requests <= 16, "50 at a time, and no more than 64 are prepared at once")
+
+        // All changes arrive, and nobody hears of it; then one note is edited again and another one is deleted.
+        for number in 0..<60 {
+            try await phone.table.update(Record(id: .string("n\(number)"), ["text": "changed"]))
+        }
+        try await world.meet(.answerLost)
+        await #expect(throws: SyncError.self) { _ = try await phone.context.push() }
+        try await world.meet(nil)
+        try await phone.table.update(Record(id: "n1", ["text": "changed twice"]))
+        try await phone.table.delete("n2")
+        let laptop = try await Device(world)
+        try await laptop.table.pull(queryID: "all")
+        try await laptop.table.update(Record(id: "n70", ["text": "of the laptop"]))
+        try await laptop.sync()
+        try await phone.table.update(Record(id: "n70", ["text": "of the phone"]))
+
+        let last = try await phone.context.push()
+        #expect(last.conflicts.map(\.itemID) == ["n70"], "none with itself, and one in the middle of a batch")
+        #expect(try await world.rows().count { !$0.isDeleted } == 119)
+        #expect(try await world.rows().first { $0.id == "n1" }?["text"] == "changed twice")
+        #expect(try await phone.context.operations().map(\.itemID) == ["n70"])
     }
 }
