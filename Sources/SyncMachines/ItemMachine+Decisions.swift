@@ -106,13 +106,12 @@ extension ItemMachine {
         return .remove
     }
 
-    /// The change is dropped, and the local row stays.
+    /// The change is dropped, and the local row stays. What comes after it goes over what was seen, and over nothing else
+    /// that a pull may have brought.
     package mutating func keepLocal(_ seen: SeenOnServer<Row>) -> RowEffect<Row> {
-        guard let waiting = change else { return .none }
-        var newest = waiting.shown
-        if newest == nil, case .row(let shown) = seen { newest = shown }
+        guard change != nil else { return .none }
         change = nil
-        guard let newest, !newest.isDeleted else { return .none }
-        return .adopt(newest)
+        guard case .row(let shown) = seen, !shown.isDeleted else { return .none }
+        return .adopt(shown)
     }
 }

@@ -21,6 +21,9 @@ final class Device: @unchecked Sendable {
     /// The rows the device has forgotten, whose ids it may choose again.
     var forgotten: Set<RowKey> = []
 
+    /// Rows that stay as they are here, whatever the server has, until they change here or there: what they say.
+    var keptLocal: [RowKey: [String?]?] = [:]
+
     /// Whether something was left to do when it was last tidied up.
     var isBusy = false
 

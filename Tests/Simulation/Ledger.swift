@@ -211,6 +211,13 @@ final class Ledger {
         open[place] = []
     }
 
+    /// A user drops what waits for a row, which stays as it is here.
+    func drop(_ key: RowKey, by device: Int) {
+        let place = Place(device: device, key: key)
+        for token in open[place] ?? [] { edits[token]?.isGivenUp = true }
+        open[place] = []
+    }
+
     /// A user takes a deletion back, and has a row again.
     func takeBackDeletion(of key: RowKey, by device: Int, _ row: Record?) {
         let place = Place(device: device, key: key)

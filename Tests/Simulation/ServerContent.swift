@@ -3,6 +3,8 @@
 /// Every edit writes values of its own, so that a value says which edit it comes from.
 struct ServerContent: Equatable {
     var values: [String: String]
+    /// The list that an item names.
+    var list: String?
     /// What nobody declares, written by others.
     var extra: String?
     /// The deletion, when the row is a tombstone.
@@ -39,6 +41,8 @@ struct ServerRow {
     var isGone = false
     /// The last write before each time that this has happened: nothing keeps away what arrives after that.
     var removals: [Int] = []
+    /// The device that has removed it last; nil when somebody at the server has.
+    var remover: Int?
 
     /// The latest write that left a version.
     func version(_ number: String?) -> ServerVersion? { history.last { $0.number == number } }

@@ -42,7 +42,7 @@ struct SimulatedRemote: SyncRemote {
 
     func writeTombstone(_ record: Record, in table: TableDefinition, version: String?) async throws -> Record? {
         let deletion = deletion(of: record.id, table)
-        if version != nil || world.settings.replacesWholeRows {
+        if version != nil || (world.settings.replacesWholeRows && !world.settings.deletesForGood) {
             let request = ServerRequest.tombstone(record, version: version, deletion: deletion)
             let tombstone = try self.record(in: await send(request, table))
             return world.settings.showsTombstones ? tombstone : nil

@@ -66,7 +66,13 @@ final class SimulatedServer {
             guard version == nil || version == row.current.number else { throw conflict(row, status: 412) }
             var content = row.current.content
             content.deletion = deletion
-            _ = write(content, to: row.id)
+            if settings.deletesForGood {
+                let key = settings.key(row.id, in: table)
+                willWrite(key, row.current, content, author)
+                remove(key, by: author)
+            } else {
+                _ = write(content, to: row.id)
+            }
             return .deletion(.confirmed)
         case .record(let id): return .found(row(id, table).map { record($0) })
         case .confirm: return .confirmed
@@ -100,6 +106,7 @@ final class SimulatedServer {
             }
         }
         var result = content ?? ServerContent(values: [:])
+        if let list = record["list"] { result.list = list.stringValue }
         if let extra = record["extra"] { result.extra = extra.stringValue }
         result.deletion = deletion
         return result
@@ -111,8 +118,9 @@ final class SimulatedServer {
     }
 
     /// Removes a row without a trace.
-    func remove(_ key: RowKey) {
+    func remove(_ key: RowKey, by author: Int? = nil) {
         history[key]?.isGone = true
+        history[key]?.remover = author
         history[key]?.removals.append(lastSequence)
     }
 
@@ -152,6 +160,11 @@ final class SimulatedServer {
             } else if !settings.leavesOutNulls {
                 record[name] = .null
             }
+        }
+        if let list = current.content.list {
+            record["list"] = .string(list)
+        } else if settings.hasReferences, !settings.leavesOutNulls {
+            record["list"] = .null
         }
         if let extra = current.content.extra { record["extra"] = .string(extra) }
         record["createdAt"] = .date(Timestamp(milliseconds: row.created))

@@ -53,6 +53,7 @@ enum Choice: CaseIterable {
     case server
     case discard
     case delete
+    case local
 }
 
 extension Device {
@@ -76,6 +77,7 @@ extension Device {
         case .server: return .takeServer
         case .discard: return .discard
         case .delete: return .deleteInstead
+        case .local: return .keepLocal(nil)
         }
     }
 
@@ -94,6 +96,13 @@ extension Device {
         case .mine, .merged, .delete:
             world.ledger.change(by: number, from: before, to: after)
             guard error.isConflict, !error.isMissingOnServer else { return }
+            world.ledger.keep(after.rows[key], over: error.serverItem, in: key, by: number)
+        case .local:
+            if after.operations[key] != nil { world.fail("\(name) drops a change of \(key), and it waits") }
+            let rows = [before.rows[key], after.rows[key]].map { $0.map(Self.values) }
+            if rows[0] != rows[1] { world.fail("\(name) keeps \(key) as it is, and it changes") }
+            keptLocal[key] = .some(rows[1])
+            world.ledger.drop(key, by: number)
             world.ledger.keep(after.rows[key], over: error.serverItem, in: key, by: number)
         case .server, .discard: world.ledger.giveUp(key, operation, before.rows[key], by: number)
         }

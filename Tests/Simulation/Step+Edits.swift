@@ -9,7 +9,8 @@ extension Step {
             let row = device.anyRow(&random)
             let columns = random.pick([["title"], ["note"], WorldSettings.columns])
             let inserts = random.chance(2, of: 3)
-            return { try await $0.edit(row, columns, inserts: inserts) }
+            let list = device.anyList(of: row, &random)
+            return { try await $0.edit(row, columns, list: list, inserts: inserts) }
         },
         Step("deletes", 8) { device, random in
             let row = device.anyRow(&random)
@@ -38,9 +39,11 @@ struct GroupChange {
     let row: RowKey
     let deletes: Bool
     let columns: [String]
+    let list: String?
 
     init(_ device: Device, _ random: inout SeededGenerator) {
         row = device.anyRow(&random)
+        list = device.anyList(of: row, &random)
         deletes = random.chance(1, of: 4)
         columns = random.pick([["title"], ["note"], WorldSettings.columns])
     }
@@ -71,6 +74,12 @@ extension Device {
         return RowKey(table: table, id: isOther ? id.uppercased() : id)
     }
 
+    /// The id of a list that a row is to name; nil when it names none, or the one that it names already.
+    func anyList(of row: RowKey, _ random: inout SeededGenerator) -> String? {
+        guard world.settings.refers(row.table), random.chance(2, of: 3) else { return nil }
+        return random.pick(world.settings.ids)
+    }
+
     /// Makes a call whose changes are the user's; of a group with the rows in the order in which they are changed.
     func changing(seen: Record? = nil, group: [GroupChange] = [], _ body: () async throws -> Void) async throws {
         let witness = ChangeWitness { [self] before, after in
@@ -86,14 +95,16 @@ extension Device {
     }
 
     /// Writes new values, into the row that is there or into a new one.
-    func edit(_ row: RowKey, _ columns: [String], inserts: Bool) async throws {
+    func edit(_ row: RowKey, _ columns: [String], list: String? = nil, inserts: Bool) async throws {
+        let list = list.map { ["list": FieldValue.string($0)] } ?? [:]
         let table = try table(row.table)
         if try await table.read(row.id) == nil {
             guard inserts else { return }
             let values = WorldSettings.columns.map { ($0, FieldValue.string(newToken())) }
-            try await changing { try await table.insert(Dictionary(uniqueKeysWithValues: values), id: row.id) }
+            let item = list.merging(values) { $1 }
+            try await changing { try await table.insert(item, id: row.id) }
         } else {
-            var change = Record(id: .string(row.id))
+            var change = Record(id: .string(row.id), list)
             for column in columns { change[column] = .string(newToken()) }
             try await changing { try await table.update(change) }
         }
@@ -111,7 +122,8 @@ extension Device {
         let tables = Dictionary(uniqueKeysWithValues: try tables().map { ($0.name, $0) })
         let prepared = changes.map { change in
             let values = WorldSettings.columns.map { ($0, FieldValue.string(newToken())) }
-            return (change: change, values: Dictionary(uniqueKeysWithValues: values))
+            let list = change.list.map { ["list": FieldValue.string($0)] } ?? [:]
+            return (change: change, values: list.merging(values) { $1 })
         }
         try await changing(group: changes) {
             try await context.write { transaction in
@@ -121,7 +133,7 @@ extension Device {
                     if isThere, change.deletes {
                         try transaction.delete(change.row.id, from: table)
                     } else if isThere {
-                        let written = values.filter { change.columns.contains($0.key) }
+                        let written = values.filter { $0.key == "list" || change.columns.contains($0.key) }
                         try transaction.update(Record(id: .string(change.row.id), written), in: table)
                     } else if !change.deletes {
                         try transaction.insert(values, id: change.row.id, into: table)

@@ -41,6 +41,10 @@ extension World {
         let token = "Server\(moveCount)"
         var content = old ?? ServerContent(values: [:])
         if let old, old.deletion == nil, random.chance(1, of: 5) {
+            if settings.deletesForGood {
+                server.remove(key)
+                return note("Somebody at the server deletes \(key).")
+            }
             content.deletion = "†\(token)"
         } else {
             content.deletion = nil

@@ -113,9 +113,10 @@ extension Device {
     /// Looks at a conflict: it must not be one with this device's own writes.
     func check(_ error: TableOperationError<Record>) async throws {
         let key = world.key(RowKey(table: error.table, id: error.itemID))
+        try await checkRemoved(error, key)
         // After a row was removed without a trace, a late request may make it anew.
         guard let row = world.server.row(key), row.removals.isEmpty, let shown = row.version(error.serverItem?.version),
-            !forgotten.contains(key), !isHalfRestored(shown),
+            !forgotten.contains(key), keptLocal[key] == nil, !isHalfRestored(shown),
             let operation = try await operation(error), operation.state == .conflicted
         else { return }
         let base = operation.baseVersion == nil ? 0 : row.version(operation.baseVersion)?.sequence
@@ -126,6 +127,16 @@ extension Device {
             "\(name) has a conflict with itself: its \(error.kind) of \(key) @\(operation.baseVersion ?? "-") meets"
                 + " \(shown.number), which it wrote itself"
         )
+    }
+
+    /// Looks at a conflict with a row that the server has not: it must not be this device that has deleted it.
+    private func checkRemoved(_ error: TableOperationError<Record>, _ key: RowKey) async throws {
+        guard error.isMissingOnServer, let row = world.server.history[key], row.isGone, row.remover == number,
+            !forgotten.contains(key), keptLocal[key] == nil, let operation = try await operation(error),
+            operation.state == .conflicted, let base = row.version(operation.baseVersion)?.sequence,
+            row.history.allSatisfy({ $0.sequence <= base || $0.author == number })
+        else { return }
+        world.fail("\(name) has a conflict with itself: its \(error.kind) of \(key) meets its own deletion")
     }
 
     /// Whether a restore of this device has ended between its two requests. What it leaves looks as if somebody had

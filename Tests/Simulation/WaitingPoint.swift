@@ -31,6 +31,8 @@ final class DeviceLife: @unchecked Sendable {
     var decisions: [String: Decision] = [:]
     /// The rows that a push is writing on the server.
     var underWay: Set<RowKey> = []
+    /// The rows to which they refer.
+    var references: [RowKey: RowKey] = [:]
 
     init(device: Int) { self.device = device }
 }

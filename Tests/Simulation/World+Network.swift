@@ -59,6 +59,10 @@ extension World {
         guard message.request.writes, let key = message.key(settings) else { return }
         if !life.underWay.insert(key).inserted { fail("\(message.description) leaves while another one is under way") }
         if life.underWay.count > settings.parallelOperations { fail("\(message.description) leaves beside too many") }
+        let reference = message.reference(settings)
+        let isTied = reference.map(life.underWay.contains) ?? false || life.references.values.contains(key)
+        if isTied { fail("\(message.description) leaves beside a row that refers to it, or to which it refers") }
+        life.references[key] = reference
         for failure in ledger.objections(to: message, writing: key) { fail(failure) }
     }
 
@@ -146,7 +150,10 @@ extension World {
         waiting.append(
             WaitingPoint(label: "\(Device.name(life.device)) hears of it: \(result.story)", life: life) { [self] _ in
                 ledger.receive(result, of: message)
-                if message.request.writes, let key = message.key(settings) { life.underWay.remove(key) }
+                if message.request.writes, let key = message.key(settings) {
+                    life.underWay.remove(key)
+                    life.references[key] = nil
+                }
                 message.finish(result)
             } end: {
                 message.finish(.failure(Killed()))
@@ -185,6 +192,15 @@ extension World {
 extension Message {
     /// The row that it is about; nil when it is about none.
     func key(_ settings: WorldSettings) -> RowKey? { request.id.map { settings.key($0, in: table) } }
+
+    /// The list that the row names.
+    func reference(_ settings: WorldSettings) -> RowKey? {
+        switch request {
+        case .insert(let record), .update(let record, _, _), .tombstone(let record, _, _):
+            record["list"]?.stringValue.map { settings.key($0, in: "lists") }
+        case .undelete, .delete, .record, .confirm, .page: nil
+        }
+    }
 
     func finish(_ result: Result<ServerAnswer, any Error>) {
         continuation?.resume(with: result)

@@ -123,7 +123,11 @@ extension Device {
             let local = rows[key]
             let theirs = world.server.row(key)
                 .flatMap { $0.current.content.deletion == nil ? world.server.record($0) : nil }
-            if local.map(Self.content) != theirs.map(Self.content) {
+            if let kept = keptLocal[key], kept == local.map(Self.values) { continue }
+            var shown = theirs
+            // What the server has never shown keeps its value.
+            if shown != nil, shown?["list"] == nil { shown?["list"] = local?["list"] }
+            if local.map(Self.content) != shown.map(Self.content) {
                 world.fail(
                     "\(name) has \(local?.story ?? "no \(key)"), and the server has"
                         + " \(theirs?.story ?? "it deleted")"
@@ -135,7 +139,9 @@ extension Device {
         }
     }
 
+    static func values(_ row: Record) -> [String?] { WorldSettings.columns.map { row[$0]?.stringValue } }
+
     private static func content(_ row: Record) -> [String?] {
-        (WorldSettings.columns + ["version", "extra"]).map { row[$0]?.stringValue }
+        (WorldSettings.columns + ["list", "version", "extra"]).map { row[$0]?.stringValue }
     }
 }

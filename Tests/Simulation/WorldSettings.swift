@@ -40,6 +40,10 @@ package struct WorldSettings: Sendable {
     let hasDelegates: Bool
     /// Whether somebody at the server removes rows without a trace.
     let removesForGood: Bool
+    /// Whether the server keeps nothing of a row that is deleted.
+    let deletesForGood: Bool
+    /// Whether items name the list that they are in.
+    let hasReferences: Bool
 
     /// What is done about conflicts inside of pushes.
     enum Policy: CaseIterable {
@@ -56,7 +60,7 @@ package struct WorldSettings: Sendable {
         ids = (0..<random.pick([1, 2, 2, 3, 5])).map { "k\($0)" }
         replacesWholeRows = random.chance(1, of: 2)
         idsDifferByCase = random.chance(2, of: 3)
-        restoresInTwoSteps = !replacesWholeRows && random.chance(1, of: 2)
+        let restoresInTwoSteps = !replacesWholeRows && random.chance(1, of: 2)
         showsTombstones = random.chance(3, of: 4)
         leavesOutNulls = random.chance(1, of: 2)
         countsVersionsPerRow = random.chance(1, of: 3)
@@ -70,6 +74,10 @@ package struct WorldSettings: Sendable {
         policy = random.chance(1, of: 2) ? .store : random.pick(Policy.allCases)
         hasDelegates = random.chance(1, of: 4)
         removesForGood = random.chance(1, of: 5)
+        deletesForGood = random.chance(1, of: 6)
+        hasReferences = tables.count > 1 && random.chance(2, of: 3)
+        // There is nothing to be brought back.
+        self.restoresInTwoSteps = restoresInTwoSteps && !deletesForGood
     }
 
     package var schema: StoreSchema {
@@ -78,13 +86,17 @@ package struct WorldSettings: Sendable {
                 tables.map { name in
                     TableDefinition(
                         name,
-                        columns: Self.columns.map { ColumnDefinition($0, .string) },
+                        columns: Self.columns.map { ColumnDefinition($0, .string) }
+                            + (refers(name) ? [ColumnDefinition("list", .string, references: "lists")] : []),
                         idComparison: idsDifferByCase ? .exact : .asciiCaseInsensitive
                     )
                 }
             )
         }
     }
+
+    /// Whether the rows of a table name a list.
+    func refers(_ table: String) -> Bool { hasReferences && table == "items" }
 
     /// The form of an id by which it is told apart.
     func key(_ id: String, in table: String) -> RowKey {

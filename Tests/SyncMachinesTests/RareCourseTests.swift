@@ -160,6 +160,19 @@ struct RareCourseTests {
         #expect(item.send()?.request == .lookUp)
     }
 
+    @Test("a local row that stays is based on what was seen of the server, not on what a pull has brought since")
+    func keptLocal() throws {
+        for isRefused in [true, false] {
+            var item = TestItem(TestRow(content: "a", version: 1))
+            try item.update("b")
+            let sent = item.send()
+            item.receive(isRefused ? .refused(provesNothingWasDone: true) : .shown(theirs), to: sent)
+            item.pull(TestRow(content: "not seen", version: 3))
+            item.apply(item.machine.keepLocal(isRefused ? .refused : .row(theirs)))
+            #expect(item.change == nil && item.row == TestRow(content: "b", version: isRefused ? 1 : 2))
+        }
+    }
+
     @Test("an insert that has made the row is not made again over the deletion of somebody else")
     func deletedAfterOwnInsert() throws {
         var item = TestItem()
