@@ -40,10 +40,15 @@ enum OperationCoding {
     }
 
     static func operation(_ record: Record, _ schema: StoreSchema) throws -> TableOperation {
-        guard case .int64(let number) = record.id, let name = record["table"]?.stringValue,
-            let itemID = record["itemId"]?.stringValue, let properties = record["properties"]?.bytesValue
-        else { throw damaged("lacks a column") }
+        guard let name = record["table"]?.stringValue else { throw damaged("lacks a column") }
         guard let table = schema.table(name) else { throw StoreError.tableNotFound(name) }
+        return try operation(record, in: table)
+    }
+
+    static func operation(_ record: Record, in table: TableDefinition) throws -> TableOperation {
+        guard case .int64(let number) = record.id, let itemID = record["itemId"]?.stringValue,
+            let properties = record["properties"]?.bytesValue
+        else { throw damaged("lacks a column") }
         let wasSent = record["attempted"]?.boolValue ?? false
         // Most operations of a long queue are inserts of which nothing was sent.
         let isPlain = !wasSent && properties == OperationPropertyCoding.plainInsert
@@ -51,7 +56,7 @@ enum OperationCoding {
         guard let kind = isPlain ? .insert : node?["type"]?.int64Value.flatMap(QueuedChange<Record>.Kind.init) else {
             throw damaged("is of no known type")
         }
-        var operation = TableOperation(id: number, table: name, itemID: itemID, change: QueuedChange(kind))
+        var operation = TableOperation(id: number, table: table.name, itemID: itemID, change: QueuedChange(kind))
         operation.change.baseVersion = record["baseVersion"]?.stringValue
         operation.change.editCounter = record["editCounter"]?.int64Value ?? 0
         operation.change.wasSent = wasSent
