@@ -33,21 +33,36 @@ struct OperationRows: TranslatedRows {
         }
     }
 
-    /// A request that has left, in every form in which the server may show what it wrote: with the values that were sent,
-    /// when only this device was migrated, and as the steps would make it, when the server was. They live and die together.
+    /// A request that has left, in every form in which the server may show what it wrote: with the values that were sent, as
+    /// far as they are of the type that their column has now, and with those that the steps make of them; with and without
+    /// the columns that are filled, as the server may have filled them or not. They live and die together.
     private static func sent(
         _ request: SentRequest<Record>,
         _ table: TableMigration
     ) throws -> [SentRequest<Record>] {
         guard let content = request.content else { return [request] }
-        let filled = try table.translated(content)
-        var converted = filled
-        for name in table.filledColumns { converted[name] = nil }
-        var contents: [Record] = []
-        for content in [table.renamed(content), converted, filled] where !contents.contains(content) {
-            contents.append(content)
+        let converted = try table.translated(content)
+        var asSent = converted
+        let renamed = table.renamed(content)
+        for column in table.new?.columns ?? [] {
+            guard let value = renamed[column.name] else { continue }
+            if try Self.fits(value, column.type) { asSent[column.name] = value }
         }
+        var contents: [Record] = []
+        for var content in [asSent, converted] {
+            for isFilled in [true, false] {
+                if !isFilled { for name in table.filledColumns { content[name] = nil } }
+                if !contents.contains(content) { contents.append(content) }
+            }
+        }
+        // What is written again, if need be, is the last one: as the steps make it.
         return contents.map { SentRequest(request.kind, content: $0, version: request.version) }
+    }
+
+    /// Whether a value that was stored as JSON is read as one of a type.
+    private static func fits(_ value: FieldValue, _ type: ColumnType) throws -> Bool {
+        let json = try RecordCoding.json(value, column: "")
+        return try FieldValue.parse(Array(json.utf8), as: type) != nil
     }
 }
 

@@ -43,7 +43,8 @@ struct OrphanedChanges {
         let texts = found.sorted { ($0.key.table, $0.key.column ?? "") < ($1.key.table, $1.key.column ?? "") }
             .map { place, changes in
                 let rows = changes.rows.map { "'\($0)'" }.joined(separator: ", ")
-                let what = place.column.map { "with a value in column '\($0)', which is dropped" } ?? "and it is dropped"
+                let dropped = place.column.map { "with a value in column '\($0)', which is dropped" }
+                let what = dropped ?? "and it is dropped"
                 let more = changes.count > changes.rows.count ? " and others" : ""
                 return "\(changes.count) of table '\(place.table)' \(what) (rows \(rows)\(more))"
             }
