@@ -3,16 +3,18 @@ public import SyncContract
 /// A store in memory: small enough to be seen to be right, and the measure for every other store.
 ///
 /// A transaction changes the tables in place, and lists what it replaces; when its closure throws, all that is put back.
-/// Nothing else runs meanwhile. Nothing is kept beyond the life of the object.
+/// Nothing else runs meanwhile. Nothing is kept beyond the life of the object, but another one can take it over:
+/// ``reopened(with:translating:)``.
 public actor MemoryStore: SyncContextDataSource {
     /// The declared tables.
     public nonisolated let schema: StoreSchema
-    /// Answers queries about states, and may keep undeclared columns; never durable, never encrypted.
+    /// Answers queries about states, is migrated, and may keep undeclared columns; never durable, never encrypted.
     public nonisolated let capabilities: StoreCapabilities
     /// Whether the sync engine writes the items of local changes.
     public nonisolated let handlesSyncTableOperations: Bool
 
-    private var tables: [String: MemoryTable]
+    /// The declared tables by their names, and the system tables.
+    var tables: [String: MemoryTable]
     private nonisolated let broadcaster = ChangeBroadcaster()
 
     /// Creates an empty store.
@@ -29,12 +31,21 @@ public actor MemoryStore: SyncContextDataSource {
         handlesSyncTableOperations: Bool = true
     ) {
         self.schema = schema
-        var capabilities: StoreCapabilities = []
+        var capabilities: StoreCapabilities = [.migrations]
         if keepsUnknownColumns { capabilities.insert(.unknownColumns) }
         if answersSyncStates { capabilities.insert(.syncStates) }
         self.capabilities = capabilities
         self.handlesSyncTableOperations = handlesSyncTableOperations
-        self.tables = Dictionary(uniqueKeysWithValues: schema.allTables.map { ($0.name, MemoryTable($0)) })
+        let tables = Dictionary(uniqueKeysWithValues: schema.allTables.map { ($0.name, MemoryTable($0)) })
+        self.tables = schema.version > 1 ? tables.recording(schema.version, capabilities) : tables
+    }
+
+    /// A store like another one, with other tables.
+    init(_ schema: StoreSchema, _ tables: [String: MemoryTable], like other: MemoryStore) {
+        self.schema = schema
+        self.tables = tables
+        capabilities = other.capabilities
+        handlesSyncTableOperations = other.handlesSyncTableOperations
     }
 
     /// Runs a closure on the state of one instant.

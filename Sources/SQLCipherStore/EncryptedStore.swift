@@ -31,8 +31,10 @@ public final class EncryptedStore: SyncContextDataSource {
     /// The declared tables.
     public let schema: StoreSchema
 
-    /// Durable, keeps undeclared columns, encrypted.
-    public let capabilities: StoreCapabilities = [.durable, .unknownColumns, .encrypted, .syncStates]
+    /// Durable, keeps undeclared columns, encrypted, answers queries about states, and is migrated.
+    public let capabilities: StoreCapabilities = [
+        .durable, .unknownColumns, .encrypted, .syncStates, .migrations,
+    ]
 
     /// The database file.
     public let url: URL
@@ -43,6 +45,7 @@ public final class EncryptedStore: SyncContextDataSource {
     package let files: StoreFiles
 
     private let declared: StoreSchema?
+    private let translation: (any QueueTranslation)?
     private let options: EncryptedStoreOptions
     private let session: Mutex<StoreSession?>
     private let gate = OperationGate()
@@ -54,18 +57,27 @@ public final class EncryptedStore: SyncContextDataSource {
     /// back as those of an undeclared key; a column that is declared for a key that was undeclared so far takes over
     /// the values kept under it. A new store exists when it is complete: a creation that is killed leaves none.
     ///
+    /// A store of a lower version than the schema's is migrated, in one transaction in which the version is recorded: one
+    /// that is killed meanwhile has the old version still, and the next opening does it again. Each table that the steps
+    /// change is written anew, row by row, so that memory does not depend on how many there are; the file grows by what they
+    /// take, and that space is used again.
+    ///
     /// - Parameters:
     ///   - url: The database file. Its folder must exist; beside the file lie those of SQLite's log and a lock file.
     ///   - key: 32 random bytes. They are lent: the store keeps a copy in memory of the same kind until it is closed
     ///     or locked.
     ///   - schema: The tables.
+    ///   - translation: What brings the changes that wait to be sent along in a migration: `.operations`, of the sync
+    ///     engine. Without it a migration of tables that were synced is refused.
     ///   - mode: What to do about a database that exists, or does not.
     ///   - options: How memory and speed are traded against safety.
     /// - Returns: The open store, to be closed with ``close()``.
     /// - Throws: ``StoreError`` with the code ``StoreError/Code/wrongKey`` for a key that does not open the database,
     ///   which leaves every file as it was; ``StoreError/Code/damaged``; ``StoreError/Code/unsupportedFormat`` for a
     ///   file without encryption and for one that needs a newer library; ``StoreError/Code/schemaMismatch`` for tables
-    ///   that cannot be brought to the declared ones, which leaves them as they were; ``StoreError/Code/notFound`` and
+    ///   that cannot be brought to the declared ones, which leaves them as they were, and for a row for which a step of a
+    ///   migration fails; ``StoreError/Code/newerSchema`` for a store of a higher version than the schema's;
+    ///   ``StoreError/Code/migrationRefused`` for a migration that would orphan changes that wait; ``StoreError/Code/notFound`` and
     ///   ``StoreError/Code/alreadyExists`` as the mode says, and the former for a missing folder;
     ///   ``StoreError/Code/inUse`` when the store is open elsewhere; ``StoreError/Code/notEncrypting`` when the program
     ///   is linked to another SQLite; and those of the file system. `CancellationError` when the task was cancelled
@@ -74,10 +86,11 @@ public final class EncryptedStore: SyncContextDataSource {
         at url: URL,
         key: SecretBytes,
         schema: StoreSchema,
+        translating translation: (any QueueTranslation)? = nil,
         mode: OpenMode = .openOrCreate,
         options: EncryptedStoreOptions = EncryptedStoreOptions()
     ) async throws -> EncryptedStore {
-        try await open(url, key, schema, mode, options)
+        try await open(url, key, schema, translation, mode, options)
     }
 
     /// Opens a store that exists with the tables that it remembers, for tools that know nothing of its app.
@@ -96,36 +109,42 @@ public final class EncryptedStore: SyncContextDataSource {
         key: SecretBytes,
         options: EncryptedStoreOptions = EncryptedStoreOptions()
     ) async throws -> EncryptedStore {
-        try await open(url, key, nil, .openExisting, options)
+        try await open(url, key, nil, nil, .openExisting, options)
     }
 
     private static func open(
         _ url: URL,
         _ key: SecretBytes,
         _ schema: StoreSchema?,
+        _ translation: (any QueueTranslation)?,
         _ mode: OpenMode,
         _ options: EncryptedStoreOptions
     ) async throws -> EncryptedStore {
         try Task.checkCancellation()
         let files = try StoreFiles(url)
-        let (session, opened) = try await StoreSession.open(
-            StoreOpener(files: files, key: key, schema: schema, mode: mode, options: options)
+        let opener = StoreOpener(
+            files: files,
+            key: key,
+            schema: schema,
+            translation: translation,
+            mode: mode,
+            options: options
         )
-        return EncryptedStore(url, files, schema, options, session, opened)
+        let (session, opened) = try await StoreSession.open(opener)
+        return EncryptedStore(url, opener, session, opened)
     }
 
     private init(
         _ url: URL,
-        _ files: StoreFiles,
-        _ declared: StoreSchema?,
-        _ options: EncryptedStoreOptions,
+        _ opener: StoreOpener,
         _ session: StoreSession,
         _ opened: StoreOpener.Opened
     ) {
         self.url = url
-        self.files = files
-        self.declared = declared
-        self.options = options
+        files = opener.files
+        declared = opener.schema
+        translation = opener.translation
+        options = opener.options
         self.session = Mutex(session)
         schema = opened.schema
         engineVersion = opened.engine
@@ -280,7 +299,14 @@ extension EncryptedStore {
     public func unlock(key: SecretBytes) async throws {
         let wasLocked = try await gate.unlock {
             let (opened, _) = try await StoreSession.open(
-                StoreOpener(files: files, key: key, schema: declared, mode: .openExisting, options: options)
+                StoreOpener(
+                    files: files,
+                    key: key,
+                    schema: declared,
+                    translation: translation,
+                    mode: .openExisting,
+                    options: options
+                )
             )
             session.withLock { $0 = opened }
         }

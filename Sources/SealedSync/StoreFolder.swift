@@ -1,4 +1,5 @@
 public import Foundation
+internal import OfflineSync
 import SQLCipherMaintenance
 public import SQLCipherStore
 public import StoreKeys
@@ -62,13 +63,15 @@ public struct StoreFolder: Sendable {
     /// Unlocks the keys and opens the store.
     ///
     /// - Parameters:
-    ///   - schema: The tables. Tables and columns that are new are added.
+    ///   - schema: The tables. Tables and columns that are new are added, and a store of a lower version is migrated, with
+    ///     the changes that wait.
     ///   - unlocker: The secret.
     ///   - options: How the store works.
     /// - Returns: The open store.
     /// - Throws: `KeyError` when the keys stay locked: wrong secret, secret unavailable, or damaged file;
     ///   `StoreError` with code `notFound` when the folder has no store, `readOnly` when it may not be used by this
-    ///   process, `damaged`, `inUse`, `schemaMismatch`.
+    ///   process, `damaged`, `inUse`, `schemaMismatch`, `newerSchema` for a schema of a lower version than the store's,
+    ///   `migrationRefused` when a migration would orphan changes that wait.
     public func open(
         _ schema: StoreSchema,
         unlocker: any StoreUnlocker,
@@ -136,6 +139,7 @@ public struct StoreFolder: Sendable {
                 at: databaseURL,
                 key: key,
                 schema: schema,
+                translating: .operations,
                 mode: mode,
                 options: Self.vouched(options)
             )

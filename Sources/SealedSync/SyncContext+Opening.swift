@@ -11,7 +11,8 @@ extension SyncContext {
     ///
     /// - Parameters:
     ///   - folder: Where the store is.
-    ///   - schema: Its tables. Tables and columns that are new are added.
+    ///   - schema: Its tables. Tables and columns that are new are added, and a store of a lower version is migrated, with
+    ///     the changes that wait.
     ///   - unlocker: What opens it, or will open it: `.passphrase(…)`. There is no default, because none would be safe
     ///     everywhere.
     ///   - remote: The server: `.datasync("https://…")`. Without one nothing is sent; changes wait until the store is opened

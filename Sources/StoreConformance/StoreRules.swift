@@ -11,7 +11,7 @@ public enum StoreRules {
         values + reading + queries + matching + computing + searching + ordering + aggregates + upserts + deletions
         + systemTables + syncStates
         + transactions
-        + concurrency + changes + failures + schemas + durability + encryption
+        + concurrency + changes + failures + schemas + versions + durability + encryption
 
     /// All rules as a suite: to choose from, to list, to run.
     public static let suite = RuleSuite("stores", all)
@@ -34,6 +34,7 @@ public enum StoreRules {
         Chapter("changes", "The change feed"),
         Chapter("failure", "Failure reporting"),
         Chapter("schema", "Schema"),
+        Chapter("migration", "Migrations"),
         Chapter("durability", "Durability"),
         Chapter("encryption", "Encryption"),
     ]

@@ -19,6 +19,14 @@ package struct EncryptedStoreHarness: StoreHarness {
         try await open(schema, place, .openExisting)
     }
 
+    package func reopenStore(
+        _ schema: StoreSchema,
+        translating translation: any QueueTranslation,
+        at place: StoreLocation
+    ) async throws -> EncryptedStore {
+        try await open(schema, place, .openExisting, translation)
+    }
+
     package func closeStore(_ store: EncryptedStore) async throws { await store.close() }
 
     package func changeKey(ofStoreAt place: StoreLocation, to key: StoreLocation.Key) async throws {
@@ -26,8 +34,19 @@ package struct EncryptedStoreHarness: StoreHarness {
         try await file.rekey(from: bytes(of: place.key), to: bytes(of: key))
     }
 
-    private func open(_ schema: StoreSchema, _ place: StoreLocation, _ mode: OpenMode) async throws -> EncryptedStore {
-        try await EncryptedStore.open(at: url(place), key: bytes(of: place.key), schema: schema, mode: mode)
+    private func open(
+        _ schema: StoreSchema,
+        _ place: StoreLocation,
+        _ mode: OpenMode,
+        _ translation: (any QueueTranslation)? = nil
+    ) async throws -> EncryptedStore {
+        try await EncryptedStore.open(
+            at: url(place),
+            key: bytes(of: place.key),
+            schema: schema,
+            translating: translation,
+            mode: mode
+        )
     }
 
     private func url(_ place: StoreLocation) -> URL {

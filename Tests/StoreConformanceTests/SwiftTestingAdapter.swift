@@ -1,5 +1,6 @@
 import ReferenceStore
 import StoreConformance
+import StoreHarnesses
 import Testing
 
 // The ten lines that the documentation shows for Swift Testing.
@@ -7,7 +8,7 @@ import Testing
 struct MemoryStoreConformance {
     @Test(arguments: StoreRules.all.filter { $0.id.hasPrefix("read.") })
     func rule(_ rule: StoreRule) async throws {
-        let result = try await rule.run(on: MemoryHarness(keepsUnknownColumns: true))
+        let result = try await rule.run(on: MemoryStoreHarness(keepsUnknownColumns: true))
         if result.isBroken { Issue.record("\(result)") }
     }
 }

@@ -96,7 +96,11 @@ enum IdentifierMapping {
         _ id: String,
         _ table: TableDefinition
     ) -> RecordID {
-        .string("\(keyType.rawValue) \(table.name) \(key(keyType, id, table))")
+        .string(rowID(keyType, key: key(keyType, id, table), table: table.name))
+    }
+
+    static func rowID(_ keyType: ConfigurationTable.KeyType, key: String, table: String) -> String {
+        "\(keyType.rawValue) \(table) \(key)"
     }
 
     private static func row(

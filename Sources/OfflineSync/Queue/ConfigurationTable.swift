@@ -3,7 +3,7 @@ internal import SyncContract
 /// The rows of `MS_TableConfig`: the cursors of pulls, which are ``PullCursorStorage``'s, the highest number of an
 /// operation that was removed, which is ``OperationQueue``'s, the rows set aside, which are ``SetAsideStorage``'s, those
 /// that a purge keeps away, which are ``PurgedRowStorage``'s, the items that have to be fetched, and the columns that the
-/// server's rows have shown.
+/// server's rows have shown. The version of the tables is there as well, and is the store's.
 enum ConfigurationTable {
     /// What a row of the table means. 0 is the only value the original SDKs use.
     enum KeyType: Int64 {

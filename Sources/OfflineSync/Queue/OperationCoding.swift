@@ -52,10 +52,19 @@ enum OperationCoding {
         _ schema: StoreSchema,
         written: WrittenOperation? = nil
     ) throws -> TableOperation {
-        guard case .int64(let number) = record.id, let name = record["table"]?.stringValue,
-            let itemID = record["itemId"]?.stringValue, let properties = record["properties"]?.bytesValue
-        else { throw damaged("lacks a column") }
+        guard let name = record["table"]?.stringValue else { throw damaged("lacks a column") }
         guard let table = schema.table(name) else { throw StoreError.tableNotFound(name) }
+        return try operation(record, in: table, written: written)
+    }
+
+    static func operation(
+        _ record: Record,
+        in table: TableDefinition,
+        written: WrittenOperation? = nil
+    ) throws -> TableOperation {
+        guard case .int64(let number) = record.id, let itemID = record["itemId"]?.stringValue,
+            let properties = record["properties"]?.bytesValue
+        else { throw damaged("lacks a column") }
         let wasSent = record["attempted"]?.boolValue ?? false
         // Most operations of a long queue are inserts of which nothing was sent.
         let isPlain = !wasSent && properties == OperationPropertyCoding.plainInsert
@@ -67,7 +76,7 @@ enum OperationCoding {
         else { throw damaged("is of no known type") }
         var operation = TableOperation(
             id: number,
-            table: name,
+            table: table.name,
             itemID: itemID,
             change: known?.change ?? QueuedChange(kind)
         )

@@ -32,7 +32,10 @@ struct PlaintextImportDatabase: PlainContent {
             return try PlaintextImportTable(PlainTable(name, database), declared: match, database)
         }
         let found = tables.map(\.definition)
-        schema = try StoreSchema(found + (declared?.tables ?? []).filter { table in !names.contains(table.name) })
+        schema = try StoreSchema(
+            stored: found + (declared?.tables ?? []).filter { table in !names.contains(table.name) },
+            version: declared?.version ?? 1
+        )
     }
 
     func write(

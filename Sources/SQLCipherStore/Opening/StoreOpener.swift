@@ -9,6 +9,8 @@ struct StoreOpener: Sendable {
     let key: SecretBytes
     /// The tables to bring the store to; nil stands for those that it remembers.
     let schema: StoreSchema?
+    /// Brings what waits to the declared tables, when a migration changes them.
+    var translation: (any QueueTranslation)?
     let mode: OpenMode
     let options: EncryptedStoreOptions
 
@@ -65,7 +67,7 @@ struct StoreOpener: Sendable {
         let database = try opener.open(cipherConfiguration, keyIsTried: hasLeftovers)
         try configure(database)
         let schema = try schema ?? RememberedTables(database, of: files.database).schema
-        let catalog = try SchemaMigrator(database: database, schema: schema).migrate()
+        let catalog = try SchemaMigrator(database: database, schema: schema, translation: translation).migrate()
         try database.refuseWrites()
         let opened = Opened(
             lock: lock,

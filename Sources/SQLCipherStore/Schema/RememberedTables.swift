@@ -5,6 +5,9 @@ package struct RememberedTables: Sendable {
     /// The tables, system tables included, in the order in which they were made.
     package let layouts: [TableLayout]
 
+    /// The version of the app's tables.
+    package let version: Int
+
     /// Reads what a database remembers. The path is what errors call it, when it was opened under another name.
     ///
     /// - Throws: `StoreError` with code `unsupportedFormat` for what only a newer version can have written.
@@ -17,6 +20,7 @@ package struct RememberedTables: Sendable {
         var names: [String] = []
         var kinds: [String: IDKind] = [:]
         var columns: [String: [(definition: ColumnDefinition, isDeclared: Bool)]] = [:]
+        self.version = try stored.version(in: database)
         guard try database.text(SchemaSQL.findMemory) != nil else {
             layouts = []
             return
@@ -53,7 +57,10 @@ package struct RememberedTables: Sendable {
     package var schema: StoreSchema {
         get throws(StoreError) {
             let systemNames = SystemTables.all.map(\.name)
-            return try StoreSchema(layouts.map(\.definition).filter { !systemNames.contains($0.name) })
+            return try StoreSchema(
+                stored: layouts.map(\.definition).filter { !systemNames.contains($0.name) },
+                version: version
+            )
         }
     }
 }

@@ -8,32 +8,49 @@ package struct SchemaMigrator {
 
     let database: Database
     let schema: StoreSchema
+    let translation: (any QueueTranslation)?
 
-    package init(database: Database, schema: StoreSchema) {
+    package init(database: Database, schema: StoreSchema, translation: (any QueueTranslation)? = nil) {
         self.database = database
         self.schema = schema
+        self.translation = translation
     }
 
     /// Does what is missing and returns the tables as they are then.
     ///
     /// - Throws: As ``SchemaPlan/init(from:to:)``, before anything is touched; ``StoreError/Code/schemaMismatch`` for a
-    ///   stored value that does not fit a column declared for it now, after which nothing is kept.
+    ///   stored value that does not fit a column declared for it now, after which nothing is kept; as
+    ///   ``SchemaMigration/init(from:of:to:)`` and its ``QueueTranslation``.
     package func migrate() throws -> StoreCatalog {
-        let plan = try SchemaPlan(from: StoredSchema(database), to: schema)
+        let stored = try StoredSchema(database)
+        if let migration = try migration(of: stored) { return try run(migration, from: stored) }
+        let plan = try SchemaPlan(from: stored, to: schema)
         if !plan.steps.isEmpty {
             try database.transaction(.writing) {
-                try database.run(SchemaSQL.createMemory)
-                for step in plan.steps { try perform(step) }
-                for layout in plan.layouts { try adoptExtraValues(layout, plan) }
+                try perform(plan)
+                guard stored.tables.isEmpty else { return }
+                try write(plan.layouts) { try SchemaMigration.record(schema.version, &$0) }
             }
         }
         return StoreCatalog(plan.layouts)
     }
 
-    /// Throws as ``migrate()`` does, when the tables cannot be brought to the declared ones. Nothing is touched.
-    package func check() throws { _ = try SchemaPlan(from: StoredSchema(database), to: schema) }
+    /// Throws as ``migrate()`` does, when the tables cannot be brought to the declared ones. Nothing is touched. Of a
+    /// migration that has steps to do, nothing is known in advance.
+    package func check() throws {
+        let stored = try StoredSchema(database)
+        guard try migration(of: stored) == nil else { return }
+        _ = try SchemaPlan(from: stored, to: schema)
+    }
 
-    private func perform(_ step: SchemaPlan.Step) throws {
+    /// Does the steps of a plan, in the transaction that is open.
+    func perform(_ plan: SchemaPlan) throws {
+        try database.run(SchemaSQL.createMemory)
+        for step in plan.steps { try perform(step) }
+        for layout in plan.layouts { try adoptExtraValues(layout, plan) }
+    }
+
+    func perform(_ step: SchemaPlan.Step) throws {
         switch step {
         case .createTable(let table):
             try database.run(SchemaSQL.createTable(table))
@@ -99,7 +116,7 @@ package struct SchemaMigrator {
 
 extension ColumnType {
     /// The value as this type stores it: as it is, or read again from the JSON it came in.
-    fileprivate func adopting(_ value: FieldValue) -> FieldValue? {
+    func adopting(_ value: FieldValue) -> FieldValue? {
         if let accepted = accepting(value) { return accepted }
         do {
             let json = try RecordCoding.json(value, column: "")

@@ -67,6 +67,11 @@ package enum SchemaSQL {
     static let remember = "INSERT INTO \(memory) VALUES (?1, ?2, ?3, 1)"
     static let markDeclared = "UPDATE \(memory) SET \"declared\" = ?3 WHERE \"table\" = ?1 AND \"column\" = ?2"
 
+    static let forget = "DELETE FROM \(memory) WHERE \"table\" = ?1"
+
+    /// The name of a table that is about to be dropped, when its rows have been written anew.
+    static func leaving(_ table: String) -> String { "leaving:\(table)".sqlIdentifier }
+
     static func createTable(_ table: TableDefinition) -> String {
         let columns = table.allColumns.map { "\($0.name.sqlIdentifier) \($0.type.sqlType)" }
         let list = [table.idKind.sqlColumn] + columns + ["\(TableLayout.extraColumn.sqlIdentifier) TEXT"]

@@ -2,7 +2,7 @@
 internal import Foundation
 public import SyncContract
 
-/// How the kit gets at a store: the three functions that its author writes, and two more for what some stores offer.
+/// How the kit gets at a store: the three functions that its author writes, and more for what some stores offer.
 ///
 /// What a store can do is read from ``/SyncContract/SyncContextDataSource/capabilities`` of the stores that are made. A
 /// function that is not written makes the rules that need it not applicable, with that reason; but a store that
@@ -21,6 +21,13 @@ public protocol StoreHarness: Sendable {
     ///
     /// The schema may differ from the one before. What the store throws must be thrown on as it is.
     func reopenStore(_ schema: StoreSchema, at place: StoreLocation) async throws -> Store
+
+    /// The same with what brings waiting changes along in a migration.
+    func reopenStore(
+        _ schema: StoreSchema,
+        translating translation: any QueueTranslation,
+        at place: StoreLocation
+    ) async throws -> Store
 
     /// Closes a store. It is not used any more, except to see that it refuses that.
     func closeStore(_ store: Store) async throws
@@ -62,6 +69,15 @@ extension StoreHarness {
     /// Not offered.
     public func reopenStore(_ schema: StoreSchema, at place: StoreLocation) async throws -> Store {
         throw Unsupported("the harness has no function 'reopenStore'")
+    }
+
+    /// Not offered.
+    public func reopenStore(
+        _ schema: StoreSchema,
+        translating translation: any QueueTranslation,
+        at place: StoreLocation
+    ) async throws -> Store {
+        throw Unsupported("the harness has no function 'reopenStore' with a translation")
     }
 
     /// Not offered.

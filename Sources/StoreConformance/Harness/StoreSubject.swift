@@ -9,6 +9,8 @@ public struct StoreSubject: ConformanceSubject {
 
     let make: @Sendable (StoreSchema, StoreLocation) async throws -> any SyncContextDataSource
     let reopen: @Sendable (StoreSchema, StoreLocation) async throws -> any SyncContextDataSource
+    let reopenTranslating:
+        @Sendable (StoreSchema, any QueueTranslation, StoreLocation) async throws -> any SyncContextDataSource
     let close: @Sendable (any SyncContextDataSource) async throws -> Void
     let changeKey: @Sendable (StoreLocation, StoreLocation.Key) async throws -> Void
     let files: @Sendable (StoreLocation) async throws -> [String: [UInt8]]
@@ -18,6 +20,7 @@ public struct StoreSubject: ConformanceSubject {
         name = harness.name
         make = { try await harness.makeStore($0, at: $1) }
         reopen = { try await harness.reopenStore($0, at: $1) }
+        reopenTranslating = { try await harness.reopenStore($0, translating: $1, at: $2) }
         close = { store in
             // Only stores that this harness made come back to it.
             guard let store = store as? Harness.Store else { return }
@@ -56,7 +59,7 @@ extension StoreCapabilities {
     var names: Set<String> {
         let all: [(StoreCapabilities, String)] = [
             (.durable, "durable"), (.unknownColumns, "unknownColumns"), (.encrypted, "encrypted"),
-            (.syncStates, "syncStates"),
+            (.syncStates, "syncStates"), (.migrations, "migrations"),
         ]
         return Set(all.filter { contains($0.0) }.map(\.1))
     }

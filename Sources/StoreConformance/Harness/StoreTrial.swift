@@ -29,7 +29,15 @@ extension Trial where Subject == StoreSubject {
         _ tables: [TableDefinition] = TableDefinition.standard,
         at place: StoreLocation? = nil
     ) async throws -> any SyncContextDataSource {
-        let store = try await subject.make(try StoreSchema(tables), place ?? newPlace())
+        try await makeStore(StoreSchema(tables), at: place)
+    }
+
+    /// A new store with a schema, which is closed after the rule.
+    func makeStore(
+        _ schema: StoreSchema,
+        at place: StoreLocation? = nil
+    ) async throws -> any SyncContextDataSource {
+        let store = try await subject.make(schema, place ?? newPlace())
         closeAfterwards(store)
         return store
     }
@@ -39,8 +47,19 @@ extension Trial where Subject == StoreSubject {
         _ tables: [TableDefinition] = TableDefinition.standard,
         at place: StoreLocation? = nil
     ) async throws -> any SyncContextDataSource {
+        try await reopen(StoreSchema(tables), at: place)
+    }
+
+    /// Opens the store that was closed at a place, with a schema, and with what translates.
+    func reopen(
+        _ schema: StoreSchema,
+        translating translation: (any QueueTranslation)? = nil,
+        at place: StoreLocation? = nil
+    ) async throws -> any SyncContextDataSource {
         let store = try await required("reopenStore") {
-            try await self.subject.reopen(try StoreSchema(tables), place ?? self.place())
+            let place = try place ?? self.place()
+            guard let translation else { return try await self.subject.reopen(schema, place) }
+            return try await self.subject.reopenTranslating(schema, translation, place)
         }
         closeAfterwards(store)
         return store

@@ -1,18 +1,46 @@
 /// The tables a store keeps: the app's and the three system tables.
 ///
-/// Names of tables and columns are compared exactly.
-public struct StoreSchema: Sendable, Hashable {
+/// Names of tables and columns are compared exactly. Two schemas are equal when their versions and tables are.
+public struct StoreSchema: Sendable {
+    /// The version of the tables. A store records it, and is refused by a schema of a lower one.
+    public let version: Int
+
     /// The app's tables, in declaration order.
     public let tables: [TableDefinition]
 
-    /// Checks the declarations.
+    /// How stores of earlier versions become this one, from version 2 on.
+    public let migrations: [Migration]
+
+    /// Checks the declarations, and that the migrations lead to them.
     ///
+    /// - Parameters:
+    ///   - version: The version of the tables. It rises when something that stores have already is renamed, converted,
+    ///     filled or dropped; tables and columns that are merely new need no other version.
+    ///   - tables: The app's tables.
+    ///   - migrations: One to each version from 2 on, in order. Those of old versions stay for stores that were not opened
+    ///     since.
     /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidSchema`` that names the table and column: for a name
     ///   that breaks the rules of ``TableDefinition``, for names that are equal but for the case of ASCII letters
     ///   (SQLite does not tell them apart), for a reserved column name, for an index over an undeclared column, for a
     ///   searchable column that is not text, and for a column that refers to a table and is not text, or whose table is
-    ///   not declared.
-    public init(_ tables: [TableDefinition]) throws(StoreError) {
+    ///   not declared;
+    ///   for migrations with a gap, and for a step that speaks of a table or column that there is not.
+    public init(
+        version: Int = 1,
+        _ tables: [TableDefinition],
+        migrations: [Migration] = []
+    ) throws(StoreError) {
+        try self.init(stored: tables, version: version, migrations)
+        var check = MigrationCheck(tables)
+        try check.check(migrations, to: version)
+    }
+
+    /// The tables of a store as it remembers them itself, of whatever version.
+    package init(
+        stored tables: [TableDefinition],
+        version: Int,
+        _ migrations: [Migration] = []
+    ) throws(StoreError) {
         var seen: Set<String> = []
         for table in tables {
             try Self.check(table)
@@ -21,7 +49,9 @@ public struct StoreSchema: Sendable, Hashable {
             }
         }
         for table in tables { try Self.checkReferences(of: table, tables.map(\.name)) }
+        self.version = version
         self.tables = tables
+        self.migrations = migrations
     }
 
     /// The app's tables followed by the system tables.
@@ -89,5 +119,18 @@ public struct StoreSchema: Sendable, Hashable {
         return bytes.allSatisfy {
             (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0) || $0 == 95
         }
+    }
+}
+
+extension StoreSchema: Hashable {
+    /// Compares versions and tables. Migrations lead there, and have closures.
+    public static func == (left: StoreSchema, right: StoreSchema) -> Bool {
+        left.version == right.version && left.tables == right.tables
+    }
+
+    /// Hashes what `==` compares.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(version)
+        hasher.combine(tables)
     }
 }

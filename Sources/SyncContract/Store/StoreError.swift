@@ -23,6 +23,10 @@ public struct StoreError: Error, Sendable {
         public static let invalidSchema = Code("invalidSchema")
         /// The stored tables cannot be brought to the declared ones. Nothing was touched.
         public static let schemaMismatch = Code("schemaMismatch")
+        /// The store has a higher version of its tables than the schema it was opened with. Nothing was touched.
+        public static let newerSchema = Code("newerSchema")
+        /// A migration would orphan changes that wait to be sent. Nothing was touched; the message says which.
+        public static let migrationRefused = Code("migrationRefused")
         /// A record has an id of the wrong kind or a value that does not fit its column.
         public static let invalidRecord = Code("invalidRecord")
         /// An item of a `Codable` type cannot be turned into a record of its table, or a record into the item.

@@ -11,6 +11,9 @@
 ///   rows that are there have null in a new column. A column that is no longer declared is no error. A table that is no
 ///   longer declared keeps its rows until it is declared again. A column or id that is declared with another type than
 ///   the stored one is ``StoreError/Code/schemaMismatch``, before anything is touched.
+/// - **Migrations.** Under the capability ``StoreCapabilities/migrations`` a store that is opened with a schema of a higher
+///   version is brought there by the schema's steps, in one transaction in which the version is recorded, or stays as it
+///   was. One that has a higher version than the schema is ``StoreError/Code/newerSchema``, before anything is touched.
 /// - **Values.** Every value comes back as it went in: see ``FieldValue``. How records merge is said at
 ///   ``StoreWriteBackend/upsert(_:into:)``, what queries mean at ``Query``.
 /// - **Errors.** Failures are thrown as ``StoreError`` with the codes named at each method; an error thrown by the

@@ -28,6 +28,13 @@ package actor FileStore: SyncContextDataSource {
         package var acceptsAnyKeyWhenEmpty = false
         package var losesOperationsOnKeyChange = false
         package var touchesOnWrongKey = false
+        package var keepsDroppedColumns = false
+        package var keepsDroppedTables = false
+        package var forgetsVersion = false
+        package var opensNewerVersions = false
+        package var savesBeforeSteps = false
+        package var translatesNothing = false
+        package var overlooksWaitingChanges = false
 
         package init() {}
     }
@@ -41,14 +48,23 @@ package actor FileStore: SyncContextDataSource {
     private var isClosed = false
     private nonisolated let broadcaster = ChangeBroadcaster()
 
-    package init(_ schema: StoreSchema, at url: URL, key: String, creating: Bool, _ faults: Faults = Faults()) throws {
+    package init(
+        _ schema: StoreSchema,
+        at url: URL,
+        key: String,
+        creating: Bool,
+        translating translation: (any QueueTranslation)? = nil,
+        _ faults: Faults = Faults()
+    ) throws {
         self.schema = schema
         self.url = url
         self.faults = faults
         isNew = creating
-        capabilities = faults.claimsEncryption ? [.durable, .unknownColumns, .encrypted] : [.durable, .unknownColumns]
+        var capabilities: StoreCapabilities = [.durable, .unknownColumns, .migrations]
+        if faults.claimsEncryption { capabilities.insert(.encrypted) }
+        self.capabilities = capabilities
         if creating {
-            tables = FileTables(schema, key: key)
+            tables = try FileTables(schema, key: key).recording(schema, faults)
             try tables.save(to: url, faults)
         } else {
             let stored = try FileTables(reading: url, faults)
@@ -57,7 +73,7 @@ package actor FileStore: SyncContextDataSource {
                 if faults.touchesOnWrongKey { try Data("touched".utf8).write(to: url.appendingPathExtension("tried")) }
                 throw StoreError(.wrongKey, "the key does not open this store; give the right one")
             }
-            tables = try stored.migrated(to: schema, faults, url)
+            tables = try stored.opened(with: schema, translation, faults, url)
             try tables.save(to: url, faults)
         }
     }
@@ -134,7 +150,7 @@ struct FileTables: Sendable {
 
     var key: String
     var tables: [String: [RecordID: Record]] = [:]
-    private var stored: [String: Table] = [:]
+    var stored: [String: Table] = [:]
 
     init(_ schema: StoreSchema, key: String) {
         self.key = key
@@ -258,7 +274,7 @@ struct StoredValue: Codable, Sendable {
 }
 
 /// A copy of all rows that one transaction works on.
-private final class FileTransaction: StoreWriteBackend {
+final class FileTransaction: StoreWriteBackend {
     var tables: FileTables
     var touched: Set<String> = []
     var hasDeleted = false

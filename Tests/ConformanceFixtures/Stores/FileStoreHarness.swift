@@ -20,6 +20,21 @@ package struct FileStoreHarness: StoreHarness {
         try FileStore(schema, at: url(place), key: "\(place.key)", creating: false, faults)
     }
 
+    package func reopenStore(
+        _ schema: StoreSchema,
+        translating translation: any QueueTranslation,
+        at place: StoreLocation
+    ) async throws -> FileStore {
+        try FileStore(
+            schema,
+            at: url(place),
+            key: "\(place.key)",
+            creating: false,
+            translating: translation,
+            faults
+        )
+    }
+
     package func closeStore(_ store: FileStore) async throws { try await store.close() }
 
     package func changeKey(ofStoreAt place: StoreLocation, to key: StoreLocation.Key) async throws {
@@ -140,6 +155,13 @@ package struct FileMutant: Sendable, CustomStringConvertible {
             "forgets the rows of tables that are not declared",
             \.forgetsUndeclaredTables
         ),
+        FileMutant("migration.steps", "keeps the values of a column that is dropped", \.keepsDroppedColumns),
+        FileMutant("migration.drops-tables", "keeps the rows of a table that is dropped", \.keepsDroppedTables),
+        FileMutant("migration.once", "does not record the version", \.forgetsVersion),
+        FileMutant("migration.newer", "opens what a newer version has migrated", \.opensNewerVersions),
+        FileMutant("migration.failed", "drops the old table before its rows are moved", \.savesBeforeSteps),
+        FileMutant("migration.translation", "does not call the translation", \.translatesNothing),
+        FileMutant("migration.untranslated", "overlooks the changes that wait", \.overlooksWaitingChanges),
         FileMutant("changes.after-opening-again", "begins with all tables after it was opened", \.tellsWhenOpened),
         FileMutant("schema.adds-indexes", "leaves rows from before out of a new index") {
             $0.forgetsOnReading = { $1["text"] == "Milk" ? nil : $1 }

@@ -1,0 +1,106 @@
+internal import RecordJSON
+internal import SyncContract
+
+/// What is remembered of migrated tables and their rows, in the rows of `MS_TableConfig`.
+///
+/// The columns that the server's rows have shown keep the names under which they came: one that is renamed here counts as
+/// shown when it comes under its new name, and until then its absence does not clear it.
+struct SettingRows: TranslatedRows {
+    let tables: [String: TableMigration]
+    let systemTable = SystemTables.configuration
+
+    /// In front of the ids of rows that have their table's new name in them already: no other id begins so, and all come
+    /// before.
+    private static let moved = "~"
+
+    func translate(_ transaction: inout StoreTransaction) throws {
+        try systemTable.forEachPage(&transaction) { rows, transaction in
+            var changed: [Record] = []
+            var removed: [RecordID] = []
+            for row in rows where !Self.isMoved(row) {
+                switch try translated(row) {
+                case .changed(let new)?:
+                    changed.append(new)
+                    if new.id != row.id { removed.append(row.id) }
+                case .removed?: removed.append(row.id)
+                case nil: break
+                }
+            }
+            try transaction.delete(removed, from: systemTable.name)
+            try transaction.upsert(changed, into: systemTable.name)
+        }
+        try endMoving(&transaction)
+    }
+
+    func translated(_ row: Record) throws -> RowTranslation? {
+        let kind = row["keyType"]?.int64Value.flatMap(ConfigurationTable.KeyType.init)
+        if kind == .journalEntry { return try journalEntry(row).map(RowTranslation.changed) }
+        guard let table = row["table"]?.stringValue.flatMap({ tables[$0] }) else { return nil }
+        guard let new = table.new else { return .removed }
+        switch kind {
+        case .cancelledInsert:
+            guard let value = row["value"]?.stringValue,
+                case .object(let members, _) = try JSONNode(parsing: Array(value.utf8))
+            else { return .changed(named(row, new)) }
+            var json = JSONWriter()
+            for member in members {
+                let item = member.name == "item" ? try table.translated(member.value) : nil
+                json.add(member.name, json: item ?? member.value.text)
+            }
+            var changed = named(row, new)
+            changed["value"] = .string(json.object)
+            return .changed(changed)
+        case .serverID, .localID:
+            guard table.old.name != new.name, let key = row["key"]?.stringValue, let kind else { return nil }
+            // The row's id has the table in it, and two tables may change their names with each other.
+            let id = IdentifierMapping.rowID(kind, key: key, table: new.name)
+            var moved = Record(id: .string(Self.moved + id), row.fields)
+            moved["table"] = .string(new.name)
+            return .changed(moved)
+        default: return table.old.name == new.name ? nil : .changed(named(row, new))
+        }
+    }
+
+    private func named(_ row: Record, _ table: TableDefinition) -> Record {
+        Record(id: row.id, ["table": .string(table.name)])
+    }
+
+    /// An entry names its table in its value; one of an earlier version of this library in its row.
+    private func journalEntry(_ row: Record) throws -> Record? {
+        guard let value = row["value"]?.stringValue,
+            case .object(let members, _) = try JSONNode(parsing: Array(value.utf8))
+        else { return nil }
+        let inValue = members.last { $0.name == "table" }?.value.stringValue
+        guard let table = (inValue ?? row["table"]?.stringValue).flatMap({ tables[$0] }), let new = table.new else {
+            return nil
+        }
+        var json = JSONWriter()
+        for member in members {
+            switch member.name {
+            case "table": json.add("table", new.name)
+            case "givenUp":
+                if let item = try table.translated(member.value) { json.add("givenUp", json: item) }
+            default: json.add(member.name, json: member.value.text)
+            }
+        }
+        var changed = Record(id: row.id, ["value": .string(json.object)])
+        if inValue == nil { changed["table"] = .string(new.name) }
+        return changed
+    }
+
+    private static func isMoved(_ row: Record) -> Bool { row.id.stringValue?.hasPrefix(moved) ?? false }
+
+    private func endMoving(_ transaction: inout StoreTransaction) throws {
+        let moved = Query(systemTable.name).filtered(by: Column("id") >= .string(Self.moved)).ordered(by: "id")
+            .limited(to: 500)
+        while true {
+            let rows = try transaction.records(moved).filter(Self.isMoved)
+            guard !rows.isEmpty else { return }
+            let named = rows.map { row in
+                Record(id: .string(String((row.id.stringValue ?? "").dropFirst(Self.moved.count))), row.fields)
+            }
+            try transaction.delete(rows.map(\.id), from: systemTable.name)
+            try transaction.upsert(named, into: systemTable.name)
+        }
+    }
+}
