@@ -30,7 +30,8 @@ extension SyncContext {
     /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidParameter`` for an order, limit, offset, selection or
     ///   total count in a query, and for a predicate that names a local column; ``SyncError/Code/pullAborted`` when
     ///   the server cannot be reached or answers something else than rows, with what the push before did in
-    ///   ``SyncError/push``; what ``push()`` throws; `StoreError`; `CancellationError`.
+    ///   ``SyncError/push``; what ``push()`` throws; ``SyncError/Code/storeUnavailable`` when the store is
+    ///   locked or closed meanwhile; `StoreError`; `CancellationError`.
     @discardableResult
     public func pull(
         _ source: any SyncSource,
@@ -108,8 +109,8 @@ extension SyncContext {
         let order = options.order ?? order
         return try await coordination.pullGate.withTurn {
             var push: PushReport?
-            if order == .pushFirst { push = try await pushWaiting(of: names) }
             do {
+                if order == .pushFirst { push = try await pushWaiting(of: names) }
                 var report = try await bring(queries, options)
                 report.push = push
                 if order == .pullFirst {
@@ -117,7 +118,8 @@ extension SyncContext {
                     report.push = try await pushWaiting(of: names)
                 }
                 return report
-            } catch var error as SyncError {
+            } catch {
+                guard var error = SyncError(ending: error) else { throw error }
                 // What was sent has arrived, whatever became of the rest.
                 error.push = error.push ?? push
                 throw error
