@@ -114,4 +114,44 @@ struct InterruptedRestoreTests {
             #expect(try await world.phone.text("a") == nil)
         }
     }
+
+    /// Where a deleted row is to be brought back, what is under way is lost, and the server forgets the row for good.
+    @Test(
+        "and deleted or given up when the server has forgotten the row for good, ends",
+        arguments: [DatasyncDialect.datasync, .azureMobileApps],
+        [true, false]
+    )
+    func goneForGood(_ dialect: DatasyncDialect, _ deletes: Bool) async throws {
+        let (isCut, isGone) = (Switch(), Switch())
+        let rewritten = Switch()
+        try await SyncWorld.with(
+            dialect,
+            answeringLaptop: SyncWorld.StandIn { request, emulator in
+                if isCut.isOn, ["PUT", "POST"].contains(request.method) { throw Cut() }
+                guard isGone.isOn, request.method != "GET" else { return try await emulator.handle(request) }
+                // The tombstone was still there when it was looked at.
+                rewritten.isOn = true
+                return EmulatorResponse(404)
+            }
+        ) { world in
+            try await world.shareItem()
+            try await world.phone.table.delete("a")
+            _ = try await world.phone.context.push()
+            let laptop = world.laptop
+            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
+            _ = try await laptop.context.push()
+            try await laptop.context.resolve(try await laptop.onlyError(), with: .keepMine)
+            isCut.isOn = true
+            #expect(try await syncErrorCode { _ = try await laptop.context.push() } == .pushAbortedNetwork)
+            isCut.isOn = false
+            if deletes { try await laptop.table.delete("a") } else { try await laptop.table.revert("a") }
+            isGone.isOn = true
+            let report = try await laptop.context.push()
+            #expect(rewritten.isOn, "the tombstone is written anew, so that the restore cannot arrive any more")
+            #expect(report.conflicts.isEmpty && report.failures.isEmpty)
+            #expect(try await laptop.context.operations().isEmpty)
+            #expect(try await laptop.text("a") == nil)
+            #expect(try await laptop.context.push().requests == 0)
+        }
+    }
 }
