@@ -128,10 +128,12 @@ public final class SyncContext: Sendable {
     /// - Returns: What was taken, and what was not.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/pushAbortedNetwork``,
     ///   ``SyncError/Code/pushAbortedAuthentication`` (also when every change was forbidden) or
-    ///   ``SyncError/Code/pushAbortedAddress``, `StoreError` when the store fails, `CancellationError`. What the server
-    ///   accepted before is recorded; everything else is still queued. `StoreError` with code `tableNotFound` for a table
-    ///   that is not declared. ``SyncError/Code/unsupported`` without a server.
-    ///   ``SyncError/Code/historyLost`` while everything is being brought anew. What a delegate or a policy throws.
+    ///   ``SyncError/Code/pushAbortedAddress``, ``SyncError/Code/storeUnavailable`` when the store is locked or closed
+    ///   meanwhile, `StoreError` when the store fails otherwise, `CancellationError`. What the server accepted
+    ///   before is recorded, unless it is the store that has ended the push; everything else is still queued.
+    ///   `StoreError` with code `tableNotFound` for a table that is not declared. ``SyncError/Code/unsupported`` without
+    ///   a server. ``SyncError/Code/historyLost`` while everything is being brought anew. What a delegate or a policy
+    ///   throws.
     public func push(_ tables: any SyncSource...) async throws -> PushReport {
         try checkRemote()
         let names = try tables.map { try table($0.source.table).name }

@@ -5,10 +5,12 @@ public import Foundation
 #endif
 
 internal import RemoteContract
+internal import SyncContract
 
 /// Why the sync engine could not do what was asked.
 ///
-/// Failures of the store reach the caller as the store's own `StoreError`.
+/// Failures of the store reach the caller as the store's own `StoreError`, but for a push or pull whose store is locked or
+/// closed: ``Code/storeUnavailable``.
 public struct SyncError: Error, Sendable {
     /// A reason to branch on. Codes may be added: switch with a default.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -35,6 +37,9 @@ public struct SyncError: Error, Sendable {
         public static let pushAbortedAddress = Code("pushAbortedAddress")
         /// The pull stopped. Pages that were applied before stay, and the next pull goes on from there.
         public static let pullAborted = Code("pullAborted")
+        /// The store was locked or closed while a push or pull ran, or before it. What was recorded and applied stays, and
+        /// nothing is lost: what the server has taken meanwhile is found again by the next push.
+        public static let storeUnavailable = Code("storeUnavailable")
         /// The table has changes that were not pushed. Nothing was purged.
         public static let purgeAbortedPendingChanges = Code("purgeAbortedPendingChanges")
         /// The operation of this error is no longer queued, or was changed since. Nothing was resolved.
@@ -69,6 +74,20 @@ public struct SyncError: Error, Sendable {
         self.code = code
         self.message = message
         self.cause = cause
+    }
+}
+
+extension SyncError {
+    /// What ends a push or pull: an error of the engine, or a store that was taken away from it; nil for any other.
+    init?(ending error: any Error) {
+        switch error {
+        case let error as SyncError: self = error
+        case let error as StoreError where error.code == .locked:
+            self.init(.storeUnavailable, "The store was locked; unlock it and sync again: nothing was lost.", cause: error)
+        case let error as StoreError where error.code == .closed:
+            self.init(.storeUnavailable, "The store was closed; open it and sync again: nothing was lost.", cause: error)
+        default: return nil
+        }
     }
 }
 

@@ -206,11 +206,7 @@ extension ItemMachine {
                 (entry.writesRow || entry.kind == .tombstone)
                     && entry.content.map { comparison.wrote($0, shown) } ?? false
             }
-        // A row was to be brought back, and is there as it was deleted: the first half was carried out.
-        let isHalfRestored =
-            waiting.restores && !waiting.sent.isEmpty
-            && waiting.base.map { comparison.isHalfRestored($0, shown) } ?? false
-        if isOwn || isHalfRestored {
+        if isOwn {
             memory.wrote(shown.version, over: waiting.baseVersion)
             return goOver(shown)
         }

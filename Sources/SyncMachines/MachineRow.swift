@@ -34,8 +34,4 @@ package protocol RowComparison<Row>: Sendable {
 
     /// Whether the deletion of a row may have left this tombstone. What a tombstone does not show says nothing.
     func mayBeLeft(of deleted: Row, _ tombstone: Row) -> Bool
-
-    /// Whether a restore that was carried out by half may have made this live row of a tombstone. Only where restoring takes
-    /// two requests: elsewhere a row as it was deleted is one that somebody else has brought back.
-    func isHalfRestored(_ tombstone: Row, _ shown: Row) -> Bool
 }

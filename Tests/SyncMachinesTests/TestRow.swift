@@ -17,7 +17,6 @@ struct TestComparison: RowComparison {
     func agrees(_ local: TestRow, _ shown: TestRow) -> Bool { local.content == shown.content }
     func isUnchanged(_ base: TestRow, _ shown: TestRow) -> Bool { base.content == shown.content }
     func mayBeLeft(of deleted: TestRow, _ tombstone: TestRow) -> Bool { deleted.content == tombstone.content }
-    func isHalfRestored(_ tombstone: TestRow, _ shown: TestRow) -> Bool { false }
 }
 
 /// A machine with the local row beside it: what the effects make of it.

@@ -31,7 +31,8 @@ extension SyncContext {
     ///   total count in a query, and for a predicate that names a local column; ``SyncError/Code/pullAborted`` when
     ///   the server cannot be reached or answers something else than rows, with what the push before did in
     ///   ``SyncError/push``; ``SyncError/Code/historyLost`` when the server no longer has what the pull goes on from, or
-    ///   everything is being brought anew; what ``push()`` throws; `StoreError`; `CancellationError`.
+    ///   everything is being brought anew; what ``push()`` throws; ``SyncError/Code/storeUnavailable`` when the store is
+    ///   locked or closed meanwhile; `StoreError`; `CancellationError`.
     @discardableResult
     public func pull(
         _ source: any SyncSource,
@@ -110,8 +111,8 @@ extension SyncContext {
         return try await coordination.pullGate.withTurn {
             try await checkReset()
             var push: PushReport?
-            if order == .pushFirst { push = try await pushWaiting(of: names) }
             do {
+                if order == .pushFirst { push = try await pushWaiting(of: names) }
                 var report = try await bring(queries, options)
                 report.push = push
                 if order == .pullFirst {
@@ -119,7 +120,8 @@ extension SyncContext {
                     report.push = try await pushWaiting(of: names)
                 }
                 return report
-            } catch var error as SyncError {
+            } catch {
+                guard var error = SyncError(ending: error) else { throw error }
                 // What was sent has arrived, whatever became of the rest.
                 error.push = error.push ?? push
                 throw error

@@ -61,7 +61,7 @@ struct PushRunner {
         do {
             try await requests.counting { try await sendAll(tables, &report) }
         } catch {
-            guard var error = error as? SyncError else { throw error }
+            guard var error = SyncError(ending: error) else { throw error }
             report.requests = requests.count
             error.push = report
             throw error

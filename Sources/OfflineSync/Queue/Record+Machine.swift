@@ -38,7 +38,4 @@ struct TableRowComparison: RowComparison {
             shownColumns: Set(table.columns.map(\.name).filter { shown[$0] != nil })
         )
     }
-
-    // Where restoring takes two requests, the tombstone gets its content first: a live row with the old one is of others.
-    func isHalfRestored(_ tombstone: Record, _ shown: Record) -> Bool { false }
 }

@@ -29,6 +29,10 @@ extension SessionFailure {
             self = isForbidden ? .credentials(name: cause.failureName, isAnswer: cause.isAnswer) : .init(cause)
             return
         }
+        if error.code == .storeUnavailable, let cause = error.cause as? StoreError {
+            self.init(cause)
+            return
+        }
         switch error.code {
         case .pushAbortedNetwork, .pullAborted, .pushAbortedAuthentication:
             self = .temporary(name: "\(error.code)", wait: nil, isAnswer: true)

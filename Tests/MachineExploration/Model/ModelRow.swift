@@ -68,7 +68,6 @@ struct ModelComparison: RowComparison {
     func agrees(_ local: ModelRow, _ shown: ModelRow) -> Bool { local.content == shown.content }
     func isUnchanged(_ base: ModelRow, _ shown: ModelRow) -> Bool { base.content == shown.content }
     func mayBeLeft(of deleted: ModelRow, _ tombstone: ModelRow) -> Bool { deleted.content == tombstone.content }
-    func isHalfRestored(_ tombstone: ModelRow, _ shown: ModelRow) -> Bool { false }
 }
 
 /// A set of edits: six of each device, and the touches of undeclared columns by third parties.
