@@ -55,26 +55,6 @@ struct TodoWatchTests {
         }
     }
 
-    @Test("says nothing while nothing happens, however often it asks for news", arguments: [false, true])
-    func idle(_ json: Bool) async throws {
-        let folder = try TemporaryFolder()
-        try await EmulatorProcess.with(3) { emulator in
-            let device = try await Device.make("one", in: folder, server: emulator.url, protocolNumber: 3)
-            let process = try watch(device, json ? ["--json"] : [])
-            _ = await process.output(contains: "connected\(json ? "\"" : "\n")")
-            // Each asks for news, and is answered when that has come.
-            for number in 1...5 {
-                try process.type("sync\nlist\nadd \(number)\n")
-                _ = await process.output(contains: json ? "\"pending\":0,\"progress\"" : "add")
-            }
-            try process.type("quit\n")
-            let lines = await process.result().output.split(separator: "\n")
-            let states = lines.filter { json ? $0.contains("\"state\"") : $0.contains("connected") }
-            #expect(!zip(states, states.dropFirst()).contains { $0 == $1 }, "\(states)")
-            #expect(states.count <= 3 + 2 * 5, "one more to send, and none any more: \(states)")
-        }
-    }
-
     @Test("says that it waits when the server is away")
     func offline() async throws {
         let folder = try TemporaryFolder()
