@@ -17,6 +17,14 @@ final class WatchStatusLine: Sendable {
         /// 0 to 1.
         var progress: Double
         var error: String?
+
+        /// Whether it says more than an earlier one: how far the work is, and that some of many changes were sent, does not.
+        func isNews(after former: Status?) -> Bool {
+            guard var former else { return true }
+            former.progress = progress
+            if pending > 0, pending < former.pending { former.pending = pending }
+            return self != former
+        }
     }
 
     private struct State {
@@ -39,7 +47,8 @@ final class WatchStatusLine: Sendable {
         do { counts = try await todos.context.status() } catch { return }
         state.withLock { state in
             let status = Status(session, counts, progress: state.progress)
-            guard status != state.shown else { return }
+            // What is drawn anew may change all the time; what stays is worth it only when something has happened.
+            guard isLive && !json ? status != state.shown : status.isNews(after: state.shown) else { return }
             state.shown = status
             if json {
                 write(status)
@@ -59,7 +68,7 @@ final class WatchStatusLine: Sendable {
             if state.isDrawn { Console.writeError("\r\u{1B}[K", terminator: "") }
             if isError { Console.writeError(sentence: "sealedsync: \(text)") } else { Console.write(text) }
             // What comes next draws the line again.
-            state.shown = nil
+            if isLive { state.shown = nil }
         }
     }
 
