@@ -15,6 +15,10 @@ extension ItemMachine {
     /// The change stays, over what the server has.
     package mutating func keepMine(_ seen: SeenOnServer<Row>) -> RowEffect<Row> {
         let isUndo = change?.isUndo ?? false
+        if let undone = change, isUndo, undone.kind == .delete, seen != .refused {
+            // What was to be taken back is what is deleted from now on.
+            change?.deletedRow = undone.base ?? undone.sent.last { $0.content != nil }?.content
+        }
         change?.edited()
         guard var waiting = change else { return .none }
         switch seen {

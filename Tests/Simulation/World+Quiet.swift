@@ -134,7 +134,7 @@ extension Device {
                 )
             }
         }
-        for key in rows.keys.sorted() where world.server.history[key] == nil {
+        for key in rows.keys.sorted() where world.server.history[key] == nil && keptLocal[key] == nil {
             world.fail("\(name) has \(key), which the server has not")
         }
     }

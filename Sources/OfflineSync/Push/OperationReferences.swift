@@ -1,4 +1,5 @@
 internal import SyncContract
+internal import SyncMachines
 
 /// An item, in the form in which its table compares ids.
 struct ItemKey: Hashable, Sendable {
@@ -24,7 +25,10 @@ struct OperationReferences: Sendable {
             return
         }
         let local = try transaction.record(.string(operation.itemID), in: table.name)
-        let rows = [local, operation.deletedItem, operation.baseItem].compactMap(\.self)
+        // What was sent is made once more, as a deleted row, so that it cannot arrive any more.
+        let rows =
+            [local, operation.deletedItem, operation.baseItem].compactMap(\.self)
+            + operation.change.sent.compactMap(\.content)
         references = columns.flatMap { column in
             rows.compactMap { row in
                 guard let name = column.references, let other = schema.table(name),

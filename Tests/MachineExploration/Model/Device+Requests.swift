@@ -79,6 +79,11 @@ extension Device {
         _ message: Message,
         _ shown: ModelRow?
     ) -> Consequence {
+        guard !isOutlived else {
+            (slot, isOutlived) = (.free, false)
+            page?.isOutrun = true
+            return Consequence()
+        }
         let before = machine.change
         let (outcome, effect) = machine.receive(answer, to: sent, row?.sendable, ModelComparison())
         slot = .free
@@ -116,7 +121,7 @@ extension Device {
 
     /// Dies: what was in memory is gone.
     mutating func die() -> Consequence? {
-        slot = .free
+        (slot, isOutlived) = (.free, false)
         page = nil
         lookUp = .notDone
         return Consequence()

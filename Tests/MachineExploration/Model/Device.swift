@@ -28,6 +28,8 @@ struct Device: Hashable {
     var machine = ItemMachine<ModelRow>()
     var row: ModelRow?
     var slot = Slot.free
+    /// Whether the change that what is under way belongs to has ended: the answer is none of the next one.
+    var isOutlived = false
     var lookUp = LookUp.notDone
     var page: Page?
     /// How far pulls have come: the newest version that one has brought.
@@ -66,6 +68,7 @@ struct Device: Hashable {
         if machine.change == nil {
             (pending, tip, written, values) = ([], 0, 0, [])
             conflict = nil
+            isOutlived = slot != .free
         } else {
             if machine.change?.state != .conflicted { conflict = nil }
             row?.history = known
