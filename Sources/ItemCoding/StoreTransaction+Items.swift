@@ -31,4 +31,10 @@ package protocol ItemWriteBackend: StoreWriteBackend {
     ///   ``StoreWriteBackend/insert(_:into:)``.
     func insert<Item: Encodable & Identifiable>(made item: Item, id: String, into table: String) throws -> Bool
     where Item.ID == String
+
+    /// Inserts a record unless the table has a row with its id, or another one that holds the same as the record in all of
+    /// some columns, and returns whether it did. The record has values in these columns, and the table an index by them.
+    ///
+    /// - Throws: As ``StoreWriteBackend/insert(_:into:)``.
+    func insert(_ record: Record, into table: String, uniqueIn columns: [String]) throws -> Bool
 }

@@ -113,11 +113,7 @@ final class WriteBackend: ReadBackend, ItemWriteBackend {
     }
 
     func insert(_ record: Record, into table: String) throws -> Bool {
-        try writing(to: table) { writer, database, hasWritten in
-            if writer.hasTriggers, try self.record(record.id, in: table) != nil { return false }
-            hasWritten = try writer.insert(record, in: database)
-            return hasWritten
-        }
+        try insert(record, into: table, uniqueIn: [])
     }
 
     func insert<Item: Encodable & Identifiable>(
@@ -128,6 +124,14 @@ final class WriteBackend: ReadBackend, ItemWriteBackend {
         try writing(to: table) { writer, database, hasWritten in
             if writer.hasTriggers, try record(.string(id), in: table) != nil { return false }
             hasWritten = try writer.insert(made: item, id: id, in: database)
+            return hasWritten
+        }
+    }
+
+    func insert(_ record: Record, into table: String, uniqueIn columns: [String]) throws -> Bool {
+        try writing(to: table) { writer, database, hasWritten in
+            if writer.hasTriggers, try self.record(record.id, in: table) != nil { return false }
+            hasWritten = try writer.insert(record, uniqueColumns: columns, in: database)
             return hasWritten
         }
     }

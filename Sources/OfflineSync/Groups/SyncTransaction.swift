@@ -19,9 +19,6 @@ public struct SyncTransaction: ~Copyable, SyncReading {
         let decoder: RecordDecoder
     }
 
-    /// How many items are inserted together.
-    private static let batchSize = 500
-
     /// What the store threw at a change: of that change a part may be there, so nothing of the group is kept.
     private var failure: (any Error)?
 
@@ -61,16 +58,14 @@ public struct SyncTransaction: ~Copyable, SyncReading {
 
     /// Inserts many items. As ``SyncTable/insert(_:id:)``; an empty id is replaced by a new UUID.
     public mutating func insert(contentsOf items: some Sequence<Record>, into table: SyncTable<Record>) throws {
-        let changes = table.changes
-        try inBatches(items, into: table) { batch, group, transaction in
-            var batch = batch
-            for index in batch.indices where batch[index].id == .string("") {
-                batch[index].id = .string(ItemID.make())
-            }
-            try changes.insert(batch.map { try changes.itemID($0.id) }, &group, &transaction) {
-                batch[$0]
-            } insertRow: {
-                try $1.insert(changes.writable(batch[$0], over: nil), into: changes.table.name)
+        for var item in items {
+            if item.id == .string("") { item.id = .string(ItemID.make()) }
+            try change(table) { changes, group, transaction in
+                try changes.insert(changes.itemID(item.id), &group, &transaction) {
+                    item
+                } insertRow: {
+                    try $0.insert(changes.writable(item, over: nil), into: changes.table.name)
+                }
             }
         }
     }
@@ -99,21 +94,6 @@ public struct SyncTransaction: ~Copyable, SyncReading {
 
     private mutating func add(_ item: Record, into table: SyncTable<Record>) throws -> Record {
         try change(table) { try $0.insert(item, &$1, &$2) }
-    }
-
-    private mutating func inBatches<Item>(
-        _ items: some Sequence<Item>,
-        into table: SyncTable<Record>,
-        _ insert: ([Item], inout ChangeGroup, inout StoreTransaction) throws -> Void
-    ) throws {
-        var batch: [Item] = []
-        for item in items {
-            batch.append(item)
-            guard batch.count == Self.batchSize else { continue }
-            try change(table) { try insert(batch, &$1, &$2) }
-            batch.removeAll(keepingCapacity: true)
-        }
-        try change(table) { if !batch.isEmpty { try insert(batch, &$1, &$2) } }
     }
 
     /// Takes back a deletion. As ``SyncTable/undoDelete(_:)``.
@@ -173,28 +153,28 @@ extension SyncTransaction {
         contentsOf items: some Sequence<Item>,
         into table: SyncTable<Item>
     ) throws where Item.ID == String {
-        let (changes, coding) = (table.table.changes, coding(of: table))
-        try inBatches(items, into: table.table) { batch, group, transaction in
-            let ids = batch.map { $0.id.isEmpty ? ItemID.make() : $0.id }
-            // Such a store takes items without records in between.
-            let backend = transaction.backend as? any ItemWriteBackend
-            func record(_ index: Int) throws -> Record {
-                var record = try coding.encoder.encode(batch[index])
-                record.id = .string(ids[index])
+        let (encoder, untyped) = (coding(of: table).encoder, table.table)
+        // Such a store takes items without records in between.
+        let backend = transaction.backend as? any ItemWriteBackend
+        for item in items {
+            let id = item.id.isEmpty ? ItemID.make() : item.id
+            func record() throws -> Record {
+                var record = try encoder.encode(item)
+                record.id = .string(id)
                 return record
             }
-            try SyncTable<Item>
-                .reportingUnfitItems {
-                    try changes.insert(ids, &group, &transaction, record: record) { index, transaction in
-                        if let backend {
-                            return try backend.insert(made: batch[index], id: ids[index], into: changes.table.name)
+            try change(untyped) { changes, group, transaction in
+                try SyncTable<Item>
+                    .reportingUnfitItems {
+                        try changes.insert(id, &group, &transaction, record: record) { transaction in
+                            if let backend { return try backend.insert(made: item, id: id, into: changes.table.name) }
+                            return try transaction.insert(
+                                changes.writable(record(), over: nil),
+                                into: changes.table.name
+                            )
                         }
-                        return try transaction.insert(
-                            changes.writable(record(index), over: nil),
-                            into: changes.table.name
-                        )
                     }
-                }
+            }
         }
     }
 

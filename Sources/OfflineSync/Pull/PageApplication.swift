@@ -37,18 +37,20 @@ struct PageApplication: Sendable {
         // What one row of the page shows is known for all of them.
         for record in records where !record.isDeleted { merge.see(record) }
         // Looked up once for the page. What is done with one row changes nothing of this for another.
-        let keys = records.map { record in record.id.stringValue.map { OperationCoding.itemKey($0, table) } }
-        let itemKeys = keys.compactMap(\.self)
+        let itemKeys = { records.compactMap { $0.id.stringValue.map { OperationCoding.itemKey($0, table) } } }
         let waiting = try OperationQueue.operations(for: itemKeys, in: table, &transaction, schema)
         let remembered = try ItemMemoryStorage.remembered(among: itemKeys, in: table, &transaction)
+        // Mostly nothing is known of any.
+        let isAnyKnown = !waiting.isEmpty || !remembered.isEmpty
         let mayBeOvertaken = request.isOlderThanAnyAnswer
         let comparison = TableRowComparison(table: table, shownColumns: merge.shownColumns)
-        for (record, key) in zip(records, keys) {
+        for record in records {
             if mayBeOvertaken, request.isOlderThanAnswer(for: record.id, in: table) {
                 if try overtake(record, &transaction) { counts.overtaken += 1 }
                 continue
             }
-            if let key, let operation = waiting[.string(key)] {
+            let key = isAnyKnown ? record.id.stringValue.map { OperationCoding.itemKey($0, table) } : nil
+            if let operation = key.flatMap({ waiting[.string($0)] }) {
                 counts.skipped.insert(record.id)
                 try keepBeside(operation, record, comparison, &transaction)
                 continue
@@ -59,8 +61,9 @@ struct PageApplication: Sendable {
                 continue
             }
             let isDeleted = record.isDeleted
-            if let key, isDeleted && local != nil || remembered.contains(key) {
-                try remember(record, isHere: local != nil, isRemembered: remembered.contains(key), &transaction)
+            let isRemembered = key.map(remembered.contains) ?? false
+            if isDeleted && local != nil || isRemembered {
+                try remember(record, isHere: local != nil, isRemembered: isRemembered, &transaction)
             }
             if isDeleted {
                 if local != nil { deletions.append(record.id) }

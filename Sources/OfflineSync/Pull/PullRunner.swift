@@ -193,7 +193,7 @@ struct PullRunner {
         let counts = try await coordination.gate.withTurn {
             try await store.write { transaction in
                 let counts = try application.apply(fetched.page.records, from: fetched.request, &transaction)
-                try SetAsideStorage.remove(fetched.page.records.map(\.id), of: table, &transaction)
+                try SetAsideStorage.remove(fetched.page.records.lazy.map(\.id), of: table, &transaction)
                 try SetAsideStorage.insert(fetched.page.setAside + counts.setAside, of: table, &transaction)
                 try alongside(&transaction)
                 return counts

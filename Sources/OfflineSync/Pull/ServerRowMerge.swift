@@ -106,8 +106,8 @@ struct ServerRowMerge: Sendable {
 
 extension ServerRowMerge {
     /// How the values of a server's row lie beside those of a local one. Rows of one page mostly share their list of names, as
-    /// do local rows, so that names are compared once for all of them.
-    private struct Alignment {
+    /// do local rows, so that names are compared once for all of them. A class, because it is handed over for every row.
+    private final class Alignment: Sendable {
         let serverNames: [String]
         let localNames: [String]
         let shownCount: Int
@@ -117,15 +117,32 @@ extension ServerRowMerge {
         /// value that is absent from the server's row is a null.
         let pairs: [(server: Int?, local: Int?, isShown: Bool)]
 
+        init(
+            serverNames: [String],
+            localNames: [String],
+            shownCount: Int,
+            excluded: [Int],
+            pairs: [(server: Int?, local: Int?, isShown: Bool)]
+        ) {
+            self.serverNames = serverNames
+            self.localNames = localNames
+            self.shownCount = shownCount
+            self.excluded = excluded
+            self.pairs = pairs
+        }
+
         /// Whether the local row has what the server's makes of it.
         func isSame(_ local: Record, _ serverRow: Record) -> Bool {
-            pairs.allSatisfy { pair in
-                let mine = pair.local.flatMap { local.slotValues[$0] } ?? .null
-                guard let theirs = pair.server.flatMap({ serverRow.slotValues[$0] }) else {
-                    return !pair.isShown || mine.isNull
+            let (mine, theirs) = (local.slotValues, serverRow.slotValues)
+            for pair in pairs {
+                let mine = pair.local.flatMap { mine[$0] } ?? .null
+                if let theirs = pair.server.flatMap({ theirs[$0] }) {
+                    guard mine == theirs else { return false }
+                } else if pair.isShown, !mine.isNull {
+                    return false
                 }
-                return mine == theirs
             }
+            return true
         }
     }
 

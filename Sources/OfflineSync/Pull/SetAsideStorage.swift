@@ -17,7 +17,11 @@ enum SetAsideStorage {
     }
 
     /// Forgets rows that came.
-    static func remove(_ ids: [RecordID], of table: TableDefinition, _ transaction: inout StoreTransaction) throws {
+    static func remove(
+        _ ids: some Collection<RecordID>,
+        of table: TableDefinition,
+        _ transaction: inout StoreTransaction
+    ) throws {
         guard !ids.isEmpty, try count(of: table.name, &transaction) > 0 else { return }
         for id in ids {
             guard let id = id.stringValue else { continue }

@@ -45,6 +45,9 @@ struct ChangeGroup {
         operations[operation.id] = operation.memberships
     }
 
+    /// Takes note that an operation was not written after all.
+    mutating func takeBack(_ operation: TableOperation) { operations[operation.id] = nil }
+
     /// Takes note that an operation does not wait any more.
     mutating func remove(_ operation: TableOperation) {
         if operations.removeValue(forKey: operation.id) != nil { hasSeveral = true }

@@ -39,14 +39,14 @@ enum ItemMemoryStorage {
 
     /// The items among some of which something is remembered, in the form the table compares ids by.
     static func remembered(
-        among keys: [String],
+        among keys: () -> [String],
         in table: TableDefinition,
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> Set<String> {
         let all = ConfigurationTable.query(.itemMemory, table.name)
         // Mostly nothing is remembered of any.
-        guard !keys.isEmpty, try transaction.first(all.ordered(by: "key").selecting([])) != nil else { return [] }
-        let query = all.filtered(by: Column("key").isAny(of: keys.map(FieldValue.string)))
+        guard try transaction.first(all.ordered(by: "key").selecting([])) != nil else { return [] }
+        let query = all.filtered(by: Column("key").isAny(of: keys().map(FieldValue.string)))
         return Set(try transaction.records(query).compactMap { $0["key"]?.stringValue })
     }
 

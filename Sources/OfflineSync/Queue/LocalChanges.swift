@@ -22,47 +22,68 @@ struct LocalChanges: Sendable {
     ) throws -> Record {
         let id = try itemID(item.id)
         try ItemID.validate(id, by: idRule)
+        let row = try writable(item, over: nil)
+        let isInserted = try insertFirst(id, &group, &transaction) { try $0.insert(row, into: table.name) }
+        return try isInserted ? table.stored(row) : insertLooking(row, id, &group, &transaction)
+    }
+
+    /// Inserts an item that the store may be able to write without a record.
+    ///
+    /// - Parameters:
+    ///   - id: Its id.
+    ///   - group: The changes of the transaction.
+    ///   - transaction: The transaction.
+    ///   - record: Gives the item as a record.
+    ///   - insertRow: Inserts the row of the item, and returns false when there is one with its id.
+    /// - Throws: As for a record.
+    func insert(
+        _ id: String,
+        _ group: inout ChangeGroup,
+        _ transaction: inout StoreTransaction,
+        record: () throws -> Record,
+        insertRow: (inout StoreTransaction) throws -> Bool
+    ) throws {
+        try ItemID.validate(id, by: idRule)
+        guard try !insertFirst(id, &group, &transaction, insertRow: insertRow) else { return }
+        _ = try insertLooking(writable(record(), over: nil), id, &group, &transaction)
+    }
+
+    /// Inserts an item for which nothing waits, where the store can find that out as it writes.
+    ///
+    /// - Returns: Whether it did; if not, nothing is written.
+    private func insertFirst(
+        _ id: String,
+        _ group: inout ChangeGroup,
+        _ transaction: inout StoreTransaction,
+        insertRow: (inout StoreTransaction) throws -> Bool
+    ) throws -> Bool {
+        guard writesItems, let backend = transaction.backend as? any ItemWriteBackend else { return false }
+        guard try insertRow(&transaction) else { return false }
+        let operation = try operation(QueuedChange(.insert), id, &group, &transaction)
+        if try OperationQueue.addIfFirst(operation, table, backend) { return true }
+        group.takeBack(operation)
+        try transaction.delete([.string(id)], from: table.name)
+        return false
+    }
+
+    /// Inserts an item after a look at what waits for it, and returns it as stored.
+    private func insertLooking(
+        _ row: Record,
+        _ id: String,
+        _ group: inout ChangeGroup,
+        _ transaction: inout StoreTransaction
+    ) throws -> Record {
         let waiting = try waiting(for: id, &transaction)
         var machine = ItemMachine<Record>(change: waiting?.change)
         try refusing { () throws(EditRefusal) in try machine.insert() }
-        let row = try writable(item, over: nil)
         if writesItems {
             guard try transaction.insert(row, into: table.name) else { throw itemExists }
             if let waiting { try keepWhatIsNotDeclared(of: waiting, in: row, &transaction) }
         }
         try save(machine, waiting, id, &group, &transaction)
         // Only what was there before, or what the app has written itself, can be more than was written here.
-        guard writesItems, waiting == nil else { return try transaction.record(item.id, in: table.name) ?? item }
+        guard writesItems, waiting == nil else { return try transaction.record(row.id, in: table.name) ?? row }
         return table.stored(row)
-    }
-
-    /// Inserts many items, given by their ids. What waits for them is looked for at once.
-    ///
-    /// - Parameters:
-    ///   - ids: The ids.
-    ///   - group: The changes of the transaction.
-    ///   - transaction: The transaction.
-    ///   - record: Gives an item as a record.
-    ///   - insertRow: Inserts the row of an item, and returns false when there is one with its id.
-    /// - Throws: As for one item; those before it stay inserted.
-    func insert(
-        _ ids: [String],
-        _ group: inout ChangeGroup,
-        _ transaction: inout StoreTransaction,
-        record: (Int) throws -> Record,
-        insertRow: (Int, inout StoreTransaction) throws -> Bool
-    ) throws {
-        let keys = ids.map { OperationCoding.itemKey($0, table) }
-        let waiting = try OperationQueue.waitingItemKeys(among: keys, in: table, &transaction)
-        for (index, id) in ids.enumerated() {
-            guard writesItems, !waiting.contains(keys[index]) else {
-                _ = try insert(record(index), &group, &transaction)
-                continue
-            }
-            try ItemID.validate(id, by: idRule)
-            guard try insertRow(index, &transaction) else { throw itemExists }
-            try add(QueuedChange(.insert), id, &group, &transaction)
-        }
     }
 
     func update(_ item: Record, _ group: inout ChangeGroup, _ transaction: inout StoreTransaction) throws {
@@ -257,10 +278,19 @@ struct LocalChanges: Sendable {
         _ group: inout ChangeGroup,
         _ transaction: inout StoreTransaction
     ) throws {
+        try OperationQueue.add(operation(change, itemID, &group, &transaction), table, &transaction)
+    }
+
+    private func operation(
+        _ change: QueuedChange<Record>,
+        _ itemID: String,
+        _ group: inout ChangeGroup,
+        _ transaction: inout StoreTransaction
+    ) throws -> TableOperation {
         let number = try group.newOperationNumber(&transaction)
         var operation = TableOperation(id: number, table: table.name, itemID: itemID, change: change)
         try group.add(&operation, &transaction)
-        try OperationQueue.add(operation, table, &transaction)
+        return operation
     }
 
     /// An item whose deletion waited is made again: what the server has in columns that are not declared stays.

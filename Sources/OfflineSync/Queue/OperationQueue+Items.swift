@@ -3,18 +3,18 @@ internal import SyncContract
 /// Operations of many items at once.
 extension OperationQueue {
     /// The operations that wait for items, by the form in which the table compares their ids: as bytes, which is why they are no
-    /// strings. However many the items are, and
-    /// however many operations wait for others, these are two questions to the store.
+    /// strings. However many the items are, and however many operations wait for others, these are two questions to the
+    /// store; one, and the keys of the items are not made, while nothing waits in the table.
     static func operations(
-        for itemKeys: [String],
+        for itemKeys: () -> [String],
         in table: TableDefinition,
         _ transaction: inout some StoreReading & ~Copyable,
         _ schema: StoreSchema
     ) throws -> [RecordID: TableOperation] {
-        guard !itemKeys.isEmpty, try hasAny(of: table.name, &transaction) else { return [:] }
+        guard try hasAny(of: table.name, &transaction) else { return [:] }
         let query = Query(SystemTables.operations.name)
             .filtered(by: Column("table") == .string(table.name))
-            .filtered(by: Column("itemKey").isAny(of: itemKeys.map(FieldValue.string)))
+            .filtered(by: Column("itemKey").isAny(of: itemKeys().map(FieldValue.string)))
         var operations: [RecordID: TableOperation] = [:]
         for row in try transaction.records(query) {
             let operation = try OperationCoding.operation(row, schema)

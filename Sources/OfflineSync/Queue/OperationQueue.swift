@@ -1,3 +1,4 @@
+internal import ItemCoding
 internal import SyncContract
 
 /// Reads and writes the queue inside a transaction of the store.
@@ -7,9 +8,10 @@ enum OperationQueue {
     private static let operations = SystemTables.operations.name
     private static let errors = SystemTables.operationErrors.name
 
-    // Every new operation asks for these two: they are made once.
+    // Every new operation asks for these: they are made once.
     private static let lastOperation = Query(operations).ordered(by: "id", .descending).selecting(["highest"])
         .limited(to: 1)
+    private static let keyColumns = ["table", "itemKey"]
     private static let removedNumber = ConfigurationTable.query(.highestRemovedNumber, "", "")
 
     /// The operation that waits for an item, nil when there is none.
@@ -25,24 +27,6 @@ enum OperationQueue {
                     && Column("itemKey") == .string(OperationCoding.itemKey(itemID, table))
             )
         return try transaction.first(query).map { try OperationCoding.operation($0, schema) }
-    }
-
-    /// Which of some items have an operation that waits, in the form in which the table compares ids.
-    static func waitingItemKeys(
-        among keys: [String],
-        in table: TableDefinition,
-        _ transaction: inout some StoreReading & ~Copyable
-    ) throws -> Set<String> {
-        let query = Query(operations)
-            .filtered(
-                by: Column("table") == .string(table.name) && Column("itemKey").isAny(of: keys.map(FieldValue.string))
-            )
-            .selecting(["itemKey"])
-        var waiting: Set<String> = []
-        try transaction.forEach(query) { operation in
-            if let key = operation["itemKey"]?.stringValue { waiting.insert(key) }
-        }
-        return waiting
     }
 
     /// The operation with a number, nil when it is no longer queued.
@@ -171,6 +155,16 @@ enum OperationQueue {
                 "The queue has an operation \(operation.id) already, which was to be the next number; verify the store."
             )
         }
+    }
+
+    /// Writes an operation in the same way unless one waits for its item, and returns whether it did. It is found out in the
+    /// index into which the operation is written.
+    static func addIfFirst(
+        _ operation: TableOperation,
+        _ table: TableDefinition,
+        _ backend: any ItemWriteBackend
+    ) throws -> Bool {
+        try backend.insert(OperationCoding.newRecord(operation, table), into: operations, uniqueIn: keyColumns)
     }
 
     /// Writes an operation that waits, or that is brought back with the number it had. The mark is that of the push that has

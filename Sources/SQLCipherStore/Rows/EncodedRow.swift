@@ -10,6 +10,8 @@ struct EncodedRow: ~Copyable {
     struct Shape {
         var writesSlot: [Bool]
         var extra = Extra.none
+        /// The columns in which no other row may hold the same when the record is inserted.
+        var uniqueColumns: [String] = []
     }
 
     /// What a record writes beside its columns: see ``ExtraValues``.
@@ -53,12 +55,14 @@ struct EncodedRow: ~Copyable {
         unsafe writesSlot.deallocate()
     }
 
-    /// Which columns the row writes.
-    var shape: Shape { Shape(writesSlot: unsafe Array(writesSlot), extra: extra) }
+    /// Which columns the row writes, to be alone in some of them when it is inserted.
+    func shape(uniqueColumns: [String]) -> Shape {
+        Shape(writesSlot: unsafe Array(writesSlot), extra: extra, uniqueColumns: uniqueColumns)
+    }
 
     /// Whether the row has a shape.
-    func has(_ shape: borrowing Shape) -> Bool {
-        guard extra == shape.extra else { return false }
+    func has(_ shape: borrowing Shape, uniqueColumns: [String]) -> Bool {
+        guard extra == shape.extra, uniqueColumns == shape.uniqueColumns else { return false }
         for slot in unsafe writesSlot.indices where unsafe writesSlot[slot] != shape.writesSlot[slot] { return false }
         return true
     }

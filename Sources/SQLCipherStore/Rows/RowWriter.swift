@@ -7,20 +7,43 @@ package import SyncContract
 /// record leaves out.
 @safe
 package final class RowWriter {
-    /// The two statements that write the records of one shape.
+    /// The two statements that write the records of one shape, each made when it is first wanted.
     private struct Statements: ~Copyable {
         let shape: EncodedRow.Shape
-        let update: Statement
-        let insert: Statement
+        let layout: TableLayout
+        private var update: Statement?
+        private var insert: Statement?
 
-        func runUpdate(with row: borrowing EncodedRow) throws(SQLiteFailure) {
+        init(_ shape: EncodedRow.Shape, _ layout: TableLayout) {
+            self.shape = shape
+            self.layout = layout
+        }
+
+        mutating func runUpdate(with row: borrowing EncodedRow, in database: Database) throws(SQLiteFailure) {
+            if update == nil { update = try makeUpdate(in: database) }
+            guard let update else { return }
             try bind(row, to: update, patching: true)
             try update.run()
         }
 
-        func runInsert(of row: borrowing EncodedRow) throws(SQLiteFailure) {
+        mutating func runInsert(of row: borrowing EncodedRow, in database: Database) throws(SQLiteFailure) {
+            if insert == nil { insert = try database.prepare(shape.insertSQL(layout)) }
+            guard let insert else { return }
             try bind(row, to: insert, patching: false)
             try insert.run()
+        }
+
+        private func makeUpdate(in database: Database) throws(SQLiteFailure) -> Statement {
+            let update = try database.prepare(shape.updateSQL(layout))
+            if shape.extra == .clearsFinerTexts {
+                // Bound once: no binding is cleared between the rows. The other parameter stays null, as it begins.
+                var patch = ExtraValuesPatch()
+                for slot in layout.dateSlots where shape.writesSlot[slot] {
+                    patch.setFinerText(nil, for: layout.columns[slot].name)
+                }
+                try update.bind(.text(patch.text), at: shape.slots.count + 3)
+            }
+            return update
         }
 
         private func bind(
@@ -108,12 +131,13 @@ package final class RowWriter {
         }
     }
 
-    /// Inserts a record, and returns whether its id was free. Where there are triggers, it must be known to be free.
-    func insert(_ record: Record, in database: Database) throws -> Bool {
+    /// Inserts a record, and returns whether its id was free, and no other row had the same in some columns, when any are
+    /// given. Where there are triggers, the id must be known to be free.
+    func insert(_ record: Record, uniqueColumns: [String] = [], in database: Database) throws -> Bool {
         defer { unsafe row.pointee.removeAll() }
         return try diagnosingFailures(of: database) {
             try unsafe row.pointee.encode(Borrowed(value: record))
-            return try unsafe insert(row.pointee, in: database)
+            return try unsafe insert(row.pointee, uniqueColumns: uniqueColumns, in: database)
         }
     }
 
@@ -147,21 +171,25 @@ package final class RowWriter {
 
     private func write(_ row: borrowing EncodedRow, in database: Database) throws {
         if insertsFirst, try insert(row, in: database) { return }
-        let statements = unsafe try statements(for: row, in: database)
-        try unsafe statements.pointee.runUpdate(with: row)
+        let statements = unsafe statements(for: row)
+        try unsafe statements.pointee.runUpdate(with: row, in: database)
         let isNew = database.changes == 0
         insertsFirst = isNew && layout.searchIndexes.isEmpty
         if isNew {
-            try unsafe statements.pointee.runInsert(of: row)
+            try unsafe statements.pointee.runInsert(of: row, in: database)
         } else if layout.foldsIDs {
             try storeNewestCasing(row, in: database)
         }
     }
 
-    private func insert(_ row: borrowing EncodedRow, in database: Database) throws(SQLiteFailure) -> Bool {
-        let statements = unsafe try statements(for: row, in: database)
+    private func insert(
+        _ row: borrowing EncodedRow,
+        uniqueColumns: [String] = [],
+        in database: Database
+    ) throws(SQLiteFailure) -> Bool {
+        let statements = unsafe statements(for: row, uniqueColumns: uniqueColumns)
         do throws(SQLiteFailure) {
-            try unsafe statements.pointee.runInsert(of: row)
+            try unsafe statements.pointee.runInsert(of: row, in: database)
             return true
         } catch {
             // It is found out before anything is written.
@@ -172,14 +200,16 @@ package final class RowWriter {
 
     private func statements(
         for row: borrowing EncodedRow,
-        in database: Database
-    ) throws(SQLiteFailure) -> UnsafeMutablePointer<Statements> {
-        if let statements = unsafe statements, unsafe row.has(statements.pointee.shape) { return unsafe statements }
+        uniqueColumns: [String] = []
+    ) -> UnsafeMutablePointer<Statements> {
+        if let statements = unsafe statements, unsafe row.has(statements.pointee.shape, uniqueColumns: uniqueColumns) {
+            return unsafe statements
+        }
         let next: UnsafeMutablePointer<Statements>
-        if let kept = unsafe takeStatements(of: row) {
+        if let kept = unsafe takeStatements(of: row, uniqueColumns) {
             unsafe next = kept
         } else {
-            unsafe next = keep(try makeStatements(for: row.shape, in: database))
+            unsafe next = keep(Statements(row.shape(uniqueColumns: uniqueColumns), layout))
         }
         if let before = unsafe statements { unsafe otherStatements.append(before) }
         if unsafe otherStatements.count > Self.otherShapes { unsafe drop(otherStatements.removeFirst()) }
@@ -188,8 +218,12 @@ package final class RowWriter {
     }
 
     /// The statements of a shape that came before the last one.
-    private func takeStatements(of row: borrowing EncodedRow) -> UnsafeMutablePointer<Statements>? {
-        for index in unsafe otherStatements.indices where unsafe row.has(otherStatements[index].pointee.shape) {
+    private func takeStatements(
+        of row: borrowing EncodedRow,
+        _ uniqueColumns: [String]
+    ) -> UnsafeMutablePointer<Statements>? {
+        for index in unsafe otherStatements.indices
+        where unsafe row.has(otherStatements[index].pointee.shape, uniqueColumns: uniqueColumns) {
             return unsafe otherStatements.remove(at: index)
         }
         return nil
@@ -211,26 +245,6 @@ package final class RowWriter {
     private func drop(_ dropped: UnsafeMutablePointer<Statements>) {
         unsafe dropped.deinitialize(count: 1)
         unsafe dropped.deallocate()
-    }
-
-    private func makeStatements(
-        for shape: EncodedRow.Shape,
-        in database: Database
-    ) throws(SQLiteFailure) -> Statements {
-        let made = Statements(
-            shape: shape,
-            update: try database.prepare(shape.updateSQL(layout)),
-            insert: try database.prepare(shape.insertSQL(layout))
-        )
-        if shape.extra == .clearsFinerTexts {
-            // Bound once: no binding is cleared between the rows. The other parameter stays null, as it begins.
-            var patch = ExtraValuesPatch()
-            for slot in layout.dateSlots where shape.writesSlot[slot] {
-                patch.setFinerText(nil, for: layout.columns[slot].name)
-            }
-            try made.update.bind(.text(patch.text), at: shape.slots.count + 3)
-        }
-        return made
     }
 
     private func storeNewestCasing(_ row: borrowing EncodedRow, in database: Database) throws {
@@ -264,10 +278,19 @@ extension EncodedRow.Shape {
     }
 
     /// Inserts a row; parameters: the id, the columns, the extra values.
+    ///
+    /// A row that is not alone in the columns in which it has to be gets the id of the other one, which is taken.
     func insertSQL(_ layout: TableLayout) -> String {
         var names = ["\"id\""] + slots.map { layout.columns[$0].name.sqlIdentifier }
         if extra != .none { names.append(TableLayout.extraColumn.sqlIdentifier) }
-        let parameters = names.indices.map { "?\($0 + 1)" }
+        var parameters = names.indices.map { "?\($0 + 1)" }
+        if !uniqueColumns.isEmpty {
+            let conditions = zip(names, parameters).dropFirst()
+                .filter { name, _ in uniqueColumns.contains { $0.sqlIdentifier == name } }
+                .map { "\($0) = \($1)" }
+            let other = "SELECT \"id\" FROM \(layout.sqlName) WHERE \(conditions.joined(separator: " AND "))"
+            parameters[0] = "ifnull((\(other)), ?1)"
+        }
         return "INSERT \(layout.conflictClause)INTO \(layout.sqlName) (\(names.joined(separator: ", ")))"
             + " VALUES (\(parameters.joined(separator: ", ")))"
     }
