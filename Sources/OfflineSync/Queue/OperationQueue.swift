@@ -29,6 +29,24 @@ enum OperationQueue {
         return try transaction.first(query).map { try OperationCoding.operation($0, schema) }
     }
 
+    /// Which of some items have an operation that waits, in the form in which the table compares ids.
+    static func waitingItemKeys(
+        among keys: [String],
+        in table: TableDefinition,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> Set<String> {
+        let query = Query(operations)
+            .filtered(
+                by: Column("table") == .string(table.name) && Column("itemKey").isAny(of: keys.map(FieldValue.string))
+            )
+            .selecting(["itemKey"])
+        var waiting: Set<String> = []
+        try transaction.forEach(query) { operation in
+            if let key = operation["itemKey"]?.stringValue { waiting.insert(key) }
+        }
+        return waiting
+    }
+
     /// The operation with a number, nil when it is no longer queued.
     static func operation(
         _ number: Int64,
