@@ -28,6 +28,9 @@ enum SQLFunctions {
     static let word = "sealed_word"
     /// The text of the state that an operation's columns `state` and `push` stand for.
     static let syncState = "sealed_sync_state"
+
+    /// `sealed_is_pushing()`: whether a push runs in this process, as of the beginning of the statement.
+    static let isPushing = "sealed_is_pushing"
     /// Compares decimal texts as numbers.
     static let decimalCollation = "sealed_decimal"
 
@@ -43,6 +46,7 @@ enum SQLFunctions {
         unsafe try register(words, 1, wordsFunction, on: database)
         unsafe try register(word, 2, wordFunction, on: database)
         unsafe try register(syncState, 2, syncStateFunction, on: database)
+        unsafe try register(isPushing, 0, isPushingFunction, on: database)
         unsafe try registerCollation(decimalCollation, compareDecimals, on: database)
         unsafe try registerCollation("NOCASE", compareIgnoringCase, on: database)
     }
@@ -128,6 +132,10 @@ private func wordFunction(_ context: OpaquePointer?, _ count: Int32, _ values: A
 
 private func syncStateFunction(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
     unsafe FunctionCall(context, values, count: count).syncState()
+}
+
+private func isPushingFunction(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
+    unsafe FunctionCall(context, values, count: count).isPushing()
 }
 
 private func compareDecimals(
