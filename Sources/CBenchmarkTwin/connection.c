@@ -12,7 +12,7 @@ static const char *const schema =
     "CREATE TABLE MS_TableOperations (id INTEGER NOT NULL PRIMARY KEY, \"table\" TEXT, tableKind INTEGER, itemId TEXT,"
     " properties BLOB, itemKey TEXT, baseVersion TEXT, editCounter INTEGER, state INTEGER, attempted INTEGER,"
     " serverItem BLOB, push INTEGER, groups TEXT, highest INTEGER);"
-    "CREATE INDEX operationsByItem ON MS_TableOperations (\"table\", itemKey, state, push);"
+    "CREATE INDEX operationsByItem ON MS_TableOperations (\"table\", itemKey, state);"
     "CREATE TABLE MS_TableOperationErrors (id TEXT NOT NULL PRIMARY KEY, operationId INTEGER, tableKind INTEGER,"
     " properties BLOB, editCounter INTEGER);"
     "CREATE INDEX errorsByOperation ON MS_TableOperationErrors (operationId);"

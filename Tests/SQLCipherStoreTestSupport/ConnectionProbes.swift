@@ -36,6 +36,20 @@ extension Database {
     }
 }
 
+extension Database {
+    /// How many pages the connection has read so far, those apart that it had in memory.
+    package var pagesRead: Int { count(SQLITE_DBSTATUS_CACHE_MISS) }
+
+    /// How many pages the connection has written so far.
+    package var pagesWritten: Int { count(SQLITE_DBSTATUS_CACHE_WRITE) }
+
+    private func count(_ what: Int32) -> Int {
+        var (count, highest): (Int32, Int32) = (0, 0)
+        _ = unsafe sqlite3_db_status(pointer, what, &count, &highest, 0)
+        return Int(count)
+    }
+}
+
 private final class ClosingProbe: Sendable {
     let action: @Sendable () -> Void
 

@@ -1,6 +1,7 @@
 import SyncContract
 
-/// The `SyncState` of rows in SQL: that of their operations, by the operations' index, which holds all that it takes.
+/// The `SyncState` of rows in SQL: that of their operations, by the operations' index, which holds all that it takes unless a
+/// push runs in this process: the numbers of pushes are looked up in the operations themselves.
 enum SyncStateSQL {
     /// The state of a row of the table, as its text.
     static func state(_ layout: TableLayout) -> String {
@@ -18,7 +19,9 @@ enum SyncStateSQL {
             + " AND \(stored) IN (\(names))"
     }
 
-    private static let stored = "\(SQLFunctions.syncState)(\"state\", \"push\")"
+    // SQLite goes from the index to the row only when a column is wanted that the index lacks.
+    private static let stored =
+        "\(SQLFunctions.syncState)(\"state\", CASE WHEN \(SQLFunctions.isPushing)() THEN \"push\" END)"
 
     /// Names of tables are letters, digits and underscores.
     private static func operations(of layout: TableLayout) -> String {

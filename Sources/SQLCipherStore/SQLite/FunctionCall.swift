@@ -101,6 +101,9 @@ struct FunctionCall {
         set(.text(SyncState(storedState: int64(0), push: int64(1)).rawValue))
     }
 
+    /// Whether a push runs.
+    func isPushing() { set(.int64(RunningPushes.isEmpty ? 0 : 1)) }
+
     /// Extra values merged over others.
     func merge() {
         guard let old = text(0), let patch = text(1) else { return fail() }

@@ -30,6 +30,9 @@ enum SQLFunctions {
     static let syncState = "sealed_sync_state"
     /// The exact sum of whole numbers, doubles, or decimals as texts; null without a value.
     static let sum = "sealed_sum"
+
+    /// `sealed_is_pushing()`: whether a push runs in this process, as of the beginning of the statement.
+    static let isPushing = "sealed_is_pushing"
     /// Compares decimal texts as numbers.
     static let decimalCollation = "sealed_decimal"
     /// Compares decimal texts as numbers, and texts of one number by their bytes.
@@ -48,6 +51,7 @@ enum SQLFunctions {
         unsafe try register(word, 2, wordFunction, on: database)
         unsafe try register(syncState, 2, syncStateFunction, on: database)
         unsafe try registerAggregate(sum, addToSum, finishSum, on: database)
+        unsafe try register(isPushing, 0, isPushingFunction, on: database)
         unsafe try registerCollation(decimalCollation, compareDecimals, on: database)
         unsafe try registerCollation(decimalTextCollation, compareDecimalTexts, on: database)
         unsafe try registerCollation("NOCASE", compareIgnoringCase, on: database)
@@ -166,6 +170,10 @@ private func compareDecimalTexts(
     let right = unsafe UnsafeRawBufferPointer(start: right, count: Int(rightCount))
     if unsafe left.lexicographicallyPrecedes(right) { return -1 }
     return unsafe right.lexicographicallyPrecedes(left) ? 1 : 0
+}
+
+private func isPushingFunction(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
+    unsafe FunctionCall(context, values, count: count).isPushing()
 }
 
 private func compareDecimals(

@@ -29,8 +29,9 @@ public enum SystemTables {
             .init("highest", .bool),
         ],
         [],
-        // With the columns behind the key the states of rows are read from the index alone.
-        [["table", "itemKey", "state", "push"]]
+        // With the state behind the key the states of rows are read from the index alone, but while a push runs. Its number
+        // is not in it: the index lies in the order of ids, so that each operation that is sent would cost a page of it.
+        [["table", "itemKey", "state"]]
     )
 
     /// What the server refused, until it is resolved.

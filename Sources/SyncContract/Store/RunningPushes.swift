@@ -9,6 +9,9 @@ public enum RunningPushes {
     /// Whether the push with a number runs.
     public static func contains(_ number: Int64) -> Bool { numbers.withLock { $0.contains(number) } }
 
+    /// Whether no push runs.
+    package static var isEmpty: Bool { numbers.withLock { $0.isEmpty } }
+
     /// Makes the number of a push that begins.
     package static func begin() -> Int64 {
         numbers.withLock { numbers in
