@@ -10,9 +10,9 @@ struct TodoWatch: ToolCommand {
         discussion: """
             A store is open in one process only: while this runs, actions are given here, one a line on standard input: \
             add TEXT, done ID, reopen ID, edit ID TEXT, delete ID, undo ID, list, sync, suspend, resume, quit. A status line \
-            says what it is at; where standard error is no terminal, each change of state is a line on standard output: how far \
-            the work is is none. With --json each change of state and each answer is one object. What is suspended stays so for the next call. The end of \
-            standard input does not end it.
+            says what it is at; where standard error is no terminal, each change of state is a line on standard output; \
+            progress alone is none. With --json each change of state and each answer is one object. What is suspended stays \
+            so for the next call. The end of standard input does not end it.
             """
     )
 
