@@ -19,7 +19,8 @@ extension Ledger {
             return hasArrived ? nil : "\(name)'s edit \(edit.token) of \(edit.place.key) is nowhere"
         }
         // What never arrived, or was deleted by somebody else, need not be deleted.
-        guard let row, !row.isGone, !dropped.contains(edit.place), !row.removals.contains(where: { $0 >= edit.knownSequence }),
+        guard let row, !row.isGone, !dropped.contains(edit.place),
+            !row.removals.contains(where: { $0 >= edit.knownSequence }),
             let last = history.last, last.content.deletion == nil,
             history.contains(where: { !edit.follows.isDisjoint(with: $0.content.tokens) }),
             !history.contains(where: { $0.content.deletion == edit.token }),
