@@ -20,7 +20,8 @@ extension Ledger {
         }
         // What never arrived, or was deleted by somebody else, need not be deleted.
         guard let row, !row.isGone, !dropped.contains(edit.place),
-            !row.removals.contains(where: { $0 >= edit.knownSequence }), let last = history.last, last.content.deletion == nil,
+            !row.removals.contains(where: { $0 >= edit.knownSequence }),
+            let last = history.last, last.content.deletion == nil,
             history.contains(where: { !edit.follows.isDisjoint(with: $0.content.tokens) }),
             !history.contains(where: { $0.content.deletion == edit.token }),
             !history.contains(where: { $0.content.deletion != nil && $0.sequence > edit.knownSequence })
