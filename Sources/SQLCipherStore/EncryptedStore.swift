@@ -31,8 +31,8 @@ public final class EncryptedStore: SyncContextDataSource {
     /// The declared tables.
     public let schema: StoreSchema
 
-    /// Durable, keeps undeclared columns, encrypted.
-    public let capabilities: StoreCapabilities = [.durable, .unknownColumns, .encrypted, .syncStates]
+    /// Durable, keeps undeclared columns, encrypted, answers SQL.
+    public let capabilities: StoreCapabilities = [.durable, .unknownColumns, .encrypted, .syncStates, .sql]
 
     /// The database file.
     public let url: URL

@@ -39,7 +39,7 @@ struct CorrectStoreTests {
     @Test("EncryptedStore")
     func encrypted() async throws {
         let report = try await expectPassed(EncryptedStoreHarness())
-        #expect(report.capabilities == ["durable", "encrypted", "syncStates", "unknownColumns"])
+        #expect(report.capabilities == ["durable", "encrypted", "sql", "syncStates", "unknownColumns"])
     }
 
     @discardableResult

@@ -56,7 +56,7 @@ extension StoreCapabilities {
     var names: Set<String> {
         let all: [(StoreCapabilities, String)] = [
             (.durable, "durable"), (.unknownColumns, "unknownColumns"), (.encrypted, "encrypted"),
-            (.syncStates, "syncStates"),
+            (.syncStates, "syncStates"), (.sql, "sql"),
         ]
         return Set(all.filter { contains($0.0) }.map(\.1))
     }

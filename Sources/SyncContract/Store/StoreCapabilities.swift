@@ -21,4 +21,7 @@ public struct StoreCapabilities: OptionSet, Sendable, Hashable {
     /// Queries about ``SyncState`` are answered by the store itself, by an index of the operations, orders included:
     /// ``StoreReadBackend/answersSyncStates``. For a store without it the transaction answers them.
     public static let syncStates = StoreCapabilities(rawValue: 1 << 3)
+
+    /// Reports in SQL are answered: see ``SQLQuery``.
+    public static let sql = StoreCapabilities(rawValue: 1 << 4)
 }
