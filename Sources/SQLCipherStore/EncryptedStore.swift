@@ -31,9 +31,9 @@ public final class EncryptedStore: SyncContextDataSource {
     /// The declared tables.
     public let schema: StoreSchema
 
-    /// Durable, keeps undeclared columns, encrypted, answers queries about states, and is migrated.
+    /// Durable, keeps undeclared columns, encrypted, answers queries about states, is migrated, and answers SQL.
     public let capabilities: StoreCapabilities = [
-        .durable, .unknownColumns, .encrypted, .syncStates, .migrations,
+        .durable, .unknownColumns, .encrypted, .syncStates, .migrations, .sql,
     ]
 
     /// The database file.

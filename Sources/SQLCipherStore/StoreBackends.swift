@@ -84,6 +84,10 @@ class ReadBackend: StoreReadBackend {
         }
     }
 
+    func forEach(_ query: SQLQuery, _ body: (SQLRow) throws -> Void) throws -> Set<String> {
+        try forEachRow(query, body)
+    }
+
     /// Turns SQLite's failures into errors of the contract; others pass as they are.
     func reportingFailures<Value>(_ body: () throws -> Value) throws -> Value {
         do {
@@ -184,6 +188,13 @@ final class WriteBackend: ReadBackend, ItemWriteBackend {
                 return database.changes
             }
         }
+    }
+
+    /// A statement of the app's own may run for ever, and would keep all others from writing.
+    override func forEach(_ query: SQLQuery, _ body: (SQLRow) throws -> Void) throws -> Set<String> {
+        let database = try database()
+        database.allowInterruption()
+        return try database.withInterruption(briefRows: nil) { try forEachRow(query, body) }
     }
 
     /// Refuses to go on to the commit when a call failed half-way.

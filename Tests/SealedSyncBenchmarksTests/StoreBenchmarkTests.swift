@@ -16,7 +16,8 @@ struct StoreBenchmarkTests {
         }
         let others = [
             "transaction-normal", "transaction-full", "read-each", "read-block", "query-records", "query-items",
-            "scan-records", "scan-items", "state-query", "state-scan", "delete-query", "open",
+            "scan-records", "scan-items", "state-query", "state-scan", "delete-query", "open", "aggregate",
+            "aggregate-groups", "sql-report", "sql-rows",
         ]
         #expect(Set(names).isSuperset(of: others))
         for each in cases {

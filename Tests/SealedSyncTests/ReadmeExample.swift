@@ -51,6 +51,37 @@ func readmeComputing(_ store: EncryptedStore, send: ([Record]) -> Void) async th
 }
 
 /// The same for what follows that.
+func readmeAggregates(_ store: EncryptedStore) async throws {
+    // README: Aggregates
+    let unpaid = Query("Invoice").filtered(by: Column("paid") == false)
+    for group in try await store.aggregate(unpaid.aggregating(.count, .sum(of: "amount"), by: "customer")) {
+        print(group.group, group.values)
+    }
+    // README: end
+}
+
+/// The same for what follows that.
+func readmeReports(
+    _ context: SyncContext,
+    _ invoices: SyncTable<Record>,
+    _ customers: SyncTable<Record>,
+    _ today: Date
+) async throws {
+    // README: Reports
+    struct Turnover: Decodable { var name: String; var invoices: Int; var total: Decimal }
+    let report = context.sql(
+        """
+        SELECT c.name, count(*) AS invoices, decimal_sum(i.amount) AS total
+        FROM \(invoices) i JOIN \(customers) c ON c.id = i.customerID
+        WHERE i.due >= \(today) GROUP BY c.id ORDER BY total COLLATE decimal DESC
+        """,
+        as: Turnover.self
+    )
+    for row in try await report.read() { print(row.name, row.total) }
+    // README: end
+}
+
+/// The same for what follows that.
 func readmeSearch<Item: TableItem>(_ todos: SyncTable<Item>) async throws where Item.ID == String {
     // README: Search
     let found = todos.query

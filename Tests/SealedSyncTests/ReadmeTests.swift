@@ -5,7 +5,7 @@ import Testing
 struct ReadmeTests {
     @Test(
         "the examples for apps are those that are compiled here",
-        arguments: ["In an app", "Computing", "Search", "Live query", "Tokens", "Signing out"]
+        arguments: ["In an app", "Computing", "Aggregates", "Reports", "Search", "Live query", "Tokens", "Signing out"]
     )
     func example(_ name: String) throws {
         let here = URL(filePath: #filePath).deletingLastPathComponent()

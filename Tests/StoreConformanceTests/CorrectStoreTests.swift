@@ -39,7 +39,9 @@ struct CorrectStoreTests {
     @Test("EncryptedStore")
     func encrypted() async throws {
         let report = try await expectPassed(EncryptedStoreHarness())
-        #expect(report.capabilities == ["durable", "encrypted", "migrations", "syncStates", "unknownColumns"])
+        #expect(
+            report.capabilities == ["durable", "encrypted", "migrations", "sql", "syncStates", "unknownColumns"]
+        )
     }
 
     @discardableResult

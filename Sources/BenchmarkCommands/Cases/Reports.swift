@@ -9,6 +9,10 @@ extension BenchmarkCase {
             .count, .sum(of: "priority"), .sum(of: "score"), .minimum(of: "text"), .maximum(of: "due"),
         ]
         let columns = "count(*), sum(priority), sum(score), min(text), max(due)"
+        let groups = SQLQuery(
+            stringLiteral: "SELECT complete, \(columns) FROM Item GROUP BY complete ORDER BY complete"
+        )
+        let rows: SQLQuery = "SELECT id, text, complete, priority, score, due FROM Item"
         return [
             reading("aggregate", 0.5, all, databases) { store in
                 let groups = try await store.aggregate(AggregateQuery(Query(Workload.table.name), aggregates))
@@ -22,6 +26,21 @@ extension BenchmarkCase {
             } twin: { twin in
                 let sql = "SELECT complete, \(columns) FROM Item GROUP BY complete ORDER BY complete"
                 try expect(try twin.report(sql) == 2, "groups")
+            },
+            reading("sql-report", 0.5, all, databases) { store in
+                try expect(try await store.sql(groups).read().count == 2, "report")
+            } twin: { twin in
+                try expect(try twin.report(groups.compiled.sql) == 2, "report")
+            },
+            reading("sql-rows", 0.3, all, databases) { store in
+                let found = try await store.read { reader in
+                    var found = 0
+                    try reader.forEach(rows) { _ in found += 1 }
+                    return found
+                }
+                try expect(found == all, "rows")
+            } twin: { twin in
+                try expect(try twin.report(rows.compiled.sql) == all, "rows")
             },
         ]
     }

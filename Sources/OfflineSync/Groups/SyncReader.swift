@@ -26,6 +26,9 @@ public struct SyncReader: ~Copyable, SyncReading {
     /// How many rows satisfy a query's condition, whatever its limit and offset.
     public mutating func count(_ query: Query) throws -> Int { try reader.count(query) }
 
+    /// The rows of a statement in SQL, in its order.
+    public mutating func rows(_ query: SQLQuery) throws -> [SQLRow] { try reader.rows(query) }
+
     /// What was computed over the rows of a query, for all of them or for each group.
     public mutating func aggregate(_ query: AggregateQuery) throws -> [AggregateGroup] { try reader.aggregate(query) }
 }

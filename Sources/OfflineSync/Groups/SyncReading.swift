@@ -19,6 +19,9 @@ public protocol SyncReading: ~Copyable {
     /// What was computed over the rows of a query, for all of them or for each group: counts, sums, smallest and largest
     /// values, as `Aggregate` says.
     mutating func aggregate(_ query: AggregateQuery) throws -> [AggregateGroup]
+
+    /// The rows of a statement in SQL, in its order, for stores with the capability `sql`: see `SQLQuery`.
+    mutating func rows(_ query: SQLQuery) throws -> [SQLRow]
 }
 
 extension SyncReading where Self: ~Copyable {

@@ -44,6 +44,9 @@ public struct SyncTransaction: ~Copyable, SyncReading {
     /// How many rows satisfy a query's condition, whatever its limit and offset.
     public mutating func count(_ query: Query) throws -> Int { try transaction.count(query) }
 
+    /// The rows of a statement in SQL, in its order.
+    public mutating func rows(_ query: SQLQuery) throws -> [SQLRow] { try transaction.rows(query) }
+
     /// What was computed over the rows of a query, for all of them or for each group.
     public mutating func aggregate(_ query: AggregateQuery) throws -> [AggregateGroup] {
         try transaction.aggregate(query)

@@ -18,6 +18,9 @@ package final class Database {
     /// What is kept ready for the tables that were used, by their names.
     var tableAccess: [String: TableAccess] = [:]
 
+    /// What prepares statements of the app's own, once there was one.
+    var appStatements: AppStatements?
+
     /// How many pages the WAL had after the last commit here. Known once ``watchWAL()`` was called.
     private(set) var walPages = 0
 
@@ -86,6 +89,9 @@ package final class Database {
         }
         return try result.get()
     }
+
+    /// What SQLite says of the last failure. It may quote SQL.
+    var message: String { unsafe sqlite3_errmsg(pointer).map { unsafe String(cString: $0) } ?? "" }
 
     /// Whether a transaction is open: one was begun, and SQLite itself has not rolled it back.
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(pointer) == 0 }

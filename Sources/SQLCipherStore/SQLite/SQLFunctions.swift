@@ -33,6 +33,10 @@ enum SQLFunctions {
 
     /// `sealed_is_pushing()`: whether a push runs in this process, as of the beginning of the statement.
     static let isPushing = "sealed_is_pushing"
+    /// The exact sum of numbers of any type as the text of a decimal; null without a value. For SQL of the app's own.
+    static let decimalSum = "decimal_sum"
+    /// The same as ``decimalCollation``, for SQL of the app's own.
+    private static let publicDecimalCollation = "decimal"
     /// Compares decimal texts as numbers.
     static let decimalCollation = "sealed_decimal"
     /// Compares decimal texts as numbers, and texts of one number by their bytes.
@@ -52,6 +56,8 @@ enum SQLFunctions {
         unsafe try register(syncState, 2, syncStateFunction, on: database)
         unsafe try registerAggregate(sum, addToSum, finishSum, on: database)
         unsafe try register(isPushing, 0, isPushingFunction, on: database)
+        unsafe try registerAggregate(decimalSum, addToDecimalSum, finishSum, on: database)
+        unsafe try registerCollation(publicDecimalCollation, compareDecimals, on: database)
         unsafe try registerCollation(decimalCollation, compareDecimals, on: database)
         unsafe try registerCollation(decimalTextCollation, compareDecimalTexts, on: database)
         unsafe try registerCollation("NOCASE", compareIgnoringCase, on: database)
@@ -153,6 +159,10 @@ private func syncStateFunction(_ context: OpaquePointer?, _ count: Int32, _ valu
 
 private func addToSum(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
     unsafe SumCall(context)?.add(values)
+}
+
+private func addToDecimalSum(_ context: OpaquePointer?, _ count: Int32, _ values: Arguments?) {
+    unsafe SumCall(context)?.addAsDecimal(values)
 }
 
 private func finishSum(_ context: OpaquePointer?) { unsafe SumCall.finish(context) }

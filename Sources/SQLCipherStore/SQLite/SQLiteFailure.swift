@@ -24,6 +24,9 @@ package struct SQLiteFailure: Error, Sendable, CustomStringConvertible {
     /// Whether another connection stands in the way.
     var isBusy: Bool { primaryCode == SQLITE_BUSY || primaryCode == SQLITE_LOCKED }
 
+    /// Whether it is the code for wrong SQL, for what a function refuses, and for much else.
+    var isError: Bool { primaryCode == SQLITE_ERROR }
+
     /// Whether the statement was told to stop.
     var isInterruption: Bool { primaryCode == SQLITE_INTERRUPT }
 

@@ -19,7 +19,32 @@ package final class Statement {
         unsafe self.pointer = pointer
     }
 
+    private init(_ pointer: OpaquePointer) { unsafe self.pointer = pointer }
+
     deinit { _ = unsafe sqlite3_finalize(pointer) }
+
+    /// The first statement of a text, nil where there are only spaces and comments, and the text behind it.
+    static func first(
+        of sql: String,
+        in database: Database
+    ) throws(SQLiteFailure) -> (statement: Statement?, rest: String) {
+        var (statement, rest, code) = (nil as Statement?, "", SQLITE_OK)
+        unsafe sql.withCString { text in
+            var pointer: OpaquePointer?
+            var tail: UnsafePointer<CChar>?
+            code = unsafe sqlite3_prepare_v2(database.pointer, text, -1, &pointer, &tail)
+            if let pointer = unsafe pointer { statement = unsafe Statement(pointer) }
+            if let tail = unsafe tail { rest = unsafe String(cString: tail) }
+        }
+        guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
+        return (statement, rest)
+    }
+
+    /// Whether it writes nothing, by SQLite's own account.
+    var isReading: Bool { unsafe sqlite3_stmt_readonly(pointer) != 0 }
+
+    /// The largest number of a parameter.
+    var parameterCount: Int { Int(unsafe sqlite3_bind_parameter_count(pointer)) }
 
     /// Runs to the next row and returns whether there is one.
     package func step() throws(SQLiteFailure) -> Bool {
@@ -137,6 +162,19 @@ extension Statement {
 
     /// The number of columns.
     package var columnCount: Int { Int(unsafe sqlite3_column_count(pointer)) }
+
+    /// The name of a column.
+    func name(_ column: Int) -> String {
+        unsafe sqlite3_column_name(pointer, Int32(column)).map { unsafe String(cString: $0) } ?? ""
+    }
+
+    /// The column of a table that a column's values come straight from; nil where they are computed.
+    func origin(_ column: Int) -> (table: String, column: String)? {
+        guard let table = unsafe sqlite3_column_table_name(pointer, Int32(column)),
+            let origin = unsafe sqlite3_column_origin_name(pointer, Int32(column))
+        else { return nil }
+        return unsafe (String(cString: table), String(cString: origin))
+    }
 
     package func isNull(_ column: Int) -> Bool { unsafe sqlite3_column_type(pointer, Int32(column)) == SQLITE_NULL }
 

@@ -39,6 +39,21 @@ struct SumCall {
         }
     }
 
+    /// Adds the argument, whatever its type, as a decimal. Text of the app's own may be anything.
+    func addAsDecimal(_ values: UnsafeMutablePointer<OpaquePointer?>?) {
+        guard let value = unsafe values?[0] else { return }
+        switch unsafe sqlite3_value_type(value) {
+        case SQLITE_INTEGER: unsafe sum.add(DecimalText(sqlite3_value_int64(value)))
+        case SQLITE_FLOAT: unsafe sum.add(DecimalText(shortestOf: sqlite3_value_double(value)))
+        case SQLITE_TEXT:
+            guard let text = unsafe sqlite3_value_text(value) else { return }
+            let bytes = unsafe UnsafeBufferPointer(start: text, count: Int(sqlite3_value_bytes(value)))
+            unsafe sum.add(DecimalText(String(decoding: bytes, as: UTF8.self)))
+        case SQLITE_NULL: break
+        default: sum.fails = true
+        }
+    }
+
     /// Gives the sum out, and its memory back. SQLite calls this once for each group, also after an error.
     static func finish(_ context: OpaquePointer?) {
         guard let memory = unsafe sqlite3_aggregate_context(context, 0),
@@ -78,6 +93,15 @@ final class ExactSum {
     func add(_ text: UnsafeBufferPointer<UInt8>) {
         if decimal == nil { decimal = DecimalSum() }
         if unsafe decimal?.add(text) != true { fails = true }
+    }
+
+    /// Adds a decimal; nil for what is none.
+    func add(_ value: DecimalText?) {
+        if decimal == nil { decimal = DecimalSum() }
+        guard let value, decimal?.add(value.text.utf8) == true else {
+            fails = true
+            return
+        }
     }
 
     /// The sum, null without a value; `.bool` when there is none, as for numbers of two types.

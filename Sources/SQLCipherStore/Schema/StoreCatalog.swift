@@ -4,7 +4,12 @@ package import SyncContract
 package struct StoreCatalog: Sendable {
     private let layouts: [String: TableLayout]
 
+    /// The declared tables, without the system tables.
+    let appTables: [TableDefinition]
+
     init(_ layouts: [TableLayout]) {
+        let systemTables = Set(SystemTables.all.map(\.name))
+        appTables = layouts.map(\.definition).filter { !systemTables.contains($0.name) }
         self.layouts = Dictionary(layouts.map { ($0.definition.name, $0) }) { first, _ in first }
     }
 

@@ -59,7 +59,7 @@ extension StoreCapabilities {
     var names: Set<String> {
         let all: [(StoreCapabilities, String)] = [
             (.durable, "durable"), (.unknownColumns, "unknownColumns"), (.encrypted, "encrypted"),
-            (.syncStates, "syncStates"), (.migrations, "migrations"),
+            (.syncStates, "syncStates"), (.migrations, "migrations"), (.sql, "sql"),
         ]
         return Set(all.filter { contains($0.0) }.map(\.1))
     }

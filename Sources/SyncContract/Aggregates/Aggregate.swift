@@ -1,15 +1,15 @@
 /// What is computed over the rows of a query.
 ///
 /// - A count is that of the rows, nulls included.
-/// - A sum is that of the values of a column of numbers, nulls left out, and has the column's type; without a value it is
-///   0. Sums of whole numbers and of decimals are exact, and do not depend on the order of the rows. A sum of whole
-///   numbers that does not fit 64 bits is an error, and so is one of decimals that have a digit other than zero more than
-///   100,000 places before or behind the point. A decimal sum is written without an exponent, and without zeros that mean
-///   nothing. A sum of doubles is the exact sum, rounded once: it does not depend on the order of the rows either. An
-///   infinity makes the sum infinite; infinities of both signs are an error.
+/// - A sum is that of the values of a column of numbers, nulls left out, and has the column's type; without a value it
+///   is 0. Sums of whole numbers and of decimals are exact, and do not depend on the order of the rows. A sum of whole
+///   numbers that does not fit 64 bits is an error, and so is one of decimals that have a digit other than zero more
+///   than 100,000 places before or behind the point. A decimal sum is written without an exponent, and without zeros
+///   that mean nothing. A sum of doubles is the exact sum, rounded once: it does not depend on the order of the rows
+///   either. An infinity makes the sum infinite; infinities of both signs are an error.
 /// - The smallest and the largest value are those by the comparison that ``Query`` describes, nulls left out; without a
-///   value they are null. Of decimals that are the same number, the smallest has the text that comes first by its bytes,
-///   and the largest the one that comes last. Dates come in whole milliseconds.
+///   value they are null. Of decimals that are the same number, the smallest has the text that comes first by its
+///   bytes, and the largest the one that comes last. Dates come in whole milliseconds.
 public enum Aggregate: Sendable, Hashable {
     /// How many rows there are.
     case count
@@ -41,8 +41,9 @@ public struct AggregateQuery: Sendable, Hashable {
 
     /// The column by whose values the rows are put into groups; nil for all rows as one.
     ///
-    /// Any declared column, `id`, and the name of ``Column/syncState``. Values that compare equal are one group, and so are
-    /// nulls. A group of decimals has the text that comes first by its bytes, one of dates comes in whole milliseconds.
+    /// Any declared column, `id`, and the name of ``Column/syncState``. Values that compare equal are one group, and so
+    /// are nulls. A group of decimals has the text that comes first by its bytes, one of dates comes in whole
+    /// milliseconds.
     public var group: String?
 
     /// Creates a query.
@@ -85,8 +86,8 @@ extension AggregateQuery {
     ///
     /// So does every store, before it reads a row, beside what ``Query/validate(for:)`` refuses.
     ///
-    /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidQuery`` for a column that is not declared, and for a sum
-    ///   of a column that holds no numbers.
+    /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidQuery`` for a column that is not declared, and for a
+    ///   sum of a column that holds no numbers.
     public func validate(for table: TableDefinition) throws(StoreError) {
         for column in aggregates.compactMap(\.column) + [group].compactMap(\.self) where table.kind(of: column) == nil {
             if column == group, column == SyncStateTerm.name { continue }

@@ -1,7 +1,7 @@
 /// An exact sum of doubles, rounded when it is asked for.
 ///
-/// Every double is a whole multiple of 2^-1074: it is added at its place to one long whole number, in limbs of 32 bits that
-/// have room for carries.
+/// Every double is a whole multiple of 2^-1074: it is added at its place to one long whole number, in limbs of 32 bits
+/// that have room for carries.
 package struct DoubleSum {
     /// 2^31 additions of 32 bits fit beside the sign.
     private static let additionsBetweenCarries = 1 << 30

@@ -38,6 +38,18 @@ public protocol StoreReadBackend: AnyObject {
     ///   the column's type does not hold.
     func aggregate(_ query: AggregateQuery) throws -> [AggregateGroup]
 
+    /// Hands every row of a statement in SQL to a closure, in the statement's order, and returns the tables that it reads.
+    /// What is taken is said at ``SQLQuery``.
+    ///
+    /// A statement that runs ends when its task is cancelled, however long it would run, in a write as well. A store
+    /// without ``StoreCapabilities/sql`` leaves it to the implementation that is there, which refuses.
+    ///
+    /// - Throws: ``StoreError/Code/unsupported``; ``StoreError/Code/invalidQuery`` for a statement that is not taken, and
+    ///   for one that fails while it runs; ``StoreError/Code/outOfRange`` for a sum that is too large; what the closure
+    ///   throws.
+    @discardableResult
+    func forEach(_ query: SQLQuery, _ body: (SQLRow) throws -> Void) throws -> Set<String>
+
     /// Whether every query about ``SyncState`` is answered here, as stores with ``StoreCapabilities/syncStates`` do.
     ///
     /// The state of a row is that of the operation whose `table` is the row's table and whose `itemKey` is the row's id in

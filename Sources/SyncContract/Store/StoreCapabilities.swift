@@ -24,4 +24,7 @@ public struct StoreCapabilities: OptionSet, Sendable, Hashable {
 
     /// A store that is opened again with a schema of a higher version is migrated, as ``SchemaMigration`` says.
     public static let migrations = StoreCapabilities(rawValue: 1 << 4)
+
+    /// Reports in SQL are answered: see ``SQLQuery``.
+    public static let sql = StoreCapabilities(rawValue: 1 << 5)
 }

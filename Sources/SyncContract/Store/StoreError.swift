@@ -33,6 +33,8 @@ public struct StoreError: Error, Sendable {
         public static let invalidItem = Code("invalidItem")
         /// A query names an undeclared column, or a number in it is out of range.
         public static let invalidQuery = Code("invalidQuery")
+        /// The store cannot do this; its capabilities say what it can.
+        public static let unsupported = Code("unsupported")
         /// A number that was computed does not fit the type of its column.
         public static let outOfRange = Code("outOfRange")
         /// The key does not open the database. The file is untouched.

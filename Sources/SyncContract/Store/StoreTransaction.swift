@@ -22,6 +22,13 @@ public protocol StoreReading: ~Copyable {
     ///
     /// - Throws: As ``StoreReadBackend/aggregate(_:)``.
     mutating func aggregate(_ query: AggregateQuery) throws -> [AggregateGroup]
+
+    /// Hands every row of a statement in SQL to a closure, in order, and returns the tables that it reads: see
+    /// ``SQLQuery``.
+    ///
+    /// - Throws: As ``StoreReadBackend`` says of statements.
+    @discardableResult
+    mutating func forEach(_ query: SQLQuery, _ body: (SQLRow) throws -> Void) throws -> Set<String>
 }
 
 extension StoreReading where Self: ~Copyable {
@@ -93,6 +100,12 @@ public struct StoreReader: ~Copyable, StoreReading {
     public mutating func aggregate(_ query: AggregateQuery) throws -> [AggregateGroup] {
         try backend.aggregateAnswered(query)
     }
+
+    /// Hands every row of a statement in SQL to a closure, in order, and returns the tables that it reads.
+    @discardableResult
+    public mutating func forEach(_ query: SQLQuery, _ body: (SQLRow) throws -> Void) throws -> Set<String> {
+        try backend.forEach(query, body)
+    }
 }
 
 /// A write transaction, lent to the closure of ``SyncContextDataSource/write(_:)``.
@@ -126,6 +139,12 @@ public struct StoreTransaction: ~Copyable, StoreReading {
     /// What was computed over the rows of a query, for all of them or for each group.
     public mutating func aggregate(_ query: AggregateQuery) throws -> [AggregateGroup] {
         try backend.aggregateAnswered(query)
+    }
+
+    /// Hands every row of a statement in SQL to a closure, in order, and returns the tables that it reads.
+    @discardableResult
+    public mutating func forEach(_ query: SQLQuery, _ body: (SQLRow) throws -> Void) throws -> Set<String> {
+        try backend.forEach(query, body)
     }
 
     /// Inserts records, or merges them into the rows with their ids: absent keys keep their columns, nulls clear.

@@ -1,0 +1,132 @@
+/// A reading statement in SQL, with its values: written as a text in which values and names stand.
+///
+/// ```swift
+/// let query: SQLQuery = """
+///     SELECT c.name, count(*) AS invoices, decimal_sum(i.amount) AS total
+///     FROM \(invoices) i JOIN \(customers) c ON c.id = i.customerID
+///     WHERE i.due >= \(today) GROUP BY c.id ORDER BY total COLLATE decimal DESC
+///     """
+/// ```
+///
+/// A value is bound as a parameter: whatever text it holds, it is never read as SQL. A table stands as its quoted name.
+/// Columns have the names under which they are declared, `id` among them.
+///
+/// What a value is in SQL: a whole number and a double are themselves; a truth value is 0 or 1; a date is its whole
+/// milliseconds since 1970; text, JSON and decimals are text, the latter as they came, so that they compare byte by
+/// byte: `COLLATE decimal` behind a decimal column or result compares and orders numerically, and `decimal_sum` adds
+/// decimals exactly, of any length, where `sum` makes doubles of them. `decimal_sum` takes whole numbers and doubles as
+/// well, gives the decimal text, and null without a value. Texts compare by their bytes, and ids of a table that
+/// ignores their case without it. Nulls are those of SQL, whose logic has three values.
+///
+/// One statement is taken, which reads. It sees the declared columns of the app's tables and nothing else: no system
+/// table, no undeclared column, no `rowid`. It calls functions that compute: those of text, numbers, dates and
+/// aggregates, and with SQLite 3.25 and later the ranking ones. All else is refused with
+/// ``StoreError/Code/invalidQuery`` before a row is read, and the message says what it was and why.
+public struct SQLQuery: Sendable, Hashable, ExpressibleByStringInterpolation {
+    /// A piece of the statement.
+    package enum Part: Sendable, Hashable {
+        /// SQL as it stands.
+        case text(String)
+        /// The name of a table or column, to be quoted.
+        case name(String)
+        /// A value, to be bound.
+        case value(FieldValue)
+    }
+
+    package let parts: [Part]
+
+    /// Creates a statement without values. The text is SQL: never make it of what a user wrote.
+    public init(stringLiteral text: String) { parts = [.text(text)] }
+
+    /// Creates a statement from text, names and values.
+    public init(stringInterpolation: StringInterpolation) { parts = stringInterpolation.parts }
+
+    /// The text of the statement and its values, in the order of their parameters.
+    package var compiled: (sql: String, values: [FieldValue]) {
+        var (sql, values) = ("", [FieldValue]())
+        for part in parts {
+            switch part {
+            case .text(let text): sql += text
+            case .name(let name):
+                sql +=
+                    "\""
+                    + name.split(separator: "\"", omittingEmptySubsequences: false)
+                    .joined(separator: "\"\"") + "\""
+            case .value(let value):
+                values.append(value)
+                sql += "?\(values.count)"
+            }
+        }
+        return (sql, values)
+    }
+
+    /// What collects the pieces of a statement.
+    public struct StringInterpolation: StringInterpolationProtocol {
+        package var parts: [Part] = []
+
+        /// Begins with nothing.
+        public init(literalCapacity: Int, interpolationCount: Int) { parts.reserveCapacity(2 * interpolationCount + 1) }
+
+        /// Appends SQL as it stands.
+        public mutating func appendLiteral(_ literal: String) {
+            if !literal.isEmpty { parts.append(.text(literal)) }
+        }
+
+        /// Appends the name of a table, quoted.
+        public mutating func appendInterpolation(_ table: TableDefinition) { parts.append(.name(table.name)) }
+
+        /// Appends the name of a table, quoted.
+        public mutating func appendInterpolation(table name: String) { parts.append(.name(name)) }
+
+        /// Appends the name of a column, quoted.
+        public mutating func appendInterpolation(column name: String) { parts.append(.name(name)) }
+
+        /// Binds a value.
+        public mutating func appendInterpolation(_ value: FieldValue) { parts.append(.value(value)) }
+
+        /// Binds a text, or null.
+        public mutating func appendInterpolation(_ value: String?) { append(value.map(FieldValue.string)) }
+
+        /// Binds a whole number, or null.
+        public mutating func appendInterpolation(_ value: (some FixedWidthInteger & SignedInteger)?) {
+            append(value.map { .int64(Int64($0)) })
+        }
+
+        /// Binds a double, or null.
+        public mutating func appendInterpolation(_ value: Double?) { append(value.map(FieldValue.double)) }
+
+        /// Binds a truth value, or null.
+        public mutating func appendInterpolation(_ value: Bool?) { append(value.map(FieldValue.bool)) }
+
+        /// Binds an instant, or null.
+        public mutating func appendInterpolation(_ value: Timestamp?) { append(value.map(FieldValue.date)) }
+
+        /// Binds a decimal, or null.
+        public mutating func appendInterpolation(_ value: DecimalText?) { append(value.map(FieldValue.decimal)) }
+
+        private mutating func append(_ value: FieldValue?) { parts.append(.value(value ?? .null)) }
+    }
+}
+
+/// One row of a result in SQL.
+///
+/// A column that comes straight from a declared one, under whatever name and through whatever joins and subqueries, has
+/// values of that column's type; dates in whole milliseconds. What is computed has whole numbers, doubles, texts, bytes
+/// and nulls, as SQL has them.
+public struct SQLRow: Sendable, Hashable {
+    /// The names of the columns, in order; those of one result share the list.
+    public let names: [String]
+
+    /// The values, in the same order.
+    public let values: [FieldValue]
+
+    /// Creates a row, with a value for each name.
+    public init(names: [String], values: [FieldValue]) {
+        precondition(names.count == values.count, "every column has a value")
+        self.names = names
+        self.values = values
+    }
+
+    /// The value under a name, the first if there are several; nil for a name that no column has.
+    public subscript(name: String) -> FieldValue? { names.firstIndex(of: name).map { values[$0] } }
+}
