@@ -41,7 +41,7 @@ struct ColumnValueTests {
         }
         #expect(TimeOfDay(hour: 24) == nil && TimeOfDay(hour: 0, minute: 60) == nil)
         let time = try #require(TimeOfDay("07:05:03.001"))
-        #expect([time.hour, time.minute, time.second] == [7, 5, 3])
+        #expect(time.hour == 7 && time.minute == 5 && time.second == 3)
         let coded = try JSONDecoder().decode([TimeOfDay].self, from: JSONEncoder().encode([time]))
         #expect(coded == [time])
         #expect(time < (try #require(TimeOfDay("07:06"))))

@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Observable final class Model {
+    @MainActor @Observable final class Model {
         let open: ObservedItems<TodoItem>
         init(_ todos: SyncTable<TodoItem>) { open = ObservedItems(todos.where { !$0.complete }.ordered(by: \.text)) }
     }
