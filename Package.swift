@@ -271,7 +271,7 @@ var testTargets: [Target] {
             dependencies: [
                 "OfflineSync", "RemoteContract", "SyncContract", "QueryEvaluation", "ReferenceStore", "DatasyncHTTP",
                 "DatasyncEmulator", "EmulatorTransport", "StoreConformance", "SeededNumbers", "SQLCipherStore",
-                "SQLCipherStoreTestSupport",
+                "SQLCipherStoreTestSupport", "ItemCoding", "ChildProcesses",
             ]
         ),
         .testTarget(

@@ -224,7 +224,7 @@ private struct ItemEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProt
 }
 
 /// Takes everything and keeps nothing: the item has been refused by then.
-private struct DiscardingContainer: UnkeyedEncodingContainer, SingleValueEncodingContainer, Encoder {
+struct DiscardingContainer: UnkeyedEncodingContainer, SingleValueEncodingContainer, Encoder {
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
     var count: Int { 0 }
@@ -243,7 +243,7 @@ private struct DiscardingContainer: UnkeyedEncodingContainer, SingleValueEncodin
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
 }
 
-private struct DiscardingKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+struct DiscardingKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let container: DiscardingContainer
     var codingPath: [any CodingKey] { [] }
 

@@ -25,15 +25,3 @@ enum NestedJSON {
         return try decoder.decode(type, from: Data(text.utf8))
     }
 }
-
-extension Timestamp {
-    /// The instant of a `Date`, rounded down to the millisecond.
-    init(_ date: Date) {
-        // The smallest step of a Date near today is about 0.1 µs: without the nudge, an instant that was made from
-        // whole milliseconds could fall just below them.
-        self.init(milliseconds: Int64(((date.timeIntervalSince1970 + 0.000_000_5) * 1_000).rounded(.down)))
-    }
-
-    /// The same instant as a `Date`.
-    var date: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1_000) }
-}

@@ -1,3 +1,4 @@
+internal import ItemCoding
 public import RemoteContract
 internal import Synchronization
 public import SyncContract
@@ -83,17 +84,20 @@ public final class SyncContext: Sendable {
 
     /// A table by name, with items of a `Codable` type.
     ///
-    /// - Throws: `StoreError` with code `tableNotFound` when the store's schema does not declare it.
+    /// - Throws: `StoreError` with code `tableNotFound` when the store's schema does not declare it, and with code
+    ///   `invalidSchema` when a property of the type does not fit the declared column of its name.
     public func table<Item: TableItem>(
         _ name: String,
         of type: Item.Type = Item.self
     ) throws -> SyncTable<Item> where Item.ID == String {
-        SyncTable(context: self, definition: try definition(of: name))
+        let definition = try definition(of: name)
+        try definition.check(against: type)
+        return SyncTable(context: self, definition: definition)
     }
 
     /// The table of a `Codable` type, which has the name of the type.
     ///
-    /// - Throws: `StoreError` with code `tableNotFound` when the store's schema does not declare it.
+    /// - Throws: As ``table(_:of:)``.
     public func table<Item: TableItem>(
         _ type: Item.Type
     ) throws -> SyncTable<Item> where Item.ID == String {

@@ -71,7 +71,17 @@ public struct SyncTable<Item: Identifiable & Sendable>: Sendable {
     }
 
     /// How many rows satisfy a query's condition, whatever its limit and offset.
-    public func count(_ query: Query) async throws -> Int { try await context.store.read { try $0.count(query) } }
+    ///
+    /// - Throws: As ``SyncTable/read(_:)-(Query)``.
+    public func count(_ query: Query) async throws -> Int {
+        try check(query)
+        return try await context.store.read { try $0.count(query) }
+    }
+
+    /// Refuses a query of this table that compares what no row can satisfy.
+    func check(_ query: Query) throws(StoreError) {
+        if query.table == name { try query.checkKinds(for: definition) }
+    }
 
     /// What is computed over the rows of a query, for all of them or for each group: counts, sums (those of decimals are
     /// exact), smallest and largest values. What they are is said at `Aggregate`.

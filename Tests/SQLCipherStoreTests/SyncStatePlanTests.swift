@@ -52,7 +52,7 @@ struct SyncStatePlanTests {
     func beside(_ table: TableDefinition) async throws {
         let queries = [
             Query("t").includingSyncStates(), Query("t").ordered(by: Column.syncState.name),
-            Query("t").filtered(by: Column.syncState < Column("a")),
+            Query("t").filtered(by: Column(Column.syncState.name) < Column("a")),
         ]
         for (query, plan) in zip(queries, try await Self.plans(of: queries, table)) {
             #expect(plan.contains { $0.isSearchOfOperations(by: "(table=? AND itemKey=?)") }, "\(query): \(plan)")

@@ -14,9 +14,7 @@ func readmeExample() async throws {
         var version: String?            // what the server set; finds changes made elsewhere
     }
 
-    let schema = try StoreSchema([
-        TableDefinition("TodoItem", columns: [.init("text", .string), .init("complete", .bool)])
-    ])
+    let schema = try StoreSchema([TableDefinition(TodoItem.self)])   // the columns are those of the type
 
     // The first run makes the store, or finishes one that was interrupted; later runs open it.
     let folder = StoreFolder(URL(filePath: "todos"))             // on a device, below its documents folder
@@ -26,15 +24,15 @@ func readmeExample() async throws {
 
     let server = try DatasyncRemote(baseURL: URL(string: "https://example.org")!, dialect: .datasync)
     let context = SyncContext(store: store, remote: server)
-    let todos = try context.table("TodoItem", of: TodoItem.self)
+    let todos = try context.table(TodoItem.self)
 
     var milk = try await todos.insert(TodoItem(text: "Buy milk"))        // item and queued change: one transaction
     milk.complete = true
     try await todos.update(milk)
-    let open = try await todos.read(todos.query.filtered(by: Column("complete") == false))
+    let open = try await todos.where { !$0.complete }.read()
     print("\(open.count) to do")
 
-    try await context.pull(todos.query, queryID: "all")                  // sends what waits, then fetches what changed
+    try await todos.pull()                                               // sends what waits, then fetches what changed
     for error in try await context.operationErrors() where error.isConflict {
         try await context.resolve(error, with: .keepMine)                // or .takeServer, .discard, .keepMerged(record)
     }
@@ -91,11 +89,18 @@ func readmeSearch<Item: TableItem>(_ todos: SyncTable<Item>) async throws where 
     _ = try await todos.read(found)
 }
 
+private struct TodoItem: SyncItem {
+    var id = ""
+    var text: String
+    var complete = false
+}
+
 /// The same for what follows that.
-func readmeLiveQuery<Item: TableItem>(_ todos: SyncTable<Item>, show: ([Item]) -> Void) async throws where Item.ID == String {
+private func readmeLiveQuery(_ todos: SyncTable<TodoItem>, show: ([TodoItem]) -> Void) async throws {
     // README: Live query
-    for try await open in todos.observe(todos.query.filtered(by: Column("complete") == false).ordered(by: "text")) {
-        show(open)                                                       // ends with the task, or when the store is closed
+    let open = todos.where { !$0.complete }.ordered(by: \.text.folded)
+    for try await items in open.observe() {
+        show(items)                                                      // ends with the task, or when the store is closed
     }
     // README: end
 }

@@ -20,11 +20,15 @@ public struct SyncReader: ~Copyable, SyncReading {
 
     /// Hands every row of a query to a closure, in order.
     public mutating func forEach(_ query: Query, _ body: (Record) throws -> Void) throws {
+        try query.checkKinds(for: reader.definition(of: query.table))
         try reader.forEach(query, body)
     }
 
     /// How many rows satisfy a query's condition, whatever its limit and offset.
-    public mutating func count(_ query: Query) throws -> Int { try reader.count(query) }
+    public mutating func count(_ query: Query) throws -> Int {
+        try query.checkKinds(for: reader.definition(of: query.table))
+        return try reader.count(query)
+    }
 
     /// The rows of a statement in SQL, in its order.
     public mutating func rows(_ query: SQLQuery) throws -> [SQLRow] { try reader.rows(query) }

@@ -4,7 +4,8 @@ public import SyncContract
 /// What can be read inside of ``SyncContext/read(_:)`` and ``SyncContext/write(_:)``, typed and untyped.
 ///
 /// The methods are mutating so that the compiler refuses to write, or to read again, inside the closure of `forEach`.
-/// They throw `StoreError` when the store fails; ``SyncError`` with code ``SyncError/Code/invalidParameter`` for a table of
+/// They throw `StoreError` when the store fails, and for a query that it refuses or that compares a column with a value of
+/// another kind; ``SyncError`` with code ``SyncError/Code/invalidParameter`` for a table of
 /// another store, and with code ``SyncError/Code/invalidItem`` for a row that the item type cannot be made from.
 public protocol SyncReading: ~Copyable {
     /// The item with an id; nil when there is none, which is no error.

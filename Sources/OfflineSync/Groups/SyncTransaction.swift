@@ -38,11 +38,15 @@ public struct SyncTransaction: ~Copyable, SyncReading {
 
     /// Hands every row of a query to a closure, in order.
     public mutating func forEach(_ query: Query, _ body: (Record) throws -> Void) throws {
+        try query.checkKinds(for: transaction.definition(of: query.table))
         try transaction.forEach(query, body)
     }
 
     /// How many rows satisfy a query's condition, whatever its limit and offset.
-    public mutating func count(_ query: Query) throws -> Int { try transaction.count(query) }
+    public mutating func count(_ query: Query) throws -> Int {
+        try query.checkKinds(for: transaction.definition(of: query.table))
+        return try transaction.count(query)
+    }
 
     /// The rows of a statement in SQL, in its order.
     public mutating func rows(_ query: SQLQuery) throws -> [SQLRow] { try transaction.rows(query) }
@@ -95,6 +99,7 @@ public struct SyncTransaction: ~Copyable, SyncReading {
     @discardableResult
     public mutating func delete(_ query: Query) throws -> Int {
         let table = try context.table(query.table)
+        try table.check(query)
         let ids = try transaction.records(query.selecting([])).compactMap(\.id.stringValue)
         for id in ids { try delete(id, from: table) }
         return ids.count

@@ -62,9 +62,10 @@ extension SyncTable where Item: Codable, Item.ID == String {
     ///
     /// What is promised, and how it ends, is said at `StoreObservation`. A selection in the query is ignored.
     public func observe(_ query: Query) -> StoreObservation<[Item]> {
-        let definition = definition
+        let (table, definition) = (self, definition)
         return StoreObservation(of: context.store, tables: query.forItems(of: Item.self).readTables) {
-            try $0.records(query.forItems(of: Item.self))
+            try table.check(query)
+            return try $0.records(query.forItems(of: Item.self))
         } transform: {
             try Self.items($0, definition)
         }

@@ -53,7 +53,11 @@ extension SyncTable<Record> {
     ///
     /// `Column.syncState` in its condition is where a row stands between this device and the server; a query that
     /// is `includingSyncStates()` gives that beside each row.
+    ///
+    /// - Throws: `StoreError`, with code `invalidQuery` also for a column that is compared with a value of another kind: the
+    ///   message names both.
     public func read(_ query: Query) async throws -> QueryResult {
+        try check(query)
         let store = context.store
         // A transaction answers for a store that does not; a way of the store's own may not.
         guard query.asksForSyncStates, !store.capabilities.contains(.syncStates) else {
@@ -65,7 +69,13 @@ extension SyncTable<Record> {
     /// The rows of a query: now, and after each commit of the app or of a sync that changes them.
     ///
     /// What is promised, and how it ends, is said at `StoreObservation`.
-    public func observe(_ query: Query) -> StoreObservation<QueryResult> { context.store.observe(query) }
+    public func observe(_ query: Query) -> StoreObservation<QueryResult> {
+        let table = self
+        return context.store.observe(tables: query.readTables) {
+            try table.check(query)
+            return try $0.read(query)
+        }
+    }
 
     /// The item with an id, nil while there is none: now, and after each commit that changes it.
     public func observe(_ id: String) -> StoreObservation<Record?> { context.store.observe(.string(id), in: name) }

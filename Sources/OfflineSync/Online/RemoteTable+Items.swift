@@ -19,7 +19,7 @@ extension RemoteTable where Item: Codable, Item.ID == String {
     }
 
     /// The items of a query page by page. A selection in the query is ignored. See ``RemoteTable/pages(_:size:)``.
-    public func pages(_ query: Query, size: Int? = nil) throws(SyncError) -> RemoteItemPages<Item> {
+    public func pages(_ query: Query, size: Int? = nil) throws -> RemoteItemPages<Item> {
         RemoteItemPages(pages: try table.pages(Self.whole(query), size: size), coding: coding)
     }
 

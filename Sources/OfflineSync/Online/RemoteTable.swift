@@ -55,8 +55,9 @@ extension RemoteTable<Record> {
     ///   - query: What to read.
     ///   - size: How many rows to ask for at a time, 1 or more; nil leaves it to the server.
     /// - Returns: The pages. Each iteration starts anew, and asks for a page when it is wanted.
-    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidParameter`` for a query of another table.
-    public func pages(_ query: Query, size: Int? = nil) throws(SyncError) -> RemotePages {
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidParameter`` for a query of another table; `StoreError` with code
+    ///   `invalidQuery` for a column that is compared with a value of another kind.
+    public func pages(_ query: Query, size: Int? = nil) throws -> RemotePages {
         try check(query)
         return RemotePages(table: self, query: query, size: size.map { max(1, $0) })
     }
@@ -168,10 +169,11 @@ extension RemoteTable<Record> {
         return try await remote.undelete(id, in: definition.covering(row), version: version)
     }
 
-    private func check(_ query: Query) throws(SyncError) {
+    private func check(_ query: Query) throws {
         guard query.table == name else {
             throw SyncError(.invalidParameter, "The query is for table '\(query.table)', and this is '\(name)'.")
         }
+        try query.checkKinds(for: definition)
     }
 }
 

@@ -222,6 +222,7 @@ extension SyncContext {
                 "The sync state of a row is known on this device only; the server cannot be asked by it."
             )
         }
+        try query.checkKinds(for: table)
         var columns: [String] = []
         try query.validated(for: table).predicate?.collectColumns(into: &columns)
         if let local = table.columns.first(where: { $0.isLocal && columns.contains($0.name) }) {

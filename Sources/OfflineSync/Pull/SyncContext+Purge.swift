@@ -20,6 +20,7 @@ extension SyncContext {
     ///   for a whole table changes of any of its rows. Nothing is removed then.
     public func purge(_ source: any SyncSource, resettingDeltaTokens: Bool? = nil) async throws {
         let query = source.source
+        try table(query.table).check(query)
         let purge = Purge(query, try table(query.table).definition, remote, resettingDeltaTokens)
         let schema = store.schema
         try await coordination.pullGate.withTurn {
@@ -50,6 +51,7 @@ extension SyncContext {
     /// - Returns: How many changes were given up, those in conflict and those that failed included.
     @discardableResult
     public func forcePurge(_ query: Query, resettingDeltaTokens: Bool? = nil) async throws -> Int {
+        try table(query.table).check(query)
         let purge = Purge(query, try table(query.table).definition, remote, resettingDeltaTokens)
         guard !purge.takesWholeTable else { return try await forcePurge(query.table) }
         let schema = store.schema

@@ -1,13 +1,22 @@
-/// A column by name, to write predicates with: `Column("complete") == false && Column("text").contains("milk")`.
+/// A column that holds values of a type: `Column<Date>("due") < date && Column("complete") == false`.
 ///
-/// Comparisons, arithmetic and functions are those of ``QueryTerm``.
-public struct Column: QueryTerm {
+/// A comparison with a value of another type does not compile. A column named without a type is a `Column<FieldValue>`,
+/// which takes values of every kind, or of the type of the variable that it is compared with; the engine's tables refuse a
+/// query in which its kind is not the declared column's. Comparisons, arithmetic and functions are those of ``QueryTerm``.
+public struct Column<Value: ColumnValue>: QueryTerm {
     /// The name.
     public let name: String
 
-    /// Names a column. Whether it exists is checked when the query is run.
+    // Untyped where both do, so that literals mean what they say: 1 a whole number, and 1.0 none.
+    /// Names a column of a type. Whether it exists is checked when the query is run.
+    @_disfavoredOverload
     public init(_ name: String) { self.name = name }
 
     /// The column's value as part of a predicate.
     public var expression: QueryExpression { .column(name) }
+}
+
+extension Column where Value == FieldValue {
+    /// Names a column without a type.
+    public init(_ name: String) { self.name = name }
 }

@@ -39,6 +39,12 @@ extension Query {
             columns.removeAll { $0 == SyncStateTerm.name && !selected.contains($0) }
         }
         for column in columns where column != "id" && table.type(of: column) == nil {
+            guard !column.hasPrefix("\\") else {
+                throw .invalidQuery(
+                    "'\(column)' in a query of '\(table.name)' is no stored property that a column holds: query stored ones,"
+                        + " and let their types be optional or CaseIterable, or give the table an example."
+                )
+            }
             throw .invalidQuery("Table '\(table.name)' has no declared column '\(column)'; declare it to query it.")
         }
         for entry in order where entry.isFolded && entry.column != "id" && table.type(of: entry.column) != .string {

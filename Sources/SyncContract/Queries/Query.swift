@@ -5,7 +5,8 @@
 /// - Logic has two values. A comparison with a null is false, except that null equals null and differs from anything
 ///   else.
 /// - Values of different kinds are not equal and neither is less. Numbers of all three types compare numerically. A
-///   double counts as the shortest decimal text that reads back as it: 0.1 equals the decimal 0.1. Zero has no sign.
+///   double counts as the shortest decimal text that reads back as it: 0.1 equals the decimal 0.1. Zero has no sign. The
+///   tables of the engine refuse a query that compares values of different kinds.
 /// - Dates compare by their milliseconds, bytes byte for byte, and JSON by the bytes of its text.
 /// - Strings compare by their UTF-8 bytes, false comes before true, nulls come first in every order, and rows that
 ///   compare equal are ordered by id, ascending. Without an order, rows come by id.

@@ -1,14 +1,47 @@
+/// Searching in text, byte for byte.
+extension QueryTerm where Value: TextColumnValue {
+    /// Whether the text contains other text.
+    public func contains(_ text: String) -> QueryPredicate { matches(.contains, text) }
+
+    /// Whether the text begins with other text.
+    public func starts(with text: String) -> QueryPredicate { matches(.startsWith, text) }
+
+    /// Whether the text ends with other text.
+    public func ends(with text: String) -> QueryPredicate { matches(.endsWith, text) }
+
+    /// Whether the text contains other text, ignoring the case of the letters A to Z.
+    public func containsIgnoringASCIICase(_ text: String) -> QueryPredicate {
+        .match(.lowercased(expression), .contains, .lowercased(.value(.string(text))))
+    }
+
+    private func matches(_ match: QueryMatch, _ text: String) -> QueryPredicate {
+        .match(expression, match, expression.alike(.value(.string(text))))
+    }
+}
+
 /// Text as people look for it.
-extension QueryTerm {
+extension QueryTerm where Value: TextColumnValue {
     /// The text without differences of case, accents and the like: see ``TextFolding``.
     ///
     /// Values it is compared with and texts looked for in it are folded as well: `Column("city").folded == "Łódź"` finds
     /// `lodz`, and `.folded.contains("straße")` finds `Hauptstrasse`. For the local store only: a query with it cannot be
     /// sent to a server.
-    public var folded: ComputedTerm { ComputedTerm(.folded(expression)) }
+    public var folded: ComputedTerm<Value> { ComputedTerm(.folded(expression)) }
 }
 
-extension Column {
+/// A column's text without differences of case, accents and the like: see ``QueryTerm/folded``. Rows come in its order.
+public struct FoldedColumn<Value: TextColumnValue>: QueryTerm {
+    /// The column's name.
+    public let name: String
+
+    /// The folded text as part of a predicate.
+    public var expression: QueryExpression { .folded(.column(name)) }
+}
+
+extension Column where Value: TextColumnValue {
+    /// The text without differences of case, accents and the like, to compare it and to order by it.
+    public var folded: FoldedColumn<Value> { FoldedColumn(name: name) }
+
     /// Whether the column has all words of a text: see ``QueryPredicate/matches(words:in:_:)``.
     public func matches(words text: String, _ match: WordMatch = .prefixes) -> QueryPredicate {
         .matches(words: text, in: [name], match)

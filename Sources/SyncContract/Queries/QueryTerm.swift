@@ -5,13 +5,16 @@
 /// ```
 ///
 /// What each operator and function means, for nulls and for values of other kinds too, is said at ``QueryExpression``.
-public protocol QueryTerm: Sendable {
+public protocol QueryTerm<Value>: Sendable {
+    /// The type of its values: ``FieldValue`` where it is not known.
+    associatedtype Value: ColumnValue
+
     /// The term as part of a predicate.
     var expression: QueryExpression { get }
 }
 
 /// What is computed from columns. Made by the operators and functions of ``QueryTerm``.
-public struct ComputedTerm: QueryTerm {
+public struct ComputedTerm<Value: ColumnValue>: QueryTerm {
     /// The term as part of a predicate.
     public let expression: QueryExpression
 
@@ -19,87 +22,85 @@ public struct ComputedTerm: QueryTerm {
     public init(_ expression: QueryExpression) { self.expression = expression }
 }
 
-/// Comparisons.
+/// Comparisons with a value.
 extension QueryTerm {
     /// Whether the term has the value; null equals null.
-    public static func == (term: Self, value: FieldValue) -> QueryPredicate { term.compared(.equal, .value(value)) }
+    public static func == (term: Self, value: Value) -> QueryPredicate { term.compared(.equal, value) }
 
     /// Whether the term has another value.
-    public static func != (term: Self, value: FieldValue) -> QueryPredicate { term.compared(.notEqual, .value(value)) }
+    public static func != (term: Self, value: Value) -> QueryPredicate { term.compared(.notEqual, value) }
 
     /// Whether the term is smaller.
-    public static func < (term: Self, value: FieldValue) -> QueryPredicate { term.compared(.less, .value(value)) }
+    public static func < (term: Self, value: Value) -> QueryPredicate { term.compared(.less, value) }
 
     /// Whether the term is smaller or the same.
-    public static func <= (term: Self, value: FieldValue) -> QueryPredicate {
-        term.compared(.lessOrEqual, .value(value))
-    }
+    public static func <= (term: Self, value: Value) -> QueryPredicate { term.compared(.lessOrEqual, value) }
 
     /// Whether the term is larger.
-    public static func > (term: Self, value: FieldValue) -> QueryPredicate { term.compared(.greater, .value(value)) }
+    public static func > (term: Self, value: Value) -> QueryPredicate { term.compared(.greater, value) }
 
     /// Whether the term is larger or the same.
-    public static func >= (term: Self, value: FieldValue) -> QueryPredicate {
-        term.compared(.greaterOrEqual, .value(value))
-    }
-
-    /// Whether both have the same value; null equals null.
-    public static func == (left: Self, right: some QueryTerm) -> QueryPredicate {
-        left.compared(.equal, right.expression)
-    }
-
-    /// Whether they have different values.
-    public static func != (left: Self, right: some QueryTerm) -> QueryPredicate {
-        left.compared(.notEqual, right.expression)
-    }
-
-    /// Whether the first is smaller.
-    public static func < (left: Self, right: some QueryTerm) -> QueryPredicate {
-        left.compared(.less, right.expression)
-    }
-
-    /// Whether the first is smaller or the same.
-    public static func <= (left: Self, right: some QueryTerm) -> QueryPredicate {
-        left.compared(.lessOrEqual, right.expression)
-    }
-
-    /// Whether the first is larger.
-    public static func > (left: Self, right: some QueryTerm) -> QueryPredicate {
-        left.compared(.greater, right.expression)
-    }
-
-    /// Whether the first is larger or the same.
-    public static func >= (left: Self, right: some QueryTerm) -> QueryPredicate {
-        left.compared(.greaterOrEqual, right.expression)
-    }
+    public static func >= (term: Self, value: Value) -> QueryPredicate { term.compared(.greaterOrEqual, value) }
 
     /// Whether the term has one of the values.
-    public func isAny(of values: [FieldValue]) -> QueryPredicate {
-        .isAnyOf(expression, values)
-    }
+    public func isAny(of values: [Value]) -> QueryPredicate { .isAnyOf(expression, values.map(\.fieldValue)) }
 
-    private func compared(_ comparison: QueryComparison, _ other: QueryExpression) -> QueryPredicate {
-        .comparison(expression, comparison, expression.alike(other))
+    private func compared(_ comparison: QueryComparison, _ value: Value) -> QueryPredicate {
+        .comparison(expression, comparison, expression.alike(.value(value.fieldValue)))
     }
 }
 
-/// Searching in text, byte for byte.
+/// Comparisons with another term of the same type.
 extension QueryTerm {
-    /// Whether the text contains other text.
-    public func contains(_ text: String) -> QueryPredicate { matches(.contains, text) }
+    /// Whether both have the same value; null equals null.
+    public static func == <Other: QueryTerm>(left: Self, right: Other) -> QueryPredicate
+    where Other.Value.Base == Value.Base { left.compared(.equal, with: right) }
 
-    /// Whether the text begins with other text.
-    public func starts(with text: String) -> QueryPredicate { matches(.startsWith, text) }
+    /// Whether they have different values.
+    public static func != <Other: QueryTerm>(left: Self, right: Other) -> QueryPredicate
+    where Other.Value.Base == Value.Base { left.compared(.notEqual, with: right) }
 
-    /// Whether the text ends with other text.
-    public func ends(with text: String) -> QueryPredicate { matches(.endsWith, text) }
+    /// Whether the first is smaller.
+    public static func < <Other: QueryTerm>(left: Self, right: Other) -> QueryPredicate
+    where Other.Value.Base == Value.Base { left.compared(.less, with: right) }
 
-    /// Whether the text contains other text, ignoring the case of the letters A to Z.
-    public func containsIgnoringASCIICase(_ text: String) -> QueryPredicate {
-        .match(.lowercased(expression), .contains, .lowercased(.value(.string(text))))
+    /// Whether the first is smaller or the same.
+    public static func <= <Other: QueryTerm>(left: Self, right: Other) -> QueryPredicate
+    where Other.Value.Base == Value.Base { left.compared(.lessOrEqual, with: right) }
+
+    /// Whether the first is larger.
+    public static func > <Other: QueryTerm>(left: Self, right: Other) -> QueryPredicate
+    where Other.Value.Base == Value.Base { left.compared(.greater, with: right) }
+
+    /// Whether the first is larger or the same.
+    public static func >= <Other: QueryTerm>(left: Self, right: Other) -> QueryPredicate
+    where Other.Value.Base == Value.Base { left.compared(.greaterOrEqual, with: right) }
+
+    private func compared(_ comparison: QueryComparison, with other: some QueryTerm) -> QueryPredicate {
+        .comparison(expression, comparison, expression.alike(other.expression))
     }
+}
 
-    private func matches(_ match: QueryMatch, _ text: String) -> QueryPredicate {
-        .match(expression, match, expression.alike(.value(.string(text))))
-    }
+/// Truth values are conditions: `$0.complete && !$0.hidden`. A null is not true.
+extension QueryTerm where Value == Bool {
+    /// Whether the value is not true.
+    public static prefix func ! (term: Self) -> QueryPredicate { term != true }
+
+    /// Whether both hold.
+    public static func && (left: Self, right: QueryPredicate) -> QueryPredicate { left == true && right }
+
+    /// Whether both hold.
+    public static func && (left: QueryPredicate, right: Self) -> QueryPredicate { left && right == true }
+
+    /// Whether both hold.
+    public static func && (left: Self, right: some QueryTerm<Bool>) -> QueryPredicate { left == true && right == true }
+
+    /// Whether one holds at least.
+    public static func || (left: Self, right: QueryPredicate) -> QueryPredicate { left == true || right }
+
+    /// Whether one holds at least.
+    public static func || (left: QueryPredicate, right: Self) -> QueryPredicate { left || right == true }
+
+    /// Whether one holds at least.
+    public static func || (left: Self, right: some QueryTerm<Bool>) -> QueryPredicate { left == true || right == true }
 }

@@ -1,29 +1,10 @@
 /// The ``SyncState`` of a row in a query: see ``Column/syncState``.
-public struct SyncStateTerm: QueryTerm {
+package enum SyncStateTerm {
     /// The name under which predicates and orders mean the state. No column that is declared has a colon in its name.
     package static let name = "sync:state"
-
-    /// The name, to order by.
-    public var name: String { Self.name }
-
-    /// The state as part of a predicate: the text of its name.
-    public var expression: QueryExpression { .column(Self.name) }
-
-    /// Whether the row is in the state.
-    public static func == (term: SyncStateTerm, state: SyncState) -> QueryPredicate {
-        term == .string(state.rawValue)
-    }
-
-    /// Whether the row is in another state.
-    public static func != (term: SyncStateTerm, state: SyncState) -> QueryPredicate {
-        term != .string(state.rawValue)
-    }
-
-    /// Whether the row is in one of the states.
-    public func isAny(of states: [SyncState]) -> QueryPredicate { isAny(of: states.map { .string($0.rawValue) }) }
 }
 
-extension Column {
+extension Column where Value == SyncState {
     /// Where the row stands between this device and the server:
     /// `Column.syncState != .synced && Column("complete") == true`.
     ///
@@ -32,7 +13,7 @@ extension Column {
     /// ``StoreCapabilities/syncStates``; rows come by the names of their states then.
     ///
     /// For rows of the app's tables in the local store: a query with it cannot be sent to a server.
-    public static var syncState: SyncStateTerm { SyncStateTerm() }
+    public static var syncState: Column<SyncState> { Column<SyncState>(SyncStateTerm.name) }
 }
 
 extension QueryPredicate {

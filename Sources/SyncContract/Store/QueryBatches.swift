@@ -98,14 +98,14 @@ extension QueryPredicate {
 
 extension QueryOrder {
     /// What rows are ordered by. A comparison of folded text folds the value as well.
-    fileprivate var term: ComputedTerm {
+    fileprivate var term: ComputedTerm<FieldValue> {
         ComputedTerm(isFolded ? .folded(.column(column)) : .column(column))
     }
 
     fileprivate var isUnique: Bool { column == "id" && !isFolded }
 }
 
-extension QueryTerm {
+extension QueryTerm<FieldValue> {
     /// Whether the term comes behind a value; nil when it never does. Nulls are smaller than anything.
     fileprivate func isBehind(_ value: FieldValue, _ direction: QueryOrder.Direction) -> QueryPredicate? {
         switch (direction, value.isNull) {

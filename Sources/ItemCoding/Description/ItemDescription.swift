@@ -1,0 +1,121 @@
+internal import Synchronization
+package import SyncContract
+
+/// What an item type says about its table, found out by decoding it from values that are made up.
+///
+/// The type is decoded once with the first of two values for every property, and once for each property with the second
+/// value for it alone. What it asks for are the columns; which property of the item differs then is the one behind the
+/// column.
+package final class ItemDescription<Item: Decodable & Sendable>: Sendable {
+    /// A property that is stored.
+    package struct Property: Sendable {
+        /// Its coding key.
+        package let name: String
+        /// The type of its column.
+        package let type: ColumnType
+        /// Whether it may be nil.
+        package let isOptional: Bool
+        /// Its Swift type, without optional.
+        let swiftType: ObjectIdentifier
+    }
+
+    /// The properties in the order in which the type asks for them, `id` and the server's columns included.
+    package let properties: [Property]
+
+    /// Why the type cannot be described: the property and the remedy. Nothing is known of the type then.
+    package let problem: String?
+
+    private let base: Item?
+    private let others: [Other]
+    private let names = Mutex<[PathKey: String]>([:])
+
+    /// An item in which one property has another value.
+    private struct Other: Sendable {
+        let name: String
+        let item: Item
+        let value: FieldValue
+    }
+
+    /// The description of a type, which is made once.
+    package static func of(_ type: Item.Type) -> ItemDescription {
+        if let known = descriptions.withLock({ $0[ObjectIdentifier(type)] }) as? ItemDescription { return known }
+        return make(standIns: [:])
+    }
+
+    /// The description of a type with the values of an item where none can be made up. It stands from then on.
+    package static func of(_ type: Item.Type, example: Item) throws -> ItemDescription where Item: Encodable {
+        try make(standIns: PropertyValues.of(example))
+    }
+
+    private static func make(standIns: [String: Any]) -> ItemDescription {
+        let made = ItemDescription(standIns: standIns)
+        descriptions.withLock { $0[ObjectIdentifier(Item.self)] = made }
+        return made
+    }
+
+    private init(standIns: [String: Any]) {
+        let probe = ItemProbe(standIns: standIns)
+        do {
+            let base = try Item(from: ProbeDecoder(probe: probe))
+            (self.base, properties, problem) = (base, probe.properties.map(Property.init), nil)
+            others = probe.properties.compactMap { property in
+                let probe = ItemProbe(standIns: standIns, differing: property.name)
+                // Not every type takes every value: such a property is told apart by its type.
+                guard case .success(let item) = Result(catching: { try Item(from: ProbeDecoder(probe: probe)) }),
+                    let value = probe.differentValue
+                else { return nil }
+                return Other(name: property.name, item: item, value: value)
+            }
+        } catch {
+            (base, properties, others) = (nil, [], [])
+            problem =
+                "Property '\(probe.last ?? "?")' of \(Item.self) cannot be probed; make its type CaseIterable or optional,"
+                + " or give the table an example: .example(\(Item.self)(…))."
+        }
+    }
+
+    /// The column behind a property; nil for one that is not stored, such as a computed one.
+    package func columnName(of path: PartialKeyPath<Item>) -> String? {
+        let key = PathKey(path)
+        if let known = names.withLock({ $0[key] }) { return known }
+        guard let name = find(path) else { return nil }
+        names.withLock { $0[key] = name }
+        return name
+    }
+
+    private func find(_ path: PartialKeyPath<Item>) -> String? {
+        guard let base, let plain = StoredForm.of(base[keyPath: path]) else { return nil }
+        var isFollowed = false
+        for other in others {
+            let value = StoredForm.of(other.item[keyPath: path])
+            if value == other.value, value != plain { return other.name }
+            if value != plain { isFollowed = true }
+        }
+        // What follows another property is computed. For the rest there was no second value: their types tell them apart.
+        guard !isFollowed else { return nil }
+        let known = Set(others.map(\.name))
+        let type = ObjectIdentifier(StoredForm.unwrapped(Swift.type(of: path).valueType))
+        let rest = properties.filter { !known.contains($0.name) && $0.swiftType == type }
+        return rest.count == 1 ? rest[0].name : nil
+    }
+}
+
+/// A key path as a key. It is immutable, and only hashed and compared here.
+private struct PathKey: Hashable, @unchecked Sendable {
+    let path: AnyKeyPath
+
+    init(_ path: AnyKeyPath) { self.path = path }
+}
+
+private let descriptions = Mutex<[ObjectIdentifier: any Sendable]>([:])
+
+extension ItemDescription.Property {
+    fileprivate init(_ property: ItemProbe.Property) {
+        self.init(
+            name: property.name,
+            type: property.type,
+            isOptional: property.isOptional,
+            swiftType: property.swiftType
+        )
+    }
+}

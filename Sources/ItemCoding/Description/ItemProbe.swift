@@ -1,0 +1,121 @@
+internal import SyncContract
+
+/// What one decoding of a type is given, and what it asked for.
+final class ItemProbe {
+    struct Property {
+        let name: String
+        let type: ColumnType
+        let isOptional: Bool
+        let swiftType: ObjectIdentifier
+    }
+
+    /// What was asked for, each once.
+    private(set) var properties: [Property] = []
+
+    /// The property that was asked for last: the one that failed, if one did.
+    private(set) var last: String?
+
+    /// What the property that differs was given.
+    private(set) var differentValue: FieldValue?
+
+    private let standIns: [String: Any]
+    private let differing: String?
+
+    init(standIns: [String: Any], differing: String? = nil) {
+        self.standIns = standIns
+        self.differing = differing
+    }
+
+    struct Unprobed: Error {}
+
+    /// The value for a property; nil for an optional one.
+    func value<Value: Decodable>(_ type: Value.Type, _ name: String, isOptional: Bool) throws -> Value? {
+        last = name
+        // The row's operation says it: it has no column.
+        if let state = SyncState.synced as? Value { return state }
+        let samples = Samples.of(type)
+        if !properties.contains(where: { $0.name == name }) {
+            properties.append(
+                Property(
+                    name: name,
+                    type: samples.type,
+                    isOptional: isOptional,
+                    swiftType: ObjectIdentifier(StoredForm.unwrapped(type))
+                )
+            )
+        }
+        let plain = standIns[name] as? Value ?? (isOptional ? nil : samples.values.first)
+        guard differing == name else {
+            guard let plain else {
+                if isOptional { return nil }
+                throw Unprobed()
+            }
+            return plain
+        }
+        let form = plain.map { StoredForm.of($0) } ?? .some(.null)
+        guard let other = samples.values.first(where: { StoredForm.of($0) != form }) else { throw Unprobed() }
+        differentValue = StoredForm.of(other)
+        return other
+    }
+}
+
+/// Gives an item its properties.
+struct ProbeDecoder: Decoder {
+    let probe: ItemProbe
+    var codingPath: [any CodingKey] { [] }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
+        KeyedDecodingContainer(ProbeContainer<Key>(probe: probe))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw ItemProbe.Unprobed() }
+    func singleValueContainer() throws -> any SingleValueDecodingContainer { throw ItemProbe.Unprobed() }
+}
+
+private struct ProbeContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let probe: ItemProbe
+    var codingPath: [any CodingKey] { [] }
+    var allKeys: [Key] { [] }
+
+    func contains(_ key: Key) -> Bool { true }
+    func decodeNil(forKey key: Key) -> Bool { false }
+
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        guard let value = try probe.value(type, key.stringValue, isOptional: false) else { throw ItemProbe.Unprobed() }
+        return value
+    }
+
+    // One per type: the default implementations ask whether there is a value, and decode it then.
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try optional(key) }
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try optional(key) }
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try optional(key) }
+    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? { try optional(key) }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try optional(key) }
+    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try optional(key) }
+    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try optional(key) }
+    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try optional(key) }
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try optional(key) }
+    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try optional(key) }
+    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try optional(key) }
+    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try optional(key) }
+    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try optional(key) }
+    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try optional(key) }
+    func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? { try optional(key) }
+
+    private func optional<Value: Decodable>(_ key: Key) throws -> Value? {
+        try probe.value(Value.self, key.stringValue, isOptional: true)
+    }
+
+    func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type,
+        forKey key: Key
+    ) throws -> KeyedDecodingContainer<Nested> {
+        throw ItemProbe.Unprobed()
+    }
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer { throw ItemProbe.Unprobed() }
+
+    // A superclass decodes from the same properties.
+    func superDecoder() -> any Decoder { ProbeDecoder(probe: probe) }
+    func superDecoder(forKey key: Key) -> any Decoder { ProbeDecoder(probe: probe) }
+}

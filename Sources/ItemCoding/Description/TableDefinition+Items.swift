@@ -1,0 +1,114 @@
+public import SyncContract
+
+extension TableDefinition {
+    /// Declares a table for an item type: its columns are the type's coding keys, with the types that hold their values.
+    ///
+    /// `id`, the server's columns (`version`, `createdAt`, `updatedAt`, `deleted`) and properties of type ``SyncState`` are no
+    /// columns of the app's. Texts, `UUID`, `URL`, ``Day`` and ``TimeOfDay`` are text; enums with raw values are what these
+    /// are; nested values and lists are JSON.
+    ///
+    /// The type is decoded from values that are made up. That fails for a property of a type that takes none of them, such
+    /// as an enum that is neither optional nor `CaseIterable` and has texts as raw values.
+    ///
+    /// - Parameters:
+    ///   - type: The type.
+    ///   - name: The name, as in the server's address; nil for that of the type.
+    ///   - systemProperties: The server's columns to keep.
+    ///   - options: What the table is beside its columns.
+    /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidSchema`` for a property that no value can be made up for,
+    ///   with its name and the remedy, and for a key path in an option that is no stored property.
+    public init<Item: Codable & Identifiable & Sendable>(
+        _ type: Item.Type,
+        named name: String? = nil,
+        systemProperties: SystemProperties = [.createdAt, .updatedAt, .version],
+        _ options: TableOption<Item>...
+    ) throws where Item.ID == String {
+        var builder = TableBuilder<Item>(name: name ?? "\(type)")
+        self = try builder.table(options.map(\.kind), systemProperties)
+    }
+
+    /// Checks the declared columns against an item type.
+    ///
+    /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidSchema`` for a property whose values do not fit the declared
+    ///   column of its name. A type that cannot be described is not checked, nor is a property without a column.
+    public func check<Item: Decodable & Sendable>(against type: Item.Type) throws(StoreError) {
+        for property in ItemDescription.of(type).properties {
+            guard let declared = self.type(of: property.name), !declared.holds(property.type) else { continue }
+            throw StoreError(
+                .invalidSchema,
+                "Column '\(property.name)' of '\(name)' is declared as \(declared.rawValue), and the property of \(type) is"
+                    + " stored as \(property.type.rawValue); declare the column as that, or change the property's type."
+            )
+        }
+    }
+}
+
+extension ColumnType {
+    /// Whether values of a property fit. A nested value fits wherever its JSON does, which only the value shows.
+    fileprivate func holds(_ other: ColumnType) -> Bool { self == other || other == .json }
+}
+
+/// Puts a table together from an item type and options.
+private struct TableBuilder<Item: Codable & Identifiable & Sendable> {
+    let name: String
+    private var local: Set<String> = []
+    private var searchable: Set<String> = []
+    private var indexes: [[String]] = []
+    private var references: [String: String] = [:]
+    private var assignsIDs = false
+    private var idComparison = IDComparison.exact
+
+    init(name: String) { self.name = name }
+
+    mutating func table(
+        _ options: [TableOption<Item>.Kind],
+        _ systemProperties: SystemProperties
+    ) throws -> TableDefinition {
+        var description = ItemDescription.of(Item.self)
+        for case .example(let item) in options { description = try ItemDescription.of(Item.self, example: item) }
+        if let problem = description.problem { throw StoreError(.invalidSchema, problem) }
+        for option in options { try take(option, description) }
+        let others = SystemProperties.names.union(["id"])
+        let columns = description.properties.filter { !others.contains($0.name) }
+            .map {
+                ColumnDefinition(
+                    $0.name,
+                    $0.type,
+                    isSearchable: searchable.contains($0.name),
+                    isLocal: local.contains($0.name),
+                    references: references[$0.name]
+                )
+            }
+        return TableDefinition(
+            name,
+            columns: columns,
+            idComparison: idComparison,
+            systemProperties: systemProperties,
+            indexes: indexes,
+            assignsIDs: assignsIDs
+        )
+    }
+
+    private mutating func take(_ option: TableOption<Item>.Kind, _ description: ItemDescription<Item>) throws {
+        func names(_ paths: [PartialKeyPath<Item>]) throws -> [String] {
+            try paths.map { path in
+                guard let name = description.columnName(of: path) else {
+                    throw StoreError(
+                        .invalidSchema,
+                        "'\(path)' is no stored property of \(Item.self) by which table '\(name)' could have a column."
+                    )
+                }
+                return name
+            }
+        }
+        switch option {
+        case .local(let paths): local.formUnion(try names(paths))
+        case .searchable(let paths): searchable.formUnion(try names(paths))
+        case .indexed(let paths): indexes.append(try names(paths))
+        case .references(let path, let table): for name in try names([path]) { references[name] = table }
+        case .example: break
+        case .assignsIDs: assignsIDs = true
+        case .idComparison(let comparison): idComparison = comparison
+        }
+    }
+}

@@ -1,0 +1,122 @@
+internal import ItemCoding
+public import SyncContract
+
+// What the device's tables can do beside reading.
+extension TableQuerying {
+    /// The rows, in order: now, and after each commit of the app or of a sync that changes them.
+    ///
+    /// What is promised, and how it ends, is said at `StoreObservation`.
+    public func observe<Item>() -> StoreObservation<[Item]> where Table == SyncTable<Item> {
+        rows.table.observe(rows.source)
+    }
+
+    /// The rows in batches of at most so many, for results larger than memory. See
+    /// `SyncContextDataSource.batches(of:size:)`.
+    public func batches<Item>(of size: Int) -> ItemBatches<Item> where Table == SyncTable<Item> {
+        ItemBatches(table: rows.table, query: rows.source, size: size)
+    }
+
+    /// Brings the rows that changed on the server since the last pull of the same rows, or with the same query id.
+    ///
+    /// See ``SyncContext/pull(_:_:options:)`` and ``SyncContext/pull(_:queryID:options:)``.
+    @discardableResult
+    public func pull<Item>(queryID: String? = nil, options: PullOptions = .init()) async throws -> PullReport
+    where Table == SyncTable<Item> {
+        let (context, source) = (rows.table.context, rows.source)
+        guard let queryID else { return try await context.pull(source, options: options) }
+        return try await context.pull(source, queryID: queryID, options: options)
+    }
+
+    /// Deletes the rows here, and with the next push on the server: all or nothing.
+    ///
+    /// - Returns: How many there were.
+    /// - Throws: As ``SyncTransaction/delete(_:)``.
+    @discardableResult
+    public func delete<Item>() async throws -> Int where Table == SyncTable<Item> {
+        let source = rows.source
+        return try await rows.table.context.write { try $0.delete(source) }
+    }
+
+    /// Removes the rows here without telling the server, when no change of them waits. See
+    /// ``SyncContext/purge(_:resettingDeltaTokens:)``.
+    public func purge<Item>(resettingDeltaTokens: Bool? = nil) async throws where Table == SyncTable<Item> {
+        try await rows.table.context.purge(rows.source, resettingDeltaTokens: resettingDeltaTokens)
+    }
+
+    /// Removes the rows here with the changes of them that wait. See
+    /// ``SyncContext/forcePurge(_:resettingDeltaTokens:)``.
+    @discardableResult
+    public func forcePurge<Item>() async throws -> Int where Table == SyncTable<Item> {
+        try await rows.table.context.forcePurge(rows.source)
+    }
+}
+
+extension TableQuery: SyncSource where Table: LocalTable {}
+
+extension SyncReading where Self: ~Copyable {
+    /// The items of a query, in order.
+    public mutating func read<Item>(_ query: some TableQuerying<SyncTable<Item>>) throws -> [Item] {
+        try read(query.rows.source, in: query.rows.table)
+    }
+
+    /// The first item of a query; nil when there is none.
+    public mutating func first<Item>(_ query: some TableQuerying<SyncTable<Item>>) throws -> Item? {
+        try first(query.rows.source, in: query.rows.table)
+    }
+
+    /// How many rows satisfy a query's condition, whatever its limit and offset.
+    public mutating func count<Item>(_ query: some TableQuerying<SyncTable<Item>>) throws -> Int {
+        try count(query.rows.source)
+    }
+
+    /// Hands every item of a query to a closure, in order.
+    public mutating func forEach<Item>(
+        _ query: some TableQuerying<SyncTable<Item>>,
+        _ body: (Item) throws -> Void
+    ) throws {
+        try forEach(query.rows.source, in: query.rows.table, body)
+    }
+}
+
+extension SyncTransaction {
+    /// Deletes the rows of a query, here and with the next push on the server. As ``delete(_:)``.
+    @discardableResult
+    public mutating func delete<Item>(_ query: some TableQuerying<SyncTable<Item>>) throws -> Int {
+        try delete(query.rows.source)
+    }
+}
+
+/// The items of a query in batches: see ``TableQuerying/batches(of:)``. Each iteration begins anew.
+public struct ItemBatches<Item: TableItem>: AsyncSequence, Sendable where Item.ID == String {
+    let table: SyncTable<Item>
+    let query: Query
+    let size: Int
+
+    /// Begins with the first batch.
+    public func makeAsyncIterator() -> Iterator { Iterator(self) }
+
+    /// Reads one batch after the other.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let batches: ItemBatches
+        private var records: QueryBatches.AsyncIterator?
+
+        fileprivate init(_ batches: ItemBatches) { self.batches = batches }
+
+        /// The next batch, which is never empty; nil when there are no more rows.
+        public mutating func next() async throws -> [Item]? {
+            var reading: QueryBatches.AsyncIterator
+            if let records {
+                reading = records
+            } else {
+                // The first row tells whether the items ask for states.
+                _ = try await batches.table.read(batches.query.limited(to: Swift.min(1, batches.query.limit ?? 1)))
+                reading = batches.table.context.store
+                    .batches(of: batches.query.forItems(of: Item.self), size: batches.size)
+                    .makeAsyncIterator()
+            }
+            let next = try await reading.next()
+            records = reading
+            return try next.map { try SyncTable<Item>.items($0, batches.table.definition) }
+        }
+    }
+}

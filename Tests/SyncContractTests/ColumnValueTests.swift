@@ -1,0 +1,98 @@
+import Foundation
+import SyncContract
+import Testing
+
+@Suite("Values of Swift types in columns")
+struct ColumnValueTests {
+    @Test(
+        "days are read, written and ordered as text",
+        arguments: ["2026-11-22", "0001-01-01", "9999-12-31", "2024-02-29"]
+    )
+    func days(_ text: String) throws {
+        let day = try #require(Day(text))
+        #expect(day.text == text && day.fieldValue == .string(text))
+        #expect(Day(year: day.year, month: day.month, day: day.day) == day)
+        let coded = try JSONDecoder().decode([Day].self, from: JSONEncoder().encode([day]))
+        #expect(coded == [day])
+    }
+
+    @Test(
+        "what is no day is none",
+        arguments: ["2026-02-29", "2026-13-01", "26-1-1", "2026-1-01", "", "2026-11-22T", "+026-11-22", "2026-11-2２"]
+    )
+    func noDays(_ text: String) { #expect(Day(text) == nil) }
+
+    @Test("the day of an instant is that of the zone")
+    func dayOfInstant() throws {
+        let instant = try #require(Timestamp("2026-11-22T23:30:00Z")).date
+        #expect(Day(instant, in: .gmt).text == "2026-11-22")
+        #expect(Day(instant, in: try #require(TimeZone(secondsFromGMT: 3_600))).text == "2026-11-23")
+        #expect(Day(Date(timeIntervalSince1970: -1), in: .gmt).text == "1969-12-31")
+        #expect(try #require(Day("2026-11-22")) < #require(Day("2026-12-01")))
+    }
+
+    @Test("times of day are read, written and ordered as text")
+    func times() throws {
+        #expect(TimeOfDay("08:30")?.text == "08:30:00.000")
+        #expect(TimeOfDay("23:59:59.9999")?.text == "23:59:59.999")
+        #expect(TimeOfDay(hour: 8, minute: 30)?.fieldValue == .string("08:30:00.000"))
+        for wrong in ["24:00", "8:30", "08:30:60", "08:30+01:00", "08:30:00Z", "", "08"] {
+            #expect(TimeOfDay(wrong) == nil)
+        }
+        #expect(TimeOfDay(hour: 24) == nil && TimeOfDay(hour: 0, minute: 60) == nil)
+        let time = try #require(TimeOfDay("07:05:03.001"))
+        #expect(time.hour == 7 && time.minute == 5 && time.second == 3)
+        let coded = try JSONDecoder().decode([TimeOfDay].self, from: JSONEncoder().encode([time]))
+        #expect(coded == [time])
+        #expect(time < (try #require(TimeOfDay("07:06"))))
+    }
+
+    @Test("dates and instants become each other, to the millisecond")
+    func dates() {
+        for milliseconds: Int64 in [0, -1, 1_700_000_000_123, -62_135_596_800_000, 253_402_300_799_999] {
+            #expect(Timestamp(Timestamp(milliseconds: milliseconds).date).milliseconds == milliseconds)
+        }
+        #expect(Timestamp(Date(timeIntervalSince1970: 1.2349)).milliseconds == 1_234)
+        #expect(Timestamp(Date(timeIntervalSince1970: .infinity)).milliseconds == .max)
+        #expect(Timestamp(Date(timeIntervalSince1970: -1e300)).milliseconds == .min)
+    }
+
+    @Test("each type has its kind of value, and nil is null")
+    func values() throws {
+        #expect(
+            1.fieldValue == .int64(1) && Int8(-1).fieldValue == .int64(-1)
+                && UInt32.max.fieldValue == .int64(4_294_967_295)
+        )
+        #expect(0.5.fieldValue == .double(0.5) && Float(0.5).fieldValue == .double(0.5))
+        #expect(true.fieldValue == .bool(true) && "x".fieldValue == .string("x"))
+        let price = try #require(Decimal(string: "12.30"))
+        #expect(price.fieldValue == .decimal(try #require(DecimalText("12.3"))))
+        #expect(Decimal.nan.fieldValue == .double(.nan))
+        #expect(Data([1]).fieldValue == .bytes([1]))
+        #expect(Date(timeIntervalSince1970: 1).fieldValue == .date(Timestamp(milliseconds: 1_000)))
+        #expect(Int?.none.fieldValue == .null && Int?(3).fieldValue == .int64(3))
+        #expect(SyncState.pending.fieldValue == .string("pending"))
+    }
+
+    @Test("a column without a type means what its literals meant, and takes the type of a variable")
+    func untyped() {
+        let name = "x"
+        let value = FieldValue.null
+        let half = Column("a") / 2 == 3.5
+        #expect(half == .comparison(.operation(.column("a"), .divide, .value(2)), .equal, .value(3.5)))
+        #expect((Column("a") == name) == .comparison(.column("a"), .equal, .value("x")))
+        #expect((Column("a") == value) == .comparison(.column("a"), .equal, .value(.null)))
+        #expect(Column("a").isAny(of: [1, "2", .null]) == .isAnyOf(.column("a"), [1, "2", .null]))
+        let column = Column("a")
+        #expect(type(of: column) == Column<FieldValue>.self)
+    }
+
+    @Test("a truth value is a condition, and its negation holds where it does not")
+    func truthValues() {
+        let done = Column<Bool>("done")
+        let isDone = QueryPredicate.comparison(.column("done"), .equal, .value(true))
+        #expect(!done == .comparison(.column("done"), .notEqual, .value(true)))
+        #expect((done && Column("a") == 1) == (isDone && Column("a") == 1))
+        #expect((done || done) == .any([isDone, isDone]))
+    }
+}
