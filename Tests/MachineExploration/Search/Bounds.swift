@@ -34,7 +34,8 @@ struct Bounds: Sendable {
         budget[.discards] = discards
         budget[.keeps] = keeps
         budget[.touches] = touches
-        budget[.removals] = isAlone ? removals : 0
+        // All have one number: two could not be told apart.
+        budget[.removals] = isAlone ? min(removals, 1) : 0
         return budget
     }
 

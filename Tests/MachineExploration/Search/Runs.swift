@@ -37,7 +37,6 @@ extension Bounds {
         Bounds(edits: 3, faults: 1, discards: 1, keeps: 0, isAlone: true),
         Bounds(edits: 3, faults: 1, discards: 1, keeps: 0, isAlone: true, restoresInSteps: true),
         Bounds(edits: 2, faults: 2, discards: 1, removals: 1, isAlone: true, limit: 6_000_000),
-        Bounds(edits: 2, faults: 2, removals: 2, isAlone: true, restoresInSteps: true, limit: 6_000_000),
         Bounds(rowExists: false, edits: 3, faults: 2, removals: 1, isAlone: true, limit: 6_000_000),
         Bounds(rowExists: false, edits: 4, faults: 2, discards: 1, keeps: 0, isAlone: true, limit: 6_000_000),
         Bounds(edits: 3, faults: 2, discards: 1, touches: 1, hasEditor: true, isAlone: true, limit: 6_000_000),
