@@ -72,7 +72,11 @@ int twin_report(twin *twin, const char *sql, int64_t *found) {
     if (code != SQLITE_OK) return code;
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
         for (int column = 0; column < sqlite3_column_count(statement); column++) {
-            sink += sqlite3_column_bytes(statement, column);
+            switch (sqlite3_column_type(statement, column)) {
+            case SQLITE_INTEGER: sink += sqlite3_column_int64(statement, column); break;
+            case SQLITE_FLOAT: sink += (int64_t)sqlite3_column_double(statement, column); break;
+            default: sink += sqlite3_column_bytes(statement, column) + (sqlite3_column_text(statement, column) != 0);
+            }
         }
         (*found)++;
     }
