@@ -6,7 +6,7 @@ import RemoteContract
 import SyncContract
 import Testing
 
-@Suite("Live queries for views", .timeLimit(.minutes(1)))
+@Suite("Live queries for views", .timeLimit(.minutes(5)))
 @MainActor struct ObservedItemsTests {
     /// Knows where it was made an item.
     nonisolated struct TodoItem: Codable, Identifiable, Sendable, Equatable {
