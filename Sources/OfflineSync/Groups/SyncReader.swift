@@ -1,3 +1,4 @@
+internal import Synchronization
 public import SyncContract
 
 /// Reads the state of one instant. It is lent to the closure of ``SyncContext/read(_:)``.
@@ -6,23 +7,39 @@ public import SyncContract
 public struct SyncReader: ~Copyable, SyncReading {
     private let context: SyncContext
     private var reader: StoreReader
+    private let tables: ReadTables?
 
-    init(_ context: SyncContext, _ reader: consuming StoreReader) {
+    init(_ context: SyncContext, _ reader: consuming StoreReader, noticing tables: ReadTables? = nil) {
         self.context = context
         self.reader = reader
+        self.tables = tables
     }
 
     /// The item with an id; nil when there is none, which is no error.
     public mutating func read(_ id: String, in table: SyncTable<Record>) throws -> Record? {
         try context.check(table)
+        tables?.insert([table.name])
         return try reader.record(.string(id), in: table.name)
     }
 
     /// Hands every row of a query to a closure, in order.
     public mutating func forEach(_ query: Query, _ body: (Record) throws -> Void) throws {
+        tables?.insert(query.readTables)
         try reader.forEach(query, body)
     }
 
     /// How many rows satisfy a query's condition, whatever its limit and offset.
-    public mutating func count(_ query: Query) throws -> Int { try reader.count(query) }
+    public mutating func count(_ query: Query) throws -> Int {
+        tables?.insert(query.readTables)
+        return try reader.count(query)
+    }
+}
+
+/// The tables that a closure has read in any of its runs.
+final class ReadTables: Sendable {
+    private let state = Mutex<Set<String>>([])
+
+    var names: Set<String> { state.withLock(\.self) }
+
+    func insert(_ names: Set<String>) { state.withLock { $0.formUnion(names) } }
 }
