@@ -83,9 +83,11 @@ extension SyncError {
         switch error {
         case let error as SyncError: self = error
         case let error as StoreError where error.code == .locked:
-            self.init(.storeUnavailable, "The store was locked; unlock it and sync again: nothing was lost.", cause: error)
+            let message = "The store was locked; unlock it and sync again: nothing was lost."
+            self.init(.storeUnavailable, message, cause: error)
         case let error as StoreError where error.code == .closed:
-            self.init(.storeUnavailable, "The store was closed; open it and sync again: nothing was lost.", cause: error)
+            let message = "The store was closed; open it and sync again: nothing was lost."
+            self.init(.storeUnavailable, message, cause: error)
         default: return nil
         }
     }

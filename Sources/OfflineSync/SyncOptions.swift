@@ -14,8 +14,14 @@ public struct SyncOptions: Sendable {
     /// What comes first in pulls that do not say it themselves, and in ``SyncContext/sync()``.
     public var order: PullOptions.Order
 
-    /// Told one line for each event, without content, for the app's log: `{ logger.debug("\($0)") }`. It is called on the
-    /// engine's tasks and must not block.
+    /// Told one line for each event, without content, for the app's log. It is called on the engine's tasks and must not
+    /// block. With swift-log (`Logger(label:)`) as with `os.Logger`:
+    ///
+    /// ```swift
+    /// let logger = Logger(label: "org.example.todos.sync")
+    /// var options = SyncOptions()
+    /// options.log = { logger.debug("\($0)") }
+    /// ```
     public var log: (@Sendable (String) -> Void)?
 
     /// Creates settings. A number beyond its bounds is brought to the nearest one.

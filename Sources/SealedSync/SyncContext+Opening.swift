@@ -45,8 +45,8 @@ extension SyncContext {
 
     /// Takes the keys of an encrypted store out of memory; the same object goes on after ``unlock(with:)``.
     ///
-    /// Pushes and pulls that run end with the store's error `locked`. What the server has done by then without its answer
-    /// being recorded is found out by the next push. A store of another kind stays as it is.
+    /// Pushes and pulls that run end with `SyncError.Code.storeUnavailable`. What the server has done by then without its
+    /// answer being recorded is found out by the next push. A store of another kind stays as it is.
     public func lock() async { await (store as? EncryptedStore)?.lock() }
 
     /// Takes the keys back into memory; live queries go on.
@@ -57,8 +57,8 @@ extension SyncContext {
         try await StoreFolder(store.url.deletingLastPathComponent()).unlock(store, with: unlocker)
     }
 
-    /// Ends the session, closes an encrypted store, and ends live queries. What runs ends as after ``lock()``, with the store's error
-    /// `closed`. A store of another kind is closed by whoever has made it.
+    /// Ends the session, closes an encrypted store, and ends live queries. What runs ends as after ``lock()``. A store of
+    /// another kind is closed by whoever has made it.
     public func close() async {
         await session.close()
         await (store as? EncryptedStore)?.close()

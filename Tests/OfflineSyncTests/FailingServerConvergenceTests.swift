@@ -8,11 +8,15 @@ import Testing
 
 @Suite("A server that fails at random")
 struct FailingServerConvergenceTests {
-    @Test("two devices and a third party converge when it is well again", arguments: DatasyncDialect.allCases)
-    func convergence(_ dialect: DatasyncDialect) async throws {
+    @Test(
+        "two devices and a third party converge when it is well again, whether changes leave alone or in batches",
+        arguments: DatasyncDialect.allCases,
+        [1, 5]
+    )
+    func convergence(_ dialect: DatasyncDialect, _ batchSize: Int) async throws {
         let seed = SeededGenerator.seed()
         var random = SeededGenerator(seed: seed)
-        try await SyncWorld.with(dialect, pageSize: 4) { world in
+        try await SyncWorld.with(dialect, pageSize: 4, batchSize: batchSize) { world in
             for step in 0..<150 {
                 let device = Bool.random(using: &random) ? world.phone : world.laptop
                 let id = "i\(Int.random(in: 0..<8, using: &random))"

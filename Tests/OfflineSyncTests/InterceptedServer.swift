@@ -22,7 +22,13 @@ final class InterceptedServer: SyncRemote {
     private let interceptions = Mutex<[Interception]>([])
     private let afterPage = Mutex<(@Sendable () async throws -> Void)?>(nil)
 
-    init(_ server: DatasyncRemote) { self.server = server }
+    /// How many changes it takes at a time, which it makes one by one.
+    let maximumBatchSize: Int
+
+    init(_ server: DatasyncRemote, batchSize: Int = 1) {
+        self.server = server
+        maximumBatchSize = batchSize
+    }
 
     /// Queues what happens to the next requests, one each.
     func intercept(_ next: Interception...) { interceptions.withLock { $0 += next } }

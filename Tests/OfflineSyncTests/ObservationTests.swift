@@ -1,7 +1,9 @@
 import DatasyncHTTP
 import OfflineSync
+import ReferenceStore
 import RemoteContract
 import SyncContract
+import Synchronization
 import Testing
 
 @Suite("Live queries of synced tables")
@@ -70,5 +72,31 @@ struct ObservationTests {
             _ = try await world.phone.context.push()
             #expect(try await states.next() == [:])
         }
+    }
+
+    @Test("a closure that reads several tables is run again for those that it reads, states included")
+    func closure() async throws {
+        let store = MemoryStore(
+            try StoreSchema([todoTable, TableDefinition("lists", columns: [.init("name", .string)])])
+        )
+        let context = SyncContext(store: store, remote: GroupServer())
+        let (todos, lists) = (try context.table("TodoItem", of: TodoItem.self), try context.table("lists"))
+        let runs = Mutex(0)
+        let observation = context.observe { reader in
+            runs.withLock { $0 += 1 }
+            guard try reader.read("on", in: lists) != nil else { return ["off"] }
+            let waiting = todos.query.filtered(by: Column.syncState == .pending).ordered(by: "text")
+            return try reader.read(waiting, in: todos).map(\.text)
+        }
+        var results = observation.makeAsyncIterator()
+        #expect(try await results.next() == ["off"])
+        try await todos.insert(TodoItem(id: "a", text: "milk"))
+        try await lists.insert([:], id: "on")
+        #expect(try await results.next() == ["milk"])
+        #expect(runs.withLock(\.self) == 2, "what was not read is not looked at")
+        try await todos.insert(TodoItem(id: "b", text: "bread"))
+        #expect(try await results.next() == ["bread", "milk"])
+        _ = try await context.push(todos)
+        #expect(try await results.next() == [])
     }
 }

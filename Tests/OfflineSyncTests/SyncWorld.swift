@@ -57,6 +57,7 @@ struct SyncWorld {
         edition: EmulatorConfiguration.Edition = .usual,
         pageSize: Int? = nil,
         age: Int64 = 0,
+        batchSize: Int = 1,
         laptopColumns: [ColumnDefinition] = [],
         answeringLaptop: StandIn = .none,
         _ body: (SyncWorld) async throws -> Void
@@ -73,8 +74,8 @@ struct SyncWorld {
         let world = SyncWorld(
             emulator: emulator,
             dialect: dialect,
-            phone: try device(emulator, dialect),
-            laptop: try device(emulator, dialect, laptopColumns, answeringLaptop)
+            phone: try device(emulator, dialect, batchSize),
+            laptop: try device(emulator, dialect, batchSize, laptopColumns, answeringLaptop)
         )
         try await body(world)
         for device in [world.phone, world.laptop] {
@@ -86,6 +87,7 @@ struct SyncWorld {
     private static func device(
         _ emulator: Emulator,
         _ dialect: DatasyncDialect,
+        _ batchSize: Int,
         _ columns: [ColumnDefinition] = [],
         _ standIn: StandIn = .none
     ) throws -> Device {
@@ -100,7 +102,7 @@ struct SyncWorld {
             dialect: dialect,
             transport: EmulatorTransport(emulator, answering: standIn.answer)
         )
-        let server = InterceptedServer(remote)
+        let server = InterceptedServer(remote, batchSize: batchSize)
         let context = SyncContext(store: store, remote: server)
         return Device(store: store, server: server, context: context, table: try context.table("TodoItem"))
     }

@@ -1,4 +1,4 @@
-internal import SyncContract
+public import SyncContract
 
 extension SyncContext {
     /// Changes any number of items of any tables as one transaction, together with their operations: all or nothing.
@@ -31,6 +31,25 @@ extension SyncContext {
         try await store.read { reader in
             var reader = SyncReader(self, StoreReader(reader.backend))
             return try body(&reader)
+        }
+    }
+
+    /// What a closure reads of one instant: now, and again after every commit that changes it.
+    ///
+    /// The tables that it reads are noticed; a commit that touches none of them is not looked at. What is promised, and how
+    /// it ends, is said at `StoreObservation`.
+    ///
+    /// - Parameter body: A read that gives the same value for the same rows.
+    /// - Returns: The live query. Nothing is read before it is iterated.
+    public func observe<Value: Sendable & Equatable>(
+        _ body: @escaping @Sendable (inout SyncReader) throws -> Value
+    ) -> StoreObservation<Value> {
+        let tables = ReadTables()
+        return StoreObservation(of: store, tables: tables.names) { reader in
+            var reader = SyncReader(self, StoreReader(reader.backend), noticing: tables)
+            return try body(&reader)
+        } transform: {
+            $0
         }
     }
 

@@ -1,3 +1,4 @@
+internal import Synchronization
 public import SyncContract
 
 /// Reads the state of one instant. It is lent to the closure of ``SyncContext/read(_:)``.
@@ -6,33 +7,55 @@ public import SyncContract
 public struct SyncReader: ~Copyable, SyncReading {
     private let context: SyncContext
     private var reader: StoreReader
+    private let tables: ReadTables?
 
-    init(_ context: SyncContext, _ reader: consuming StoreReader) {
+    init(_ context: SyncContext, _ reader: consuming StoreReader, noticing tables: ReadTables? = nil) {
         self.context = context
         self.reader = reader
+        self.tables = tables
     }
 
     /// The item with an id; nil when there is none, which is no error.
     public mutating func read(_ id: String, in table: SyncTable<Record>) throws -> Record? {
         try context.check(table)
+        tables?.insert([table.name])
         return try reader.record(.string(id), in: table.name)
     }
 
     /// Hands every row of a query to a closure, in order.
     public mutating func forEach(_ query: Query, _ body: (Record) throws -> Void) throws {
+        tables?.insert(query.readTables)
         try query.checkKinds(for: reader.definition(of: query.table))
         try reader.forEach(query, body)
     }
 
     /// How many rows satisfy a query's condition, whatever its limit and offset.
     public mutating func count(_ query: Query) throws -> Int {
+        tables?.insert(query.readTables)
         try query.checkKinds(for: reader.definition(of: query.table))
         return try reader.count(query)
     }
 
     /// The rows of a statement in SQL, in its order.
-    public mutating func rows(_ query: SQLQuery) throws -> [SQLRow] { try reader.rows(query) }
+    public mutating func rows(_ query: SQLQuery) throws -> [SQLRow] {
+        var rows: [SQLRow] = []
+        let names = try reader.forEach(query) { rows.append($0) }
+        tables?.insert(names)
+        return rows
+    }
 
     /// What was computed over the rows of a query, for all of them or for each group.
-    public mutating func aggregate(_ query: AggregateQuery) throws -> [AggregateGroup] { try reader.aggregate(query) }
+    public mutating func aggregate(_ query: AggregateQuery) throws -> [AggregateGroup] {
+        tables?.insert(query.readTables)
+        return try reader.aggregate(query)
+    }
+}
+
+/// The tables that a closure has read in any of its runs.
+final class ReadTables: Sendable {
+    private let state = Mutex<Set<String>>([])
+
+    var names: Set<String> { state.withLock(\.self) }
+
+    func insert(_ names: Set<String>) { state.withLock { $0.formUnion(names) } }
 }
