@@ -57,6 +57,10 @@ public struct SyncTable<Item: Identifiable & Sendable>: Sendable {
     /// each other, until the next push starts. One that was sent, and may have been carried out, is followed by the row's
     /// content.
     ///
+    /// Of a deletion that has deleted other rows or changed them, as their columns declare, this takes back what became of
+    /// this row alone: the rows that went with it come back in the same way, each by its id, and a column that was cleared
+    /// is set again by an update.
+    ///
     /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidAction`` when no deletion of the item waits; `StoreError`.
     public func undoDelete(_ id: String) async throws {
         try await context.write(isGroup: false) { try $0.undoDelete(id, in: table) }

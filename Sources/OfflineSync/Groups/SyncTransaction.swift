@@ -101,7 +101,12 @@ public struct SyncTransaction: ~Copyable, SyncReading {
         let table = try context.table(query.table)
         try table.check(query)
         let ids = try transaction.records(query.selecting([])).compactMap(\.id.stringValue)
-        for id in ids { try delete(id, from: table) }
+        let mayCascade = DeletionRules(context.store.schema).concern(table.definition)
+        for id in ids {
+            // One may have gone with another that was deleted before.
+            if mayCascade, try read(id, in: table) == nil { continue }
+            try delete(id, from: table)
+        }
         return ids.count
     }
 

@@ -4,7 +4,7 @@ internal import SyncMachines
 /// The changes of one transaction: gives numbers to new operations, and remembers which operations are a group.
 struct ChangeGroup {
     /// Whether operations that are changed together are a group; otherwise every change stands for itself.
-    private let isGroup: Bool
+    private var isGroup: Bool
     private var number: Int64?
     private var position: Int64 = 0
     private var nextOperation: Int64?
@@ -16,6 +16,9 @@ struct ChangeGroup {
     private var hasSeveral = false
 
     init(isGroup: Bool) { self.isGroup = isGroup }
+
+    /// Makes a group of what is changed from here on, whoever changes it.
+    mutating func begin() { isGroup = true }
 
     /// A number that no operation ever had. The store is asked once.
     mutating func newOperationNumber(_ transaction: inout StoreTransaction) throws -> Int64 {

@@ -117,12 +117,60 @@ struct LocalChanges: Sendable {
         try save(machine, waiting, itemID(stored.id), &group, &transaction)
     }
 
+    /// Deletes an item, and does to those that refer to it what their columns declare. The app does that as well where it
+    /// writes the items itself.
     func delete(
         _ id: RecordID,
         version: String?,
         _ group: inout ChangeGroup,
         _ transaction: inout StoreTransaction
     ) throws {
+        let rules = DeletionRules(schema)
+        guard writesItems, rules.concern(table) else {
+            return try perform(deletion(of: id, version: version, &transaction), &group, &transaction)
+        }
+        // What refuses it comes before the first change.
+        let deletion = try deletion(of: id, version: version, &transaction)
+        let consequences = try rules.consequences(of: itemID(id), in: table, &transaction)
+        if !consequences.isEmpty { group.begin() }
+        for change in consequences.cleared {
+            try of(change.table).update(Record(id: .string(change.id), [change.column: .null]), &group, &transaction)
+        }
+        for row in consequences.deleted {
+            let changes = of(row.table)
+            let deletion = try changes.deletion(of: .string(row.id), version: nil, &transaction)
+            try changes.perform(deletion, &group, &transaction)
+        }
+        try perform(deletion, &group, &transaction)
+    }
+
+    /// The same for another table.
+    private func of(_ table: TableDefinition) -> LocalChanges {
+        LocalChanges(
+            table: table,
+            schema: schema,
+            marked: marked,
+            writesItems: writesItems,
+            storesUndeclaredColumns: storesUndeclaredColumns,
+            idRule: idRule
+        )
+    }
+
+    /// A deletion that was decided, and not written.
+    private struct Deletion {
+        var id: RecordID
+        var itemID: String
+        var machine: ItemMachine<Record>
+        var waiting: TableOperation?
+        var stored: Record?
+        var cancels: Bool
+    }
+
+    private func deletion(
+        of id: RecordID,
+        version: String?,
+        _ transaction: inout StoreTransaction
+    ) throws -> Deletion {
         let given = try itemID(id)
         let waiting = try waiting(for: given, &transaction)
         let stored = try transaction.record(id, in: table.name)
@@ -138,13 +186,28 @@ struct LocalChanges: Sendable {
         let cancels = try refusing { () throws(EditRefusal) in
             try machine.delete(stored.map(table.withoutLocalColumns), seen: version)
         }
-        if writesItems { try transaction.delete([id], from: table.name) }
         let itemID = try waiting?.itemID ?? itemID(stored?.id ?? id)
         machine.change?.deletedRow = stored ?? Record(id: .string(itemID))
-        if cancels, let waiting, let stored {
+        return Deletion(
+            id: id,
+            itemID: itemID,
+            machine: machine,
+            waiting: waiting,
+            stored: stored,
+            cancels: cancels
+        )
+    }
+
+    private func perform(
+        _ deletion: Deletion,
+        _ group: inout ChangeGroup,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        if writesItems { try transaction.delete([deletion.id], from: table.name) }
+        if deletion.cancels, let waiting = deletion.waiting, let stored = deletion.stored {
             try CancelledInserts.keep(waiting, stored, table, &transaction)
         }
-        try save(machine, waiting, itemID, &group, &transaction)
+        try save(deletion.machine, deletion.waiting, deletion.itemID, &group, &transaction)
     }
 
     /// Takes back a deletion that was not sent, with what waited before it; one that was sent is followed by an insert.

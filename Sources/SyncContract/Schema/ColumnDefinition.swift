@@ -21,21 +21,42 @@ public struct ColumnDefinition: Sendable, Hashable {
     /// Where that table ``TableDefinition/assignsIDs``, the column holds local ids here and the server's ids there.
     public let references: String?
 
+    /// What the deletion of the row that the column refers to does to the rows that refer to it.
+    public let onDelete: DeletionRule
+
     /// Declares a column. Names are checked when the schema is made, that only text is searchable, and that a column which
-    /// refers to a table is text, and the table declared.
+    /// refers to a table is text, and the table declared, and that one with a rule for deletions refers to a table.
     public init(
         _ name: String,
         _ type: ColumnType,
         isSearchable: Bool = false,
         isLocal: Bool = false,
-        references: String? = nil
+        references: String? = nil,
+        onDelete: DeletionRule = .nothing
     ) {
         self.name = name
         self.type = type
         self.isSearchable = isSearchable
         self.isLocal = isLocal
         self.references = references
+        self.onDelete = onDelete
     }
+}
+
+/// What the deletion of a row does to the rows that refer to it.
+///
+/// A rule is followed when the app deletes a row through the sync engine: in the same transaction, each row that changes with
+/// an operation of its own, and all of them as a group, so that no server ever has a row whose other row is gone. Rows that a
+/// pull or a purge removes have no consequences here: what they do to others is the server's to say, and comes with a pull
+/// as well. Until then a column may hold the id of a row that is not here, as it may whenever the one row has come before the
+/// other.
+public enum DeletionRule: Sendable, Hashable {
+    /// Nothing: they keep the id.
+    case nothing
+    /// The column becomes null in them.
+    case nullify
+    /// They are deleted as well, before it, and so are those that refer to them.
+    case cascade
 }
 
 /// The type of a column.

@@ -98,7 +98,14 @@ public struct StoreSchema: Sendable {
 
     private static func checkReferences(of table: TableDefinition, _ tables: [String]) throws(StoreError) {
         for column in table.columns {
-            guard let other = column.references else { continue }
+            guard let other = column.references else {
+                guard column.onDelete == .nothing else {
+                    throw .invalidSchema(
+                        "Column '\(column.name)' of '\(table.name)' has a rule for deletions and refers to no table."
+                    )
+                }
+                continue
+            }
             guard tables.contains(other) else {
                 throw .invalidSchema(
                     "Column '\(column.name)' of '\(table.name)' refers to table '\(other)', which is not declared."

@@ -1,0 +1,180 @@
+import DatasyncHTTP
+import OfflineSync
+import ReferenceStore
+import SyncContract
+import Testing
+
+@Suite("Deleting a row to which others refer")
+struct DeletionRuleTests {
+    private static let tables = [
+        TableDefinition("Customer", columns: [.init("text", .string)]),
+        TableDefinition(
+            "Invoice",
+            columns: [
+                .init("text", .string), .init("customer", .string, references: "Customer", onDelete: .cascade),
+            ]
+        ),
+        TableDefinition(
+            "Line",
+            columns: [
+                .init("text", .string), .init("invoice", .string, references: "Invoice", onDelete: .cascade),
+                .init("customer", .string, references: "Customer", onDelete: .cascade),
+            ]
+        ),
+        TableDefinition(
+            "Note",
+            columns: [
+                .init("text", .string), .init("customer", .string, references: "Customer", onDelete: .nullify),
+                .init("line", .string, references: "Line"),
+            ]
+        ),
+        TableDefinition(
+            "Folder",
+            columns: [
+                .init("text", .string), .init("parent", .string, references: "Folder", onDelete: .cascade),
+                .init("note", .string, references: "Note", onDelete: .nullify),
+            ]
+        ),
+    ]
+
+    private let server = GroupServer()
+    private let store: MemoryStore
+    private let context: SyncContext
+
+    init() throws {
+        store = MemoryStore(try StoreSchema(Self.tables))
+        context = SyncContext(store: store, remote: server, options: SyncOptions(parallelOperations: 4))
+    }
+
+    private func insert(_ id: String, _ table: String, _ fields: [String: FieldValue] = [:]) async throws {
+        var fields = fields
+        fields["text"] = .string(id)
+        try await context.table(table).insert(fields, id: id)
+    }
+
+    private func insertOrders() async throws {
+        try await insert("ann", "Customer")
+        try await insert("bob", "Customer")
+        for number in 1...2 {
+            try await insert("invoice\(number)", "Invoice", ["customer": "ann"])
+            try await insert("line\(number)", "Line", ["invoice": .string("invoice\(number)"), "customer": "ann"])
+        }
+        try await insert("invoice3", "Invoice", ["customer": "bob"])
+        try await insert("note", "Note", ["customer": "ann", "line": "line1"])
+        #expect(try await context.push().pushed == 8)
+    }
+
+    private func ids(_ table: String) async throws -> [String] {
+        try await store.read(Query(table).ordered(by: "id")).records.compactMap(\.id.stringValue)
+    }
+
+    @Test(
+        "deletes, clears or leaves those as their columns say, and sends the referring ones first",
+        arguments: [true, false]
+    )
+    func cascade(_ isEdited: Bool) async throws {
+        try await insertOrders()
+        // Its operation is older than those of all that have to go before it.
+        if isEdited { try await context.table("Customer").update(Record(id: "ann", ["text": "Ann"])) }
+        let before = server.begun.count
+        try await context.table("Customer").delete("ann")
+        #expect(try await ids("Customer") == ["bob"])
+        #expect(try await ids("Invoice") == ["invoice3"])
+        #expect(try await ids("Line").isEmpty)
+        let note = try #require(try await store.read(table: "Note", itemID: "note"))
+        #expect(note["customer"] == .null && note["line"] == "line1")
+        #expect(try await store.verifyQueue().isEmpty)
+        #expect(try await context.push().pushed == 6)
+        let begun = Array(server.begun[before...])
+        #expect(begun.count == 6 && begun.last == "ann" && begun.first == "note")
+        for number in 1...2 {
+            let (line, invoice) = (begun.firstIndex(of: "line\(number)"), begun.firstIndex(of: "invoice\(number)"))
+            #expect(try #require(line) < #require(invoice))
+        }
+    }
+
+    @Test("is refused as a whole, or done as a whole")
+    func refusal() async throws {
+        try await insertOrders()
+        try await context.table("Customer").delete("ann")
+        let waiting = try await context.operations()
+        let code = try await syncErrorCode { try await context.table("Customer").delete("ann") }
+        #expect(code == .invalidAction)
+        #expect(try await context.operations() == waiting)
+        await #expect(throws: SyncError.self) {
+            try await context.write { tx in
+                try tx.delete("bob", from: context.table("Customer"))
+                throw SyncError(.invalidParameter, "planned")
+            }
+        }
+        #expect(try await ids("Invoice") == ["invoice3"])
+    }
+
+    @Test("ends in circles and long chains; a query deletes each row once")
+    func circles() async throws {
+        let folders = try context.table("Folder")
+        let count = 1_000
+        try await context.write { tx in
+            for number in 0..<count {
+                let parent = FieldValue.string("f\(number == 0 ? count - 1 : number - 1)")
+                try tx.insert(["text": "f", "parent": parent], id: "f\(number)", into: folders)
+            }
+            try tx.insert(["text": "self", "parent": "self"], id: "self", into: folders)
+            try tx.insert(["text": "other"], id: "other", into: folders)
+        }
+        try await folders.delete("self")
+        try await folders.delete("f7")
+        #expect(try await ids("Folder") == ["other"])
+        #expect(try await context.operations().count == 1)
+        try await insert("a", "Folder")
+        try await insert("b", "Folder", ["parent": "a"])
+        _ = try await context.write { try $0.delete(Query("Folder")) }
+        #expect(try await ids("Folder").isEmpty)
+    }
+
+    @Test("is taken back row by row")
+    func undo() async throws {
+        try await insertOrders()
+        try await context.table("Customer").delete("ann")
+        try await context.table("Customer").undoDelete("ann")
+        #expect(try await ids("Customer") == ["ann", "bob"])
+        #expect(try await ids("Invoice") == ["invoice3"])
+        try await context.table("Invoice").undoDelete("invoice1")
+        try await context.table("Line").undoDelete("line1")
+        #expect(try await ids("Invoice") == ["invoice1", "invoice3"])
+        #expect(try await ids("Line") == ["line1"])
+        #expect(try await store.verifyQueue().isEmpty)
+        #expect(try await context.push().notTaken.isEmpty)
+        #expect(server.texts.keys.sorted() == ["ann", "bob", "invoice1", "invoice3", "line1", "note"])
+    }
+
+    @Test("by the server has no consequences here")
+    func pulled() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let tables = [
+                TableDefinition("TodoItem", columns: todoTable.columns),
+                TableDefinition("Part", columns: [.init("item", .string, references: "TodoItem", onDelete: .cascade)]),
+            ]
+            let store = MemoryStore(try StoreSchema(tables))
+            let context = SyncContext(store: store, remote: world.laptop.server)
+            try await world.phone.table.insert(["text": "milk"], id: "a")
+            _ = try await world.phone.context.push()
+            let items = try context.table("TodoItem")
+            try await items.pull(queryID: "all")
+            try await store.upsert([Record(id: "p", ["item": "a"])], table: "Part")
+            try await world.phone.table.delete("a")
+            _ = try await world.phone.context.push()
+            try await items.pull(queryID: "all")
+            #expect(try await items.read("a") == nil)
+            #expect(try await store.read(table: "Part", itemID: "p")?["item"] == "a")
+            #expect(try await context.operations().isEmpty)
+        }
+    }
+
+    @Test("wants a column that refers to a table")
+    func declaration() {
+        #expect(throws: StoreError.self) {
+            try StoreSchema([TableDefinition("t", columns: [.init("a", .string, onDelete: .cascade)])])
+        }
+    }
+}
