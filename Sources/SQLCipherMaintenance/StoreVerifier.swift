@@ -211,7 +211,7 @@ final class StoreVerifier {
 
     private func checkQueue(_ tables: [TableLayout], _ check: StoreQueueCheck) throws {
         let database = try openDatabase()
-        let schema = try RememberedTables(database, of: store.files.database).schema
+        let schema = try RememberedTables(database, of: store.files.database).schema()
         do {
             for finding in try database.withReader(of: tables, { try check(&$0, schema) }) { result.add(finding) }
         } catch let error as StoreError where Self.isDamage(error) && !result.isSound {

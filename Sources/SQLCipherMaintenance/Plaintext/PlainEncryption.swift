@@ -76,7 +76,7 @@ protocol PlainContent {
 extension StoreEncryptionResult {
     /// Reads what a new store has.
     fileprivate init(_ database: Database, _ content: DatabaseContent, droppedIndexes: [String]) throws {
-        tables = try RememberedTables(database).schema.tables.sorted { $0.name < $1.name }
+        tables = try RememberedTables(database).schema().tables.sorted { $0.name < $1.name }
         rowCounts = Dictionary(uniqueKeysWithValues: tables.map { ($0.name, Int(content.rowCounts[$0.name] ?? 0)) })
         self.droppedIndexes = droppedIndexes.sorted()
     }

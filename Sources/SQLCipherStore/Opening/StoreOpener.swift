@@ -66,7 +66,7 @@ struct StoreOpener: Sendable {
         let cipherConfiguration = try opener.cipherConfiguration(engine, tryingKey: hasLeftovers)
         let database = try opener.open(cipherConfiguration, keyIsTried: hasLeftovers)
         try configure(database)
-        let schema = try schema ?? RememberedTables(database, of: files.database).schema
+        let schema = try schema ?? rememberedSchema(database)
         let catalog = try SchemaMigrator(database: database, schema: schema, translation: translation).migrate()
         try database.refuseWrites()
         let opened = Opened(
@@ -90,6 +90,12 @@ struct StoreOpener: Sendable {
         if !exists, mode == .openExisting {
             throw .noStore(at: files.database)
         }
+    }
+
+    /// The tables that the store remembers, at the version that it has.
+    private func rememberedSchema(_ database: Database) throws -> StoreSchema {
+        let tables = try RememberedTables(database, of: files.database)
+        return try tables.schema(version: StoredSchema(database).version(in: database))
     }
 
     private func configure(_ database: Database) throws {

@@ -5,9 +5,6 @@ package struct RememberedTables: Sendable {
     /// The tables, system tables included, in the order in which they were made.
     package let layouts: [TableLayout]
 
-    /// The version of the app's tables.
-    package let version: Int
-
     /// Reads what a database remembers. The path is what errors call it, when it was opened under another name.
     ///
     /// - Throws: `StoreError` with code `unsupportedFormat` for what only a newer version can have written.
@@ -20,7 +17,6 @@ package struct RememberedTables: Sendable {
         var names: [String] = []
         var kinds: [String: IDKind] = [:]
         var columns: [String: [(definition: ColumnDefinition, isDeclared: Bool)]] = [:]
-        self.version = try stored.version(in: database)
         guard try database.text(SchemaSQL.findMemory) != nil else {
             layouts = []
             return
@@ -54,14 +50,17 @@ package struct RememberedTables: Sendable {
     }
 
     /// The tables of the app, as an app would declare them to open the store as it is.
-    package var schema: StoreSchema {
-        get throws(StoreError) {
-            let systemNames = SystemTables.all.map(\.name)
-            return try StoreSchema(
-                stored: layouts.map(\.definition).filter { !systemNames.contains($0.name) },
-                version: version
-            )
-        }
+    ///
+    /// - Parameter version: That of the tables, which is found with rows, and matters to who opens the store: whoever looks
+    ///   for damage has to know the tables first.
+    /// - Returns: The tables, without the system's.
+    /// - Throws: `StoreError` with code `invalidSchema` for names that no app can have declared.
+    package func schema(version: Int = 1) throws(StoreError) -> StoreSchema {
+        let systemNames = SystemTables.all.map(\.name)
+        return try StoreSchema(
+            stored: layouts.map(\.definition).filter { !systemNames.contains($0.name) },
+            version: version
+        )
     }
 }
 

@@ -8,7 +8,7 @@ extension SchemaMigrator {
         let version = try stored.version(in: database)
         // Mostly it is the schema's, and every opening asks.
         guard version != schema.version else { return nil }
-        return try SchemaMigration(from: version, of: RememberedTables(database).schema.tables, to: schema)
+        return try SchemaMigration(from: version, of: RememberedTables(database).schema().tables, to: schema)
     }
 
     /// Does it, in one transaction, and returns the tables as they are then.
@@ -17,7 +17,7 @@ extension SchemaMigrator {
         defer { database.tableAccess = [:] }
         return try database.transaction(.writing) {
             let remembered = try RememberedTables(database)
-            let before = try SchemaPlan(from: stored, to: remembered.schema)
+            let before = try SchemaPlan(from: stored, to: remembered.schema())
             try perform(before)
             try database.withReader(of: before.layouts) { reader in
                 guard let translation else { return try migration.refuseUntranslated(&reader) }
