@@ -72,7 +72,7 @@ struct SQLTests {
                 WITH late(x, day) AS (SELECT amount, due FROM Invoice WHERE id = 'i1')
                 SELECT x, day AS "when", (SELECT paid FROM Invoice WHERE id = 'i1') AS p,
                     i.paid, i.count, i.score, i.note, i.scan,
-                    i.id, max(i.due) AS latest, i.amount || '' AS text, NULL AS nothing
+                    i.id, max(i.due) AS latest, i.amount || '' AS text, NULL AS empty
                 FROM late JOIN "Invoice" AS i ON i.id = 'i1'
                 """
             )
@@ -89,7 +89,7 @@ struct SQLTests {
         #expect(row["id"] == "i1")
         #expect(row["latest"] == 5_000)
         #expect(row["text"] == "0.1")
-        #expect(row["nothing"] == .null)
+        #expect(row["empty"] == .null)
         #expect(row["none"] == nil)
         // What a union mixes keeps what it is.
         let mixed = try await store.sql("SELECT amount AS x FROM Invoice WHERE id = 'i1' UNION ALL SELECT 'text'")
