@@ -54,8 +54,7 @@ public struct Keyslots: Sendable {
             let transaction = try await BlockingWork.run {
                 try KeyslotTransaction(file, random: random)
             }
-            // The lock lasts as long as the transaction.
-            defer { withExtendedLifetime(transaction) {} }
+            defer { transaction.end() }
             return try await body(transaction)
         }
     }
