@@ -49,6 +49,10 @@ public enum CoreDumps {
     #endif
 
     private static func refusal(_ call: String, _ number: Int32) -> SecretMemoryError {
-        SecretMemoryError(.unprotected, "The system does not let this process forbid core files (\(call), errno \(number)).")
+        SecretMemoryError(
+            .unprotected,
+            "The system does not let this process forbid core files (\(call), errno \(number)); what an open store has in "
+                + "memory may get into one. Forbid them for the whole system, or go on."
+        )
     }
 }
