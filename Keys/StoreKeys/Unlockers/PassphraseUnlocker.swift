@@ -8,11 +8,12 @@ public import Foundation
 
 /// Opens a slot with a passphrase, stretched with scrypt.
 ///
-/// The bytes of the passphrase are taken as they are. An app that lets people type theirs on different keyboards should
-/// bring the text into one normal form (NFC) first, since `é` can be written in two ways. Each trial takes the time and
-/// memory of the slot's ``ScryptCost``; the trials of one opening run one after the other, and one that is cancelled ends
-/// when the trial under way does, since libcrypto cannot be interrupted. All of them together cost at most
-/// ``maximumDerivationWork``: a slot above it is not tried, and when no other one opens, the error is `invalidParameters`.
+/// The bytes of the passphrase are taken as they are. `SecretBytes(text)` brings what people type on different keyboards into
+/// one normal form (NFC), since `é` can be written in two ways; a file or a variable should have it in that form as well.
+/// Each trial takes the time and memory of the slot's ``ScryptCost``; the trials of one opening run one after the other, and
+/// one that is cancelled ends when the trial under way does, since libcrypto cannot be interrupted. All of them together
+/// cost at most ``maximumDerivationWork``: a slot above it is not tried, and when no other one opens, the error is
+/// `invalidParameters`.
 ///
 /// Opening a keyslot file with an unlocker that asks for more than the slot costs makes the slot anew at the cost asked
 /// for; see ``StoreKeyring/open(at:unlocker:)``. Processes that share a store should ask for the same cost: the one with
