@@ -11,6 +11,7 @@ extension ItemMachine {
             change?.state = .pending
             return .none
         }
+        memory.gaveUpDecision()
         // While something is on its way the base is what has to be there again; the row that was shown may be older.
         let target = waiting.sent.isEmpty ? waiting.shown ?? waiting.base : waiting.base
         let effect: RowEffect<Row> = target.flatMap { $0.isDeleted ? nil : .server($0) } ?? .remove
