@@ -179,6 +179,9 @@ let package = Package(
             dependencies: ["BenchmarkCommands", "CommandArguments"],
             exclude: ["README.md"]
         ),
+
+        // The program of README.md.
+        .executableTarget(name: "quickstart", dependencies: ["SealedSync"], path: "Examples/Quickstart"),
     ] + testTargets,
     swiftLanguageModes: [.v6]
 )
@@ -328,6 +331,11 @@ var testTargets: [Target] {
                 "RecordJSON", "DatasyncEmulator", "DurableFiles", "FileSystemRecording", "SeededNumbers",
             ]
         ),
+        // The code that README.md and the articles print.
+        .testTarget(
+            name: "DocumentationTests",
+            dependencies: ["SealedSync", "ReferenceStore", "StoreConformance", "DatasyncEmulator"]
+        ),
         // Stores that earlier versions have made.
         .testTarget(
             name: "StoredFixtureTests",
@@ -358,7 +366,7 @@ var testTargets: [Target] {
             name: "EndToEndTests",
             dependencies: [
                 "SealedSyncTool", "SealedSyncCommands", "SealedSync", "DatasyncEmulator", "HTTPTransport",
-                "CommandArguments", "TestCertificates", "SeededNumbers", "ChildProcesses",
+                "CommandArguments", "TestCertificates", "SeededNumbers", "ChildProcesses", "quickstart",
             ]
         ),
     ]
