@@ -47,7 +47,14 @@ let package = Package(
             pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"]), .brew(["openssl"])]
         ),
-        .target(name: "SecretMemory", dependencies: ["CLibCrypto"], path: "Keys/SecretMemory"),
+        .systemLibrary(name: "CProcessControl", path: "Sources/CProcessControl"),
+        .target(
+            name: "SecretMemory",
+            dependencies: [
+                "CLibCrypto", .target(name: "CProcessControl", condition: .when(platforms: [.linux, .android])),
+            ],
+            path: "Keys/SecretMemory"
+        ),
         .target(
             name: "StoreKeys",
             dependencies: ["SecretMemory", "DurableFiles", "CLibCrypto"],

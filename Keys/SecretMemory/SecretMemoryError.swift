@@ -23,6 +23,8 @@ public struct SecretMemoryError: Error, Sendable, CustomStringConvertible {
         public static let outOfMemory = Code("outOfMemory")
         /// The random generator gave no bytes.
         public static let randomUnavailable = Code("randomUnavailable")
+        /// The system does not let this process keep its memory from being written to a core file.
+        public static let unprotected = Code("unprotected")
     }
 
     /// The kind of failure.

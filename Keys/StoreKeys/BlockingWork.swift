@@ -3,9 +3,14 @@ import Synchronization
 
 /// Runs what blocks (key derivation, file access) away from the cooperative pool.
 ///
-/// One item at a time: a derivation may need a gibibyte, and two of them at once need two.
+/// Items of one opening follow each other, because each is waited for; those of several stores run beside each other, so that
+/// a passphrase that is slow to come, or to derive, keeps nobody else's store closed.
 enum BlockingWork {
-    private static let queue = DispatchQueue(label: "StoreKeys.BlockingWork", qos: .userInitiated)
+    private static let queue = DispatchQueue(
+        label: "StoreKeys.BlockingWork",
+        qos: .userInitiated,
+        attributes: .concurrent
+    )
 
     /// Runs `work` on the queue and returns its result.
     ///

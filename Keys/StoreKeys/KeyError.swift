@@ -50,6 +50,8 @@ public struct KeyError: Error, Sendable {
         public static let locked = Code("locked")
         /// The data key was rotated after this keyring was opened. Open the keyslot file again.
         public static let outdatedKeyring = Code("outdatedKeyring")
+        /// The keyslot file is an older one than the app asks for: a backup that was put back, or one that an attacker kept.
+        public static let outdatedKeyslotFile = Code("outdatedKeyslotFile")
         /// A recovery code has a typing error: its checksum does not agree. It was not tried.
         public static let mistypedRecoveryCode = Code("mistypedRecoveryCode")
         /// libcrypto or the system's memory failed; nothing is said about the secret or the file.

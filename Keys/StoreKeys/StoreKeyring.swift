@@ -39,9 +39,9 @@ public final class StoreKeyring: Sendable {
 
     /// Unwraps the data keys of a file whose root key is known.
     ///
-    /// - Throws: `KeyError` with code `damagedFile` if any part of the file was altered.
+    /// - Throws: `KeyError` with code `damagedFile` if any part of the file was altered since it was opened.
     package init(opening file: KeyslotFile, rootKey: SecretBytes, slotRenewal: SlotRenewal = .notNeeded) throws {
-        try file.verify(with: rootKey)
+        guard try file.isAuthentic(under: rootKey) else { throw KeyError.damaged("It is not what was opened.") }
         guard let dataKey = try file.dataKey(.current, rootKey: rootKey) else {
             throw KeyError.damaged("It has no current data key.")
         }

@@ -12,6 +12,9 @@ public import SyncContract
 public struct StoreFolder: Sendable {
     /// The folder.
     public let url: URL
+    /// The lowest revision of the keyslot file that is taken, by every call; 0, any, by default. See
+    /// ``/StoreKeys/Keyslots/minimumRevision``.
+    public var minimumRevision: UInt64 = 0
 
     /// Names a folder. Nothing is read or created.
     public init(_ url: URL) { self.url = url }
@@ -23,7 +26,11 @@ public struct StoreFolder: Sendable {
     public var keyslotsURL: URL { url.appendingPathComponent("store.keys") }
 
     /// The keyslot file: what is done to it after its creation, such as changing a passphrase.
-    public var keyslots: Keyslots { Keyslots(keyslotsURL) }
+    public var keyslots: Keyslots {
+        var keyslots = Keyslots(keyslotsURL)
+        keyslots.minimumRevision = minimumRevision
+        return keyslots
+    }
 
     /// Whether a keyslot file or a database is there, as far as this process may look into the folder.
     public var isOccupied: Bool {
@@ -169,7 +176,7 @@ public struct StoreFolder: Sendable {
                 // Another process was first: its key is the one.
             }
         }
-        return try await StoreKeyring.open(at: keyslotsURL, unlocker: unlocker)
+        return try await StoreKeyring.open(at: keyslotsURL, unlocker: unlocker, minimumRevision: minimumRevision)
     }
 
     /// Tells a file that is not there from one that cannot be seen.

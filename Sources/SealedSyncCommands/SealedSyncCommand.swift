@@ -1,4 +1,5 @@
 package import CommandArguments
+internal import SealedSync
 
 /// The command-line tool `sealedsync`.
 package struct SealedSyncCommand: ParsableCommand {
@@ -16,6 +17,15 @@ package struct SealedSyncCommand: ParsableCommand {
     )
 
     package init() {}
+
+    /// Keeps what the process has in memory out of core files; where the system does not allow that, says so and goes on.
+    package static func forbidCoreDumps() {
+        do {
+            try CoreDumps.forbid()
+        } catch {
+            Console.writeError(sentence: "warning: \(error.message)")
+        }
+    }
 
     /// Wrong usage is told to programs in the form of every failure.
     package static func reportUsageError(_ message: String, arguments: [String]) throws {

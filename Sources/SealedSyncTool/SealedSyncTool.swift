@@ -4,5 +4,9 @@ internal import SealedSyncCommands
 /// The program `sealedsync`.
 @main
 enum SealedSyncTool {
-    static func main() async { await SealedSyncCommand.main() }
+    static func main() async {
+        // Before a secret is read.
+        SealedSyncCommand.forbidCoreDumps()
+        await SealedSyncCommand.main()
+    }
 }

@@ -11,6 +11,10 @@ extension ItemMachine {
             change?.state = .pending
             return .none
         }
+        if let base = waiting.base, base.version != waiting.baseVersion, let shown = waiting.shown {
+            // The server was set up anew, and the base is none of its rows: what it has shown has to be there again.
+            waiting.rebase(onto: shown)
+        }
         // While something is on its way the base is what has to be there again; the row that was shown may be older.
         let target = waiting.sent.isEmpty ? waiting.shown ?? waiting.base : waiting.base
         let effect: RowEffect<Row> = target.flatMap { $0.isDeleted ? nil : .server($0) } ?? .remove

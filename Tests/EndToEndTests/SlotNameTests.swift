@@ -73,9 +73,8 @@ struct SlotNameTests {
     )
     func weakSlot() async throws {
         try folder.write("weak\n", to: "weak")
-        let bytes = Array("weak".utf8)
         let weak = PassphraseUnlocker(
-            passphrase: unsafe try SecretBytes(count: bytes.count) { unsafe $0.copyBytes(from: bytes) },
+            passphrase: try SecretBytes("weak"),
             cost: .insecureForTests(log2N: 4, blockSize: 8, parallelization: 1),
             label: "weak"
         )

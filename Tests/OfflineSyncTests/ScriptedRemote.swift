@@ -140,7 +140,7 @@ func tombstone(_ id: String, version: String = "v2") -> Record {
 }
 
 /// What a device holds, text by id.
-func texts(_ context: SyncContext) async throws -> [String: String] {
-    let rows = try await context.store.read(Query("TodoItem")).records
+func texts(_ context: SyncContext, _ table: String = "TodoItem") async throws -> [String: String] {
+    let rows = try await context.store.read(Query(table)).records
     return Dictionary(uniqueKeysWithValues: rows.map { ($0.id.stringValue ?? "", $0["text"]?.stringValue ?? "") })
 }

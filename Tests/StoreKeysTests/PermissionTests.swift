@@ -53,6 +53,30 @@ struct PermissionTests {
         }
     }
 
+    @Test("a second name is refused, for either file, unless a creation that was killed has left it")
+    func hardLink() async throws {
+        for file in files {
+            let name = file.lastPathComponent
+            let other = folder.url.appending(path: "other")
+            let temporary = folder.url.appending(path: ".\(name).\(String(repeating: "a", count: 32)).tmp")
+            try FileManager.default.linkItem(at: file, to: other)
+            #expect(await openingCode() == .insecurePermissions)
+            #expect(unsafe rename(other.path(), temporary.path()) == 0)
+            #expect(await openingCode() == nil)
+            #expect(unsafe unlink(temporary.path()) == 0)
+        }
+    }
+
+    @Test("a file of another user is refused, for either file, but for the superuser's", .enabled(if: geteuid() == 0))
+    func owner() async throws {
+        for file in files {
+            #expect(unsafe chown(file.path(), nobody, nobody) == 0)
+            #expect(await openingCode() == .insecurePermissions)
+            #expect(unsafe chown(file.path(), 0, 0) == 0)
+            #expect(await openingCode() == nil)
+        }
+    }
+
     @Test("a folder or a named pipe in a file's place is an error, and does not block")
     func notRegular() async throws {
         for file in files {

@@ -63,8 +63,11 @@ public struct ScryptCost: Hashable, Sendable {
     /// The size of scrypt's large table, in bytes. Only of a validated cost: else it may overflow.
     var memory: Int { 128 * blockSize << log2N }
 
-    /// The number of block operations of one guess, in relation to others. Only of a validated cost.
-    var work: Int { (blockSize << log2N) * parallelization }
+    /// The time that one guess takes, in relation to other costs: N · r · p.
+    public var work: Int { (blockSize << log2N) * parallelization }
+
+    /// What opening a keyslot file may cost by default, over all slots that are tried: four times ``standard``.
+    public static let maximumWorkOfOpening = 4 * standard.work
 
     /// Whether this is more than another cost in memory or work, and less in neither. Only of validated costs.
     func exceeds(_ other: ScryptCost) -> Bool {

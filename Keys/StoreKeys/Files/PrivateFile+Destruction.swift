@@ -78,7 +78,7 @@ extension PrivateFile {
     }
 
     /// The files that `create` and `replace` write before they give them their name; nil when not even the folder is there.
-    func temporaryNames() throws -> [String]? {
+    func temporaryNames() throws(KeyError) -> [String]? {
         let names: [String]
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: folder)

@@ -71,6 +71,20 @@ extension PrivateFile {
                     + "only (chmod 600). If others may have read it, what it protects should get new keys."
             )
         }
+        guard status.st_uid == geteuid() || status.st_uid == 0 else {
+            throw KeyError(
+                .insecurePermissions,
+                "The \(role) at \(path) belongs to another user (\(status.st_uid)), who can exchange it: use it as that user, or "
+                    + "take a copy of your own (chown)."
+            )
+        }
+        guard try status.st_nlink <= 1 + temporaryLinkCount(of: status) else {
+            throw KeyError(
+                .insecurePermissions,
+                "The \(role) at \(path) has \(status.st_nlink) names (hard links): what is done at another one is done here, "
+                    + "and removing this one destroys nothing. Remove the others, or put a copy in its place."
+            )
+        }
         guard status.st_size <= maximum else {
             throw KeyError(
                 .damagedFile,
@@ -78,6 +92,20 @@ extension PrivateFile {
             )
         }
         return Int(status.st_size)
+    }
+
+    /// How many of a file's names are temporary ones of ours: a creation gives the file its name before the temporary one goes,
+    /// and may be killed in between.
+    private func temporaryLinkCount(of status: stat) throws(KeyError) -> nlink_t {
+        guard status.st_nlink > 1 else { return 0 }
+        var count: nlink_t = 0
+        for name in try temporaryNames() ?? [] {
+            var other = stat()
+            if unsafe lstat(folder + name, &other) == 0, other.st_dev == status.st_dev, other.st_ino == status.st_ino {
+                count += 1
+            }
+        }
+        return count
     }
 
     private func fill(

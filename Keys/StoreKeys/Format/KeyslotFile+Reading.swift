@@ -18,4 +18,14 @@ extension KeyslotFile {
             try KeyslotFile(decoding: file.readBytes(maximum: maximumSize))
         }
     }
+
+    /// Refuses a file that is older than one that was seen before.
+    func checkRevision(_ minimum: UInt64) throws(KeyError) {
+        guard revision < minimum else { return }
+        throw KeyError(
+            .outdatedKeyslotFile,
+            "The keyslot file has revision \(revision), and revision \(minimum) was there before: an older file was put in its "
+                + "place. Restore the latest one; if it is lost, open this one without asking for a revision, and rotate the keys."
+        )
+    }
 }

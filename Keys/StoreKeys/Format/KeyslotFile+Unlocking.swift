@@ -14,8 +14,8 @@ extension KeyslotFile {
         try await KeyError.convertingMemoryErrors { _ = try await openSlot(with: unlocker) }
     }
 
-    /// Tries an unlocker on each slot of its kind, in the order of the file, until one opens, and proves with the root
-    /// key that the whole file is what was written.
+    /// Tries an unlocker on each slot of its kind, in the order of the file, until one opens a file that is what was
+    /// written.
     func openSlot(with unlocker: any StoreUnlocker) async throws -> OpenedSlot {
         let candidates = slots.filter { $0.kind == unlocker.slotKind }
         guard !candidates.isEmpty else {
@@ -27,26 +27,27 @@ extension KeyslotFile {
         }
         // One slot that cannot be tried must not hide another one that opens.
         var firstError: KeyError?
+        var budget = DerivationBudget(of: unlocker)
         for slot in candidates {
             let opened: OpenedSlot?
             do {
+                try budget.spend(on: slot, with: unlocker)
                 opened = try await open(slot, with: unlocker)
             } catch let error as KeyError {
                 firstError = firstError ?? error
                 continue
             }
-            guard let opened else { continue }
-            try verify(with: opened.rootKey)
-            return opened
+            if let opened { return opened }
         }
         throw firstError
             ?? KeyError(
                 .wrongSecret,
-                "The secret opens none of the \(candidates.count) slots of the kind \(unlocker.slotKind)."
+                "The secret opens none of the \(candidates.count) slots of the kind \(unlocker.slotKind). Check it; if it is "
+                    + "right, the file was altered: restore it from a backup."
             )
     }
 
-    /// Tries an unlocker on one slot; returns `nil` if its secret is not the slot's.
+    /// Tries an unlocker on one slot; returns `nil` if its secret is not the slot's, or the file was altered.
     func open(_ slot: Keyslot, with unlocker: any StoreUnlocker) async throws -> OpenedSlot? {
         let secret = try await unlocker.checkedSecret(of: slot, storeID: storeID)
         guard let rootKey = try rootKey(in: slot, secret: secret) else { return nil }

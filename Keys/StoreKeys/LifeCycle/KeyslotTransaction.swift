@@ -2,7 +2,7 @@ import DurableFiles
 import SecretMemory
 import Synchronization
 
-/// A change of a keyslot file: from the reading to the end of this object's life, nobody else changes it.
+/// A change of a keyslot file: from the reading to ``end()``, nobody else changes it.
 ///
 /// A change may consist of several writes, each of which is durable when it returns.
 final class KeyslotTransaction: Sendable {
@@ -28,6 +28,12 @@ final class KeyslotTransaction: Sendable {
         let bytes = try file.readBytes(maximum: KeyslotFile.maximumSize)
         state = try Mutex(State(lock: lock, content: KeyslotFile(decoding: bytes), bytes: bytes))
     }
+
+    /// Lets others change the file. What would be written from now on is refused with `inUse`.
+    ///
+    /// Said, and not left to the end of this object's life: a thread that has done the last write may hold it for a moment
+    /// longer.
+    func end() { state.withLock { $0.lock = nil } }
 
     /// The file as it is.
     var content: KeyslotFile { state.withLock { $0.content } }

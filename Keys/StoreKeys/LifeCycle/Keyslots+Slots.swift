@@ -82,7 +82,6 @@ extension Keyslots {
             guard let slot = transaction.content.slots.first(where: { $0.id == opened.slot.id }),
                 try await transaction.content.open(slot, with: unlocker)?.rootKey == opened.rootKey
             else { throw try file().inUse() }
-            try transaction.content.verify(with: opened.rootKey)
             try await replace(opened, with: unlocker, created: opened.slot.createdMilliseconds, in: transaction)
             return transaction.content
         }
@@ -127,7 +126,8 @@ extension Keyslots {
             created: created,
             random: random
         )
-        guard try await file.open(slot, with: unlocker)?.rootKey == rootKey else {
+        let secret = try await unlocker.checkedSecret(of: slot, storeID: file.storeID)
+        guard try file.unprovenRootKey(in: slot, secret: secret) == rootKey else {
             throw KeyError.unreliableUnlocker(slot.kind)
         }
         return slot

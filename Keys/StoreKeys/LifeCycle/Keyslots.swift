@@ -24,6 +24,12 @@ public import Foundation
 public struct Keyslots: Sendable {
     /// The location of the keyslot file.
     public let url: URL
+    /// The lowest revision of the file that is taken; 0, any, by default.
+    ///
+    /// A file cannot know that it has a successor: whoever puts an older one back gets what that one allowed, as long as the
+    /// data key is the same. An app that remembers ``StoreKeyring/revision`` in a place of its own, which such an attacker
+    /// does not reach, asks for it here. A lower one is refused before a secret is tried, with `outdatedKeyslotFile`.
+    public var minimumRevision: UInt64 = 0
 
     let random: RandomSource
     private let fileSystem: FileSystem
@@ -54,8 +60,8 @@ public struct Keyslots: Sendable {
             let transaction = try await BlockingWork.run {
                 try KeyslotTransaction(file, random: random)
             }
-            // The lock lasts as long as the transaction.
-            defer { withExtendedLifetime(transaction) {} }
+            defer { transaction.end() }
+            try transaction.content.checkRevision(minimumRevision)
             return try await body(transaction)
         }
     }

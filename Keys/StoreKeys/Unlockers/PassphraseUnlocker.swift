@@ -8,9 +8,12 @@ public import Foundation
 
 /// Opens a slot with a passphrase, stretched with scrypt.
 ///
-/// The bytes of the passphrase are taken as they are. An app that lets people type theirs on different keyboards should
-/// bring the text into one normal form (NFC) first, since `é` can be written in two ways. Each trial takes the time and
-/// memory of the slot's ``ScryptCost``; trials of one process run one after the other.
+/// The bytes of the passphrase are taken as they are. `SecretBytes(text)` brings what people type on different keyboards into
+/// one normal form (NFC), since `é` can be written in two ways; a file or a variable should have it in that form as well.
+/// Each trial takes the time and memory of the slot's ``ScryptCost``; the trials of one opening run one after the other, and
+/// one that is cancelled ends when the trial under way does, since libcrypto cannot be interrupted. All of them together
+/// cost at most ``maximumDerivationWork``: a slot above it is not tried, and when no other one opens, the error is
+/// `invalidParameters`.
 ///
 /// Opening a keyslot file with an unlocker that asks for more than the slot costs makes the slot anew at the cost asked
 /// for; see ``StoreKeyring/open(at:unlocker:)``. Processes that share a store should ask for the same cost: the one with
@@ -18,6 +21,11 @@ public import Foundation
 public struct PassphraseUnlocker: StoreUnlocker {
     /// What the app calls a slot made by this unlocker.
     public let slotLabel: String
+
+    /// The most that one opening may cost, over all slots that are tried: the sum of their ``ScryptCost/work``. Four times
+    /// the standard's, or this unlocker's own cost if that is more. An app whose stores have more than four passphrases, or
+    /// dearer ones, raises it.
+    public var maximumDerivationWork: Int
 
     private let source: PassphraseSource
     private let cost: ScryptCost
@@ -83,6 +91,7 @@ public struct PassphraseUnlocker: StoreUnlocker {
         self.cost = cost
         self.random = random
         slotLabel = label
+        maximumDerivationWork = max(ScryptCost.maximumWorkOfOpening, cost.work)
     }
 
     /// Derives the secret of a new slot, with a new salt.
@@ -103,6 +112,16 @@ public struct PassphraseUnlocker: StoreUnlocker {
         } catch {
             // Such a slot cannot have been opened; there is nothing to raise.
             return false
+        }
+    }
+
+    /// N · r · p of the slot; 0 for one that is not readable, which is refused before anything is derived.
+    public func derivationWork(of slot: Keyslot) -> Int {
+        do {
+            return try ScryptSlotParameters(decoding: slot.parameters).cost.work
+        } catch {
+            // Trying the slot tells why.
+            return 0
         }
     }
 

@@ -22,6 +22,12 @@ public protocol StoreUnlocker: Sendable {
     /// unlocker makes today.
     func wantsRenewal(of slot: Keyslot) -> Bool
 
+    /// What it costs to try a slot: N · r · p of scrypt, ``ScryptCost/work``; 0 for what is not worth counting.
+    func derivationWork(of slot: Keyslot) -> Int
+
+    /// The most that one opening may cost over all slots of this kind that are tried.
+    var maximumDerivationWork: Int { get }
+
     /// Makes the secret of a new slot.
     ///
     /// Called when a keyslot file is created or a slot is added or made anew, never merely to open one. What it leaves
@@ -54,6 +60,12 @@ extension StoreUnlocker {
 
     /// False: slots of this kind do not age.
     public func wantsRenewal(of slot: Keyslot) -> Bool { false }
+
+    /// 0: a slot of this kind is tried at once.
+    public func derivationWork(of slot: Keyslot) -> Int { 0 }
+
+    /// ``ScryptCost/maximumWorkOfOpening``.
+    public var maximumDerivationWork: Int { ScryptCost.maximumWorkOfOpening }
 }
 
 /// What an unlocker makes for a new slot.

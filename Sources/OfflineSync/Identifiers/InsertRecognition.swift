@@ -18,6 +18,9 @@ struct InsertRecognition {
 
     private var table: TableDefinition { translation.table }
 
+    /// Whether no insert is left to be found.
+    var isEmpty: Bool { inserts.isEmpty }
+
     /// All inserts of a table that were sent and not answered.
     init(
         _ translation: IdentifierTranslation,

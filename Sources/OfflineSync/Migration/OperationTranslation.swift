@@ -3,7 +3,9 @@ public import SyncContract
 
 /// Brings what the engine keeps of migrated tables from their old shape to the new one: the changes that wait, what they
 /// are based on, what the server said about them, deletions that can be taken back, the journal, and under the name of
-/// their table how far it was pulled, which rows are set aside or purged, and which ids of the server belong to which rows.
+/// their table how far it was pulled, which rows are set aside or purged, and which ids of the server belong to which rows;
+/// also the changes that were given up when the server had lost its history. Fresh rows that are still coming because of
+/// that come from the beginning.
 ///
 /// What was sent and may still arrive stays as it left. It is held against the server's rows under the names that the
 /// columns have now, with the values that were sent and with those that the steps make of them: an answer that was lost

@@ -38,13 +38,15 @@ struct SettingRows: TranslatedRows {
         guard let table = row["table"]?.stringValue.flatMap({ tables[$0] }) else { return nil }
         guard let new = table.new else { return .removed }
         switch kind {
-        case .cancelledInsert:
+        // In the old shape, and under ids that have the old name in them: they come anew.
+        case .freshRow, .freshCursor: return .removed
+        case .cancelledInsert, .discardedChange:
             guard let value = row["value"]?.stringValue,
                 case .object(let members, _) = try JSONNode(parsing: Array(value.utf8))
             else { return .changed(named(row, new)) }
             var json = JSONWriter()
             for member in members {
-                let item = member.name == "item" ? try table.translated(member.value) : nil
+                let item = ["item", "base"].contains(member.name) ? try table.translated(member.value) : nil
                 json.add(member.name, json: item ?? member.value.text)
             }
             var changed = named(row, new)

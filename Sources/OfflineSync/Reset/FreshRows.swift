@@ -50,16 +50,21 @@ enum FreshRows {
         }
     }
 
-    /// The rows behind one, as many as the limit says.
-    static func batch(
-        after key: String?,
+    /// Lends all rows, some at a time.
+    static func forEachBatch(
         of table: TableDefinition,
-        limit: Int,
-        _ transaction: inout some StoreReading & ~Copyable
-    ) throws -> [Entry] {
-        var query = ConfigurationTable.query(.freshRow, table.name).ordered(by: "key").limited(to: limit)
-        if let key { query = query.filtered(by: Column("key") > .string(key)) }
-        return try transaction.records(query).map { try Entry($0, table) }
+        _ transaction: inout StoreTransaction,
+        _ body: ([Entry], inout StoreTransaction) throws -> Void
+    ) throws {
+        var last: String?
+        while true {
+            var query = ConfigurationTable.query(.freshRow, table.name).ordered(by: "key").limited(to: 500)
+            if let last { query = query.filtered(by: Column("key") > .string(last)) }
+            let batch = try transaction.records(query).map { try Entry($0, table) }
+            guard let end = batch.last?.key else { return }
+            try body(batch, &transaction)
+            last = end
+        }
     }
 
     /// Which rows of the server, by their ids there, came: in the same order.

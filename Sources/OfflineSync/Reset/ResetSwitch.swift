@@ -27,6 +27,7 @@ struct ResetSwitch: Sendable {
         var report = ResetReport()
         for table in schema.tables {
             try forget(table, &transaction)
+            try recogniseInserts(of: table, &transaction)
             try settleChanges(of: table, &report, &transaction)
             guard extents[table.name] != nil else { continue }
             try applyRows(of: table, &transaction)
@@ -44,6 +45,25 @@ struct ResetSwitch: Sendable {
         try Purge.removeTraces(of: table.name, &transaction)
         try ItemMemoryStorage.removeAll(of: table.name, &transaction)
         try PullCursorStorage.removeAll(of: table.name, &transaction)
+    }
+
+    /// Finds the rows that inserts have made whose answers were lost, where only the content can tell: what waits for them is
+    /// held against these rows.
+    private func recogniseInserts(of table: TableDefinition, _ transaction: inout StoreTransaction) throws {
+        guard table.assignsIDs, extents[table.name] != nil else { return }
+        var recognition = try InsertRecognition(IdentifierTranslation(table, schema), &transaction)
+        guard !recognition.isEmpty else { return }
+        try FreshRows.forEachBatch(of: table, &transaction) { batch, transaction in
+            let records = batch.compactMap(\.record)
+            let known = try IdentifierMapping.localIDs(
+                ofServerIDs: records.compactMap(\.id.stringValue),
+                in: table,
+                &transaction
+            )
+            for record in records {
+                _ = try recognition.take(record, knownAs: record.id.stringValue.flatMap { known[$0] }, &transaction)
+            }
+        }
     }
 
     // MARK: Changes that wait
@@ -163,13 +183,9 @@ struct ResetSwitch: Sendable {
             schema: schema,
             storesUndeclaredColumns: storesUndeclaredColumns
         )
-        var last: String?
-        while true {
-            let batch = try FreshRows.batch(after: last, of: table, limit: Self.rowsPerBatch, &transaction)
-            guard let key = batch.last?.key else { return }
+        try FreshRows.forEachBatch(of: table, &transaction) { batch, transaction in
             let counts = try application.apply(batch.compactMap(\.record), from: request, &transaction)
             try SetAsideStorage.insert(batch.compactMap(\.setAside) + counts.setAside, of: table, &transaction)
-            last = key
         }
     }
 

@@ -159,7 +159,7 @@ final class DemoStory {
         )
         var refusal: KeyError.Code?
         do {
-            _ = try await folders[0].unlock(PassphraseUnlocker(passphrase: try Self.secret("a guess")))
+            _ = try await folders[0].unlock(PassphraseUnlocker(passphrase: try SecretBytes("a guess")))
         } catch let error as KeyError {
             refusal = error.code
         }
@@ -224,11 +224,6 @@ final class DemoStory {
         guard printsLines else { return }
         let dots = String(repeating: ".", count: max(2, 38 - name.count))
         Console.write("\(ok ? "ok" : "FAILED")  \(name) \(dots) \(detail)")
-    }
-
-    private static func secret(_ text: String) throws -> SecretBytes {
-        let bytes = Array(text.utf8)
-        return unsafe try SecretBytes(count: bytes.count) { unsafe $0.copyBytes(from: bytes) }
     }
 
     private static func tenths(_ seconds: Double) -> String {

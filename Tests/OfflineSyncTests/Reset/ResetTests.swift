@@ -190,7 +190,7 @@ struct ResetTests {
         try await edit("long", "longer")
         try await edit("a", "A")
         server.reset(to: ["a": "a", "long": "long"], versions: 7)
-        let query = Query("TodoItem").filtered(by: Column("text") == "x")
+        let query = Query("TodoItem").filtered(by: Column("text") != "long")
         let report = try await context.reset(onto: [FreshPull(query)], discardsChanges: false)
         #expect(report.recovered == 2 && report.conflicts == 0)
         #expect(try await texts(context) == ["a": "A", "long": "longer"])

@@ -30,6 +30,11 @@ struct MemoryTests {
     func recoveryCode() async {
         await #expect(processExitsWith: .success) { try await MemoryWorld().recoveryCode() }
     }
+
+    @Test("of a secret from a text there is none beside the text and the secret")
+    func text() async {
+        await #expect(processExitsWith: .success) { try MemoryWorld().text() }
+    }
 }
 
 /// The secrets of one user, and the search for them in this process.
@@ -115,6 +120,17 @@ private struct MemoryWorld {
             #expect(try scan.findings().contains { $0.hasPrefix("the second code at") })
         }
         #expect(try scan.findings() == [])
+    }
+
+    func text() throws {
+        // No literal: that would be a further copy. Longer than what a text holds without memory of its own.
+        var text = ""
+        text.reserveCapacity(64)
+        for _ in 0..<40 { text.unicodeScalars.append(Unicode.Scalar(UInt8.random(in: 33...126))) }
+        let secret = try SecretBytes(text)
+        scan.look(for: "the text", secret)
+        #expect(try scan.findings().count == 2)
+        withExtendedLifetime((text, secret)) {}
     }
 
     /// Makes a store with a passphrase, remembers every secret that opens it, and lets go of all but the store.

@@ -72,9 +72,8 @@ final class UserFolder: Sendable {
 extension PassphraseUnlocker {
     /// At a cost that tests can pay.
     static func quick(_ passphrase: String) throws -> PassphraseUnlocker {
-        let bytes = Array(passphrase.utf8)
-        return PassphraseUnlocker(
-            passphrase: unsafe try SecretBytes(count: bytes.count) { unsafe $0.copyBytes(from: bytes) },
+        PassphraseUnlocker(
+            passphrase: try SecretBytes(passphrase),
             cost: .insecureForTests(log2N: 4, blockSize: 8, parallelization: 1)
         )
     }

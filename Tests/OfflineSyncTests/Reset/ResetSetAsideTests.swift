@@ -1,0 +1,62 @@
+import OfflineSync
+import ReferenceStore
+import RemoteContract
+import SyncContract
+import Testing
+
+/// Fresh rows that do not fit their table.
+@Suite("Rows that are set aside while everything is brought anew")
+struct ResetSetAsideTests {
+    let server = HistoryServer()
+    let store: MemoryStore
+    let context: SyncContext
+    let all = [FreshPull(Query("TodoItem"))]
+
+    init() throws {
+        store = try makeStore()
+        context = SyncContext(store: store, remote: server)
+    }
+
+    @Test("are named, hold no others up, and leave what was here in their place")
+    func named() async throws {
+        for id in "abcd" { server.write("\(id)", "\(id)") }
+        // One of before, which fits by now, one that fits no more, and one that is new and does not.
+        server.unfit("c")
+        try await context.pull(Query("TodoItem"))
+        #expect(try await context.setAsideRows().map(\.itemID) == ["c"])
+        server.reset(to: ["a": "other", "b": "b", "c": "c", "x": "x"])
+        server.unfit("a", "x")
+        _ = try await context.reset(onto: all, discardsChanges: false)
+        #expect(try await context.setAsideRows().map(\.itemID) == ["a", "x"])
+        #expect(try await context.setAsideRows().map(\.reason) == ["text does not fit", "text does not fit"])
+        #expect(try await texts(context) == ["a": "a", "b": "b", "c": "c"])
+        try await context.endReset()
+        server.unfit()
+        #expect(try await context.retrySetAsideRows().received == 2)
+        #expect(try await texts(context) == server.texts)
+        #expect(try await context.setAsideRows().isEmpty)
+    }
+
+    @Test("that wait to be changed are looked up before anything is sent over them", arguments: [false, true])
+    func waiting(_ discards: Bool) async throws {
+        for id in "ab" { server.write("\(id)", "\(id)") }
+        try await context.pull(Query("TodoItem"))
+        try await context.table("TodoItem").update(Record(id: "a", ["text": "mine"]))
+        server.reset(to: ["a": "theirs", "b": "b"])
+        server.unfit("a")
+        let report = try await context.reset(onto: all, discardsChanges: discards)
+        #expect(report.waiting == 1 && (discards ? report.discarded : report.recovered) == 1)
+        #expect(try await texts(context)["a"] == (discards ? "a" : "mine"))
+        try await context.endReset()
+        server.unfit()
+        #expect(try await context.push().conflicts.count == (discards ? 0 : 1))
+        #expect(server.texts == ["a": "theirs", "b": "b"], "nobody here has seen it")
+        for error in try await context.operationErrors() { try await context.resolve(error, with: .keepMine) }
+        _ = try await context.push()
+        _ = try await context.retrySetAsideRows()
+        try await context.pull(Query("TodoItem"))
+        #expect(server.texts["a"] == (discards ? "theirs" : "mine"))
+        #expect(try await texts(context) == server.texts)
+        #expect(try await store.verifyQueue().isEmpty)
+    }
+}
