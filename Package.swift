@@ -186,6 +186,9 @@ let package = Package(
             dependencies: ["BenchmarkCommands", "CommandArguments"],
             exclude: ["README.md"]
         ),
+
+        // The program of README.md.
+        .executableTarget(name: "quickstart", dependencies: ["SealedSync"], path: "Examples/Quickstart"),
     ] + testTargets,
     swiftLanguageModes: [.v6]
 )
@@ -335,6 +338,11 @@ var testTargets: [Target] {
                 "RecordJSON", "DatasyncEmulator", "DurableFiles", "FileSystemRecording", "SeededNumbers",
             ]
         ),
+        // The code that README.md and the articles print.
+        .testTarget(
+            name: "DocumentationTests",
+            dependencies: ["SealedSync", "ReferenceStore", "StoreConformance", "DatasyncEmulator"]
+        ),
         // Stores that earlier versions have made.
         .testTarget(
             name: "StoredFixtureTests",
@@ -365,7 +373,7 @@ var testTargets: [Target] {
             name: "EndToEndTests",
             dependencies: [
                 "SealedSyncTool", "SealedSyncCommands", "SealedSync", "DatasyncEmulator", "HTTPTransport",
-                "CommandArguments", "TestCertificates", "SeededNumbers", "ChildProcesses",
+                "CommandArguments", "TestCertificates", "SeededNumbers", "ChildProcesses", "quickstart",
             ]
         ),
     ]

@@ -1,0 +1,68 @@
+import Foundation
+import Observation
+import SealedSync
+
+// The code of the article "Getting started", word for word.
+
+struct TodoItem: SyncItem {
+    var id = ""  // an empty id is replaced by a new UUID
+    var text: String
+    var complete = false
+    var due: Date?
+}
+
+func openingATodoList(_ passphrase: String) async throws -> SyncTable<TodoItem> {
+    let context = try await SyncContext.open(
+        .named("org.example.todos"),
+        schema: StoreSchema([.init(TodoItem.self, .searchable(\.text))]),
+        unlocker: .passphrase(SecretBytes(passphrase)),
+        remote: .datasync("https://todos.example.org")
+    )
+    let todos = try context.table(TodoItem.self)
+    return todos
+}
+
+func changingATodoList(_ todos: SyncTable<TodoItem>, before tomorrow: Date, show: ([TodoItem]) -> Void) async throws {
+    let milk = try await todos.insert(TodoItem(text: "Buy milk"))
+    try await todos.update(milk.id) { $0.complete = true }
+    try await todos.delete(milk.id)
+    try await todos.undoDelete(milk.id)
+
+    let open = todos.where { !$0.complete && $0.due < tomorrow }.ordered(by: \.text.folded)
+    for item in try await open.read() { print(item.text) }
+
+    for try await items in open.observe() {
+        show(items)
+    }
+}
+
+@MainActor @Observable final class TodoList {
+    let open: ObservedItems<TodoItem>
+    private(set) var message: String?
+    private let todos: SyncTable<TodoItem>
+    private let context: SyncContext
+
+    init(_ context: SyncContext) throws {
+        self.context = context
+        todos = try context.table(TodoItem.self)
+        open = ObservedItems(todos.where { !$0.complete }.ordered(by: \.text.folded))
+    }
+
+    func add(_ text: String) async throws { try await todos.insert(TodoItem(text: text)) }
+
+    func complete(_ item: TodoItem) async throws { try await todos.update(item.id) { $0.complete = true } }
+
+    func refresh() async {
+        do {
+            let report = try await context.sync()
+            message = report.notTaken.isEmpty ? nil : "\(report.notTaken.count) changes were not taken"
+        } catch {
+            message = error.localizedDescription
+        }
+    }
+}
+
+func syncingByItself(_ context: SyncContext) async {
+    context.session.start(options: SessionOptions(pullInterval: .seconds(60)))
+    await context.close()
+}

@@ -1,0 +1,38 @@
+import Foundation
+import SealedSync
+
+// The code of the articles "New versions of an app's tables" and "Rows that refer to others", word for word.
+
+private func migrations(_ invoice: TableDefinition, _ customer: TableDefinition) throws -> StoreSchema {
+    let schema = try StoreSchema(
+        version: 3,
+        [invoice, customer],
+        migrations: [
+            Migration(
+                to: 2,
+                .renameTable("Bill", to: "Invoice"),
+                .renameColumn("price", to: "amount", in: "Invoice")
+            ),
+            Migration(
+                to: 3,
+                .convertColumn("amount", in: "Invoice") { price in
+                    price.doubleValue.flatMap(DecimalText.init(shortestOf:)).map(FieldValue.decimal) ?? .null
+                },
+                .fillColumn("status", in: "Invoice") { row in row["paidAt"] == .null ? "sent" : "paid" },
+                .dropColumn("paidAt", in: "Invoice")
+            ),
+        ]
+    )
+    return schema
+}
+
+private func relations() -> TableDefinition {
+    TableDefinition(
+        "Invoice",
+        columns: [
+            .init("customer", .string, references: "Customer", onDelete: .cascade),
+            .init("folder", .string, references: "Folder", onDelete: .nullify),
+        ],
+        indexes: [["customer"], ["folder"]]
+    )
+}
