@@ -18,7 +18,7 @@ final class ClosedStore {
 
     /// Locks the store and reads what is in clear.
     ///
-    /// - Throws: As ``StoreFile/inspect(key:)``. Whether the key is the right one is not known then.
+    /// - Throws: As ``StoreFile/inspect(key:)``. Where the header names no key, it is not known then whether this one is right.
     init(_ files: StoreFiles, key: SecretBytes) throws {
         self.files = files
         guard key.count == KeyText.keyCount else { throw StoreError.wrongKeyLength(key.count) }
@@ -32,6 +32,8 @@ final class ClosedStore {
         guard let newest = engine.newestFormat, header.format.rawValue <= newest.rawValue else {
             throw StoreError.needsNewerLibrary(files.database, engine)
         }
+        let opener = DatabaseOpener(files: files, key: key, keyIsVerified: true)
+        if try opener.judgeKey(header, engine) == .wrong { throw StoreError.wrongKey(at: files.database) }
         cipherConfiguration = try CipherConfiguration(key: key, header: header, engine: engine)
         hadIndex = FileSystem.exists(files.index)
     }

@@ -57,7 +57,7 @@ struct StoreRewriter: Sendable {
             files: store.files,
             cipherConfiguration: try CipherConfiguration(
                 key: newKey,
-                header: FileHeader(new: new),
+                header: FileHeader(new: new, key: newKey),
                 engine: store.engine
             ),
             work: work,

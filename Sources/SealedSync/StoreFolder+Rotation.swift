@@ -106,6 +106,14 @@ extension StoreFolder {
         } catch let error as StoreError where error.code == .damaged {
             try await refuseOutdated(keyring)
             throw error
+        } catch let error as StoreError where error.code == .wrongKey {
+            try await refuseOutdated(keyring)
+            throw KeyError(
+                .outdatedKeyslotFile,
+                "The keyslot file in '\(url.path)' is whole, but not that of the database: the data key was rotated since, or one "
+                    + "of the two files comes from a backup. Put both back from the same one; the database is not damaged.",
+                cause: error
+            )
         }
     }
 

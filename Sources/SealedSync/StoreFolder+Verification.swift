@@ -10,7 +10,7 @@ extension StoreFolder {
     /// - Returns: The tables and what else the store says of itself.
     /// - Throws: As ``/SQLCipherMaintenance/StoreFile/inspect(key:)``.
     public func inspect(_ keyring: StoreKeyring) async throws -> StoreContent {
-        try await file.inspect(key: keyring.dataKey)
+        try await withCurrent(keyring) { key in try await file.inspect(key: key) }
     }
 
     /// Looks for damage in every page and row of the store and in what the sync engine keeps in it: see
@@ -27,11 +27,13 @@ extension StoreFolder {
         _ keyring: StoreKeyring,
         progress: StoreProgressHandler? = nil
     ) async throws -> StoreVerification {
-        try await file.verify(
-            key: keyring.dataKey,
-            progress: progress,
-            queueCheck: { try QueueVerification.findings(in: &$0, $1, schemaIsComplete: true) }
-        )
+        try await withCurrent(keyring) { key in
+            try await file.verify(
+                key: key,
+                progress: progress,
+                queueCheck: { try QueueVerification.findings(in: &$0, $1, schemaIsComplete: true) }
+            )
+        }
     }
 
     /// The database, whose key the keyslot file vouches for.

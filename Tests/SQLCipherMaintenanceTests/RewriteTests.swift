@@ -73,7 +73,7 @@ struct RewriteTests {
         #expect(Array(new[8..<16]) != Array(old[8..<16]))
         #expect(result.isRewritten)
         #expect(result.sizeBefore == Int64(old.count) && result.sizeAfter == Int64(new.count))
-        #expect(result.formatBefore.number == Int(old[7]) && result.formatAfter.number == Int(new[7]))
+        #expect(result.formatBefore.number == Int(old[7] & 0x7F) && result.formatAfter.number == Int(new[7] & 0x7F))
         #expect((result.formatAfter > result.formatBefore) == (rewrite == .upgrade))
         #expect(try Set(folder.contents().keys) == ["store.db", "store.db.lock"])
         #expect(try permissions(folder.database) == 0o600)

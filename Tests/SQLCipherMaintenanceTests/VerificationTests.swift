@@ -212,12 +212,11 @@ struct VerificationTests {
         #expect(try await verify().findings.map(\.kind) == [.damagedFile])
     }
 
-    @Test("tells a wrong key from damage, unless the key is known to be right")
+    @Test("tells a wrong key from damage, also where the caller takes it for the right one")
     func wrongKey() async throws {
         try await makeStore()
         #expect(try await code { _ = try await verify(keyByte: 8, keyIsVerified: false) } == .wrongKey)
-        let pages = (FileSystem.size(of: folder.database.path) ?? 0) / 4_096
-        #expect(try await verify(keyByte: 8).findings.filter { $0.kind == .damagedPage }.count == pages)
+        #expect(try await code { _ = try await verify(keyByte: 8) } == .wrongKey)
         try folder.edit { $0[1_000] ^= 1 }
         let result = try await verify(keyIsVerified: false)
         #expect(result.findings.first?.place == .page(1), "only the first page is damaged: the key is right")

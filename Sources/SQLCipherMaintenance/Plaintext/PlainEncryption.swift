@@ -33,7 +33,11 @@ struct PlainEncryption {
             try checkPlace()
             let builder = DatabaseBuilder(
                 files: files,
-                cipherConfiguration: try CipherConfiguration(key: key, header: FileHeader(new: format), engine: engine),
+                cipherConfiguration: try CipherConfiguration(
+                    key: key,
+                    header: FileHeader(new: format, key: key),
+                    engine: engine
+                ),
                 work: work,
                 progress: progress
             )

@@ -1,9 +1,10 @@
+package import SecretMemory
 package import SyncContract
 
-/// What the first 16 bytes of a store say in clear: that it is one, and with which settings it is encrypted.
+/// What the first 16 bytes of a store say in clear: that it is one, with which settings it is encrypted, and with which key.
 ///
-/// They are SQLCipher's salt. With a raw key the salt need not be random: half of it names the format, the other half
-/// is.
+/// They are SQLCipher's salt. With a raw key the salt need not be random: half of it names the format, four bytes are random,
+/// and four name the key. Those are random, too, in stores from before 0.2, until they are rewritten.
 package struct FileHeader: Sendable {
     /// The settings a store is encrypted with.
     package enum Format: UInt8, Sendable, CaseIterable {
@@ -31,11 +32,34 @@ package struct FileHeader: Sendable {
     /// The settings.
     package let format: Format
 
-    /// A header for a new store.
-    package init(new format: Format) {
+    /// Whether the last bytes name the key.
+    package let namesKey: Bool
+
+    /// Says beside the number of the format that the last bytes name the key.
+    private static let keyFlag: UInt8 = 0x80
+
+    /// The header of a new store.
+    package init(new format: Format, key: SecretBytes) throws {
         var generator = SystemRandomNumberGenerator()
-        bytes = Self.magic + [format.rawValue] + (0..<8).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        let random = (0..<4).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        bytes = try Self.magic + [format.rawValue | Self.keyFlag] + random + KeyFingerprint.make(of: key)
         self.format = format
+        namesKey = true
+    }
+
+    private init(_ bytes: [UInt8], _ format: Format) {
+        (self.bytes, self.format, namesKey) = (bytes, format, true)
+    }
+
+    /// The header that names a key, and is otherwise as this one.
+    package func naming(_ key: SecretBytes) throws -> FileHeader {
+        try FileHeader(bytes.dropLast(KeyFingerprint.count) + KeyFingerprint.make(of: key), format)
+    }
+
+    /// Whether the store was made with a key; nil when the header does not say.
+    package func isMade(with key: SecretBytes) throws -> Bool? {
+        guard namesKey else { return nil }
+        return try bytes.suffix(KeyFingerprint.count).elementsEqual(KeyFingerprint.make(of: key))
     }
 
     /// Reads the first bytes of the file at a path, which the errors name.
@@ -57,7 +81,7 @@ package struct FileHeader: Sendable {
                 "'\(path)' is not a SealedSync database, or its first bytes are damaged; restore it from a backup."
             )
         }
-        guard let format = Format(rawValue: bytes[Self.magic.count]) else {
+        guard let format = Format(rawValue: bytes[Self.magic.count] & ~Self.keyFlag) else {
             throw StoreError(
                 .unsupportedFormat,
                 "The store at '\(path)' has format \(bytes[Self.magic.count]), which this version does not know; use a"
@@ -66,6 +90,7 @@ package struct FileHeader: Sendable {
         }
         self.bytes = bytes
         self.format = format
+        namesKey = bytes[Self.magic.count] & Self.keyFlag != 0
     }
 
     /// The error for a file that has lost its end, or has gained something behind it.

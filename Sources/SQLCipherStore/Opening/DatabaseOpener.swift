@@ -15,8 +15,8 @@ package struct DatabaseOpener: Sendable {
         self.keyIsVerified = keyIsVerified
     }
 
-    /// Reads the file header, and tries the key on a connection that touches no file, unless it is vouched for or not
-    /// to be tried here.
+    /// Reads the file header, and tries the key on a connection that touches no file, unless the header names it, or it is
+    /// vouched for or not to be tried here.
     package func cipherConfiguration(_ engine: EngineVersion, tryingKey: Bool = true) throws -> CipherConfiguration {
         guard let newest = engine.newestFormat else { throw StoreError.notEncrypting }
         let start = try FileSystem.prefix(of: files.database, count: FileHeader.count)
@@ -27,9 +27,39 @@ package struct DatabaseOpener: Sendable {
         guard FileSystem.size(of: files.database) ?? 0 >= FileHeader.pageSize else {
             throw FileHeader.wrongLength(of: files.database)
         }
+        switch try judgeKey(header, engine) {
+        case .right, .unknown: break
+        case .wrong: throw StoreError.wrongKey(at: files.database)
+        case .damagedHeader:
+            throw StoreError(
+                .damaged,
+                "The first \(FileHeader.count) bytes of '\(files.database)' are damaged; restore the store from a backup."
+            )
+        }
         let cipherConfiguration = try CipherConfiguration(key: key, header: header, engine: engine)
-        if tryingKey, !keyIsVerified { try tryKey(cipherConfiguration) }
+        if tryingKey, !keyIsVerified, !header.namesKey { try tryKey(cipherConfiguration) }
         return cipherConfiguration
+    }
+
+    /// What a header says of a key.
+    package enum KeyJudgement {
+        case right, wrong
+        /// The key opens the store with the header that it should have.
+        case damagedHeader
+        /// A header that names no key.
+        case unknown
+    }
+
+    /// Tells another key from damage, where the header names the key.
+    package func judgeKey(_ header: FileHeader, _ engine: EngineVersion) throws -> KeyJudgement {
+        guard let isRight = try header.isMade(with: key) else { return .unknown }
+        if isRight { return .right }
+        do {
+            try tryKey(CipherConfiguration(key: key, header: header.naming(key), engine: engine))
+            return .damagedHeader
+        } catch let error as StoreError where error.code == .wrongKey {
+            return .wrong
+        }
     }
 
     /// Opens a connection that writes, which plays back a WAL that was left behind.
@@ -39,7 +69,8 @@ package struct DatabaseOpener: Sendable {
     package func open(_ cipherConfiguration: CipherConfiguration, keyIsTried: Bool = true) throws -> Database {
         let hasWAL = FileSystem.size(of: files.wal) ?? 0 > 0
         let database = try cipherConfiguration.open(path: files.database, flags: SQLITE_OPEN_READWRITE)
-        try readFirstPage(of: database, keyIsRight: keyIsTried || keyIsVerified)
+        let keyIsRight = keyIsTried || keyIsVerified || cipherConfiguration.header.namesKey
+        try readFirstPage(of: database, keyIsRight: keyIsRight)
         if !hasWAL { try checkSize(database) }
         return database
     }

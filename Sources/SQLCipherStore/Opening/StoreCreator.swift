@@ -19,7 +19,7 @@ package struct StoreCreator {
     package func create(_ key: SecretBytes, _ schema: StoreSchema) throws {
         try files.refuseOrphanedWAL()
         try files.removeLeftovers()
-        let header = FileHeader(new: format)
+        let header = try FileHeader(new: format, key: key)
         let (path, fileSystem) = (files.temporary, files.fileSystem)
         do {
             _ = try fileSystem.create(path)

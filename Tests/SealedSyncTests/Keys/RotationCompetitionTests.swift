@@ -109,8 +109,9 @@ struct RotationCompetitionTests {
                 try deleteNote(in: program)
                 confirmed.withLock { $0 += 1 }
             } catch let failure as SQLiteFailure {
-                // Held off, or the key is no longer that of the database.
-                #expect([SQLITE_BUSY, SQLITE_NOTADB].contains(failure.primaryCode), "\(step): \(failure)")
+                #expect(failure.primaryCode == SQLITE_BUSY, "held off at \(step): \(failure)")
+            } catch let error as StoreError {
+                #expect(error.code == .wrongKey, "the key is no longer that of the database at \(step): \(error)")
             } catch {
                 Issue.record("\(step): \(error)")
             }

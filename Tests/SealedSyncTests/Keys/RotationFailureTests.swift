@@ -62,6 +62,11 @@ struct RotationFailureTests {
             try #require(unsafe chmod(store.url.path, 0o700) == 0)
             try #require(code == .inputOutput)
         }
+        if geteuid() == 0 {
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder.store.url.path)
+            let files = names.map { folder.store.url.appending(path: $0) } + [UserFolder.unlocker(in: path).url]
+            for file in files { #expect(unsafe chown(file.path, 0, 0) == 0) }
+        }
         #expect(try folder.contents() == before)
         try await folder.expectNotes(20)
     }

@@ -38,6 +38,30 @@ struct RotationTests {
         #expect(try folder.contents() == before)
     }
 
+    @Test("a keyslot file from before a rotation is told from a damaged database, whatever is done with it")
+    func outdatedKeyslotFile() async throws {
+        try await folder.create(notes: 1)
+        let old = try Data(contentsOf: folder.store.keyslotsURL)
+        try await folder.store.rotateDataKey(folder.unlocker)
+        let new = try Data(contentsOf: folder.store.keyslotsURL)
+        try old.write(to: folder.store.keyslotsURL)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder.store.keyslotsURL.path)
+        let keyring = try await folder.store.unlock(folder.unlocker)
+        let store = folder.store
+        for use in [
+            { _ = try await store.open(UserFolder.schema, keyring: keyring) },
+            { _ = try await store.open(UserFolder.schema, unlocker: folder.unlocker) },
+            { _ = try await store.openWithStoredSchema(keyring) },
+            { _ = try await store.inspect(keyring) },
+            { _ = try await store.verify(keyring) },
+        ] as [() async throws -> Void] {
+            #expect(try await keyErrorCode { try await use() } == .outdatedKeyslotFile)
+        }
+        try new.write(to: folder.store.keyslotsURL)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder.store.keyslotsURL.path)
+        try await folder.expectNotes(1)
+    }
+
     @Test("an open store is not rotated: inUse, and the rotation leaves no trace that outlasts the next unlocking")
     func inUse() async throws {
         try await folder.create(notes: 10)

@@ -22,10 +22,10 @@ struct SeveralUsersTests {
         let away = ada.parent.appending(path: "away")
         try FileManager.default.moveItem(at: ada.store.keyslotsURL, to: away)
         try FileManager.default.copyItem(at: ben.store.keyslotsURL, to: ada.store.keyslotsURL)
-        let exchanged = try await storeErrorCode {
+        let exchanged = try await keyErrorCode {
             _ = try await ada.store.open(UserFolder.schema, unlocker: ben.unlocker)
         }
-        #expect(exchanged == .damaged)
+        #expect(exchanged == .outdatedKeyslotFile, "whole, and not that of the database")
         try FileManager.default.removeItem(at: ada.store.keyslotsURL)
         try FileManager.default.moveItem(at: away, to: ada.store.keyslotsURL)
         try await ada.expectNotes(3)
