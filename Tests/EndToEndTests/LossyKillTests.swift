@@ -164,7 +164,8 @@ struct LossyKillTests {
         print("\(phone.killed) kills, \(proxy.requestCount) requests, conflicts \(phone.settled) + \(laptop.settled)")
         #expect(phone.killed > 0 && phone.settled + laptop.settled > 0, "seed \(seed)")
         let texts = try await phone.device.texts()
-        #expect(try await laptop.device.texts() == texts, "seed \(seed)")
+        let others = try await laptop.device.texts()
+        #expect(others == texts, "seed \(seed)")
         #expect(onServer(server) == texts, "seed \(seed)")
         let ids = Set(phone.promises.texts.keys).union(laptop.promises.texts.keys).union(shared)
         for id in ids {
@@ -194,6 +195,7 @@ struct LossyKillTests {
             for name in ["pending", "conflicts", "failed"] {
                 #expect(status[name] as? Int == 0, "\(player.name), \(name)")
             }
+            #expect((status["setAside"] as? [Any])?.isEmpty == true, "no row is blamed for the network")
         }
     }
 
