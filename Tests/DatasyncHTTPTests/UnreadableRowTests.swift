@@ -117,8 +117,8 @@ struct UnreadableRowTests {
         }
     }
 
-    /// What is lost is asked for twice. The page is lost, the list of its rows comes, then rows are lost, with or without what
-    /// is asked in between.
+    /// What is lost is asked for twice. The page is lost, the list of its rows comes, then rows are lost, with or
+    /// without what is asked in between.
     @Test("are not blamed for a network that fails: a row comes when it gets through, or the pull ends")
     func lossyNetwork() async throws {
         let server = StampServer()

@@ -5,11 +5,12 @@ import SeededNumbers
 import Synchronization
 import Testing
 
-/// Two devices, as processes of the tool, behind a network that loses requests and answers. One of them is killed again and
-/// again while it changes and syncs; the other one changes the same server meanwhile.
+/// Two devices, as processes of the tool, behind a network that loses requests and answers. One of them is killed
+/// again and again while it changes and syncs; the other one changes the same server meanwhile.
 @Suite("A lossy network and processes that are killed", .timeLimit(.minutes(5)))
 struct LossyKillTests {
-    /// What a device has been told that it may rely on, for each item: the texts that it may have in the end. Nil is deleted.
+    /// What a device has been told that it may rely on, for each item: the texts that it may have in the end. Nil is
+    /// deleted.
     private struct Promises {
         private(set) var texts: [String: Set<String?>] = [:]
 

@@ -8,9 +8,10 @@ public import Foundation
 
 /// Opens a slot with a passphrase, stretched with scrypt.
 ///
-/// The bytes of the passphrase are taken as they are. `SecretBytes(text)` brings what people type on different keyboards into
-/// one normal form (NFC), since `é` can be written in two ways; a file or a variable should have it in that form as well.
-/// Each trial takes the time and memory of the slot's ``ScryptCost``; trials of one process run one after the other.
+/// The bytes of the passphrase are taken as they are. `SecretBytes(text)` brings what people type on different
+/// keyboards into one normal form (NFC), since `é` can be written in two ways; a file or a variable should have it in
+/// that form as well. Each trial takes the time and memory of the slot's ``ScryptCost``; trials of one process run one
+/// after the other.
 ///
 /// Opening a keyslot file with an unlocker that asks for more than the slot costs makes the slot anew at the cost asked
 /// for; see ``StoreKeyring/open(at:unlocker:)``. Processes that share a store should ask for the same cost: the one with

@@ -75,9 +75,9 @@ extension DatasyncRemote {
 
     /// One row, asked for by a filter: an address cannot name every id that a server has.
     ///
-    /// A row that is set aside comes with its next change only. So one whose answer breaks off is to blame only when it does
-    /// so again and again, and the row without its content gets through in between; where that breaks off as well, the pull
-    /// ends, and the next one asks again.
+    /// A row that is set aside comes with its next change only. So one whose answer breaks off is to blame only when
+    /// it does so again and again, and the row without its content gets through in between; where that breaks off as
+    /// well, the pull ends, and the next one asks again.
     private func content(of id: RowKey, in name: String, _ table: TableDefinition) async throws -> ServerPage.Content {
         let query = Query(name).filtered(by: Column("id") == id.value)
         var breaks = 0
