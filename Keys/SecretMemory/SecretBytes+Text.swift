@@ -2,13 +2,13 @@
 internal import Foundation
 
 extension SecretBytes {
-    /// Creates a secret from what somebody typed: the UTF-8 bytes of the text in one normal form (NFC), so that `é` is the
-    /// same secret from every keyboard.
+    /// Creates a secret from what somebody typed: the UTF-8 bytes of the text in one normal form (NFC), so that `é` is
+    /// the same secret from every keyboard.
     ///
-    /// The bytes are written one by one into the secret's own pages: of an ASCII text no copy is left. What cannot be helped:
-    /// the text itself, and what it was read from, stays in ordinary memory until something else is written there, and a
-    /// text beyond ASCII leaves pieces of its normal form there as well. A secret that is read from a file never has to be a
-    /// text: `PassphraseUnlocker.readPassphrase(from:)`.
+    /// The bytes are written one by one into the secret's own pages: of an ASCII text no copy is left. What cannot be
+    /// helped: the text itself and what it was read from stay in ordinary memory until something else is written
+    /// there, and a text beyond ASCII leaves pieces of its normal form there as well. A secret that is read from a
+    /// file never has to be a text: `PassphraseUnlocker.readPassphrase(from:)`.
     ///
     /// - Parameter text: At most ``maximumCount`` bytes in its normal form.
     /// - Throws: `SecretMemoryError` with code `invalidCount` or `outOfMemory`.

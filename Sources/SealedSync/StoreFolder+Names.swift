@@ -2,20 +2,20 @@ internal import Foundation
 internal import OfflineSync
 
 extension StoreFolder {
-    /// The folder of an app's store, by name, in the place where the platform keeps the data of apps, out of sight and in
-    /// backups; one for each user of the app, when users are named. Nothing is read or created: the first opening makes the
-    /// folder, with those around it, for the owner alone (mode 0700).
+    /// The folder of an app's store, by name, in the place where the platform keeps the data of apps, out of sight and
+    /// in backups; one for each user of the app, when users are named. Nothing is read or created: the first opening
+    /// makes the folder, with those around it, for the owner alone (mode 0700).
     ///
-    /// The place is `Application Support` on Apple platforms. Elsewhere it is `$XDG_DATA_HOME`, or `~/.local/share` where
-    /// that is not set or is not an absolute path. It belongs to one app in a sandbox only; without one, take a name that no
-    /// other app has, such as `org.example.todos`.
+    /// The place is `Application Support` on Apple platforms. Elsewhere it is `$XDG_DATA_HOME`, or `~/.local/share`
+    /// where that is not set or is not an absolute path. It belongs to one app in a sandbox only; without one, take a
+    /// name that no other app has, such as `org.example.todos`.
     ///
-    /// The folder is `NAME`, and that of a user `NAME/users/USER`. A file system that ignores case takes `Kate` and `kate`
-    /// for one.
+    /// The folder is `NAME`, and that of a user `NAME/users/USER`. A file system that ignores case takes `Kate` and
+    /// `kate` for one.
     ///
     /// - Parameters:
-    ///   - name: The name of the store: 1 to 255 bytes of UTF-8 without slashes, backslashes and control characters, and
-    ///     not `.` or `..`.
+    ///   - name: The name of the store: 1 to 255 bytes of UTF-8 without slashes, backslashes and control characters,
+    ///     and not `.` or `..`.
     ///   - user: Whose store it is, such as a user id of the service; likewise. Nil for an app without users.
     /// - Returns: The folder, which need not be there.
     /// - Throws: `SyncError` with code `invalidParameter` for a name that is a path, or none.

@@ -98,6 +98,42 @@ struct UnreadableRowTests {
         #expect(server.with { $0.requests.count } == 2)
     }
 
+    /// Loses the connection at some of its requests, which are numbered from 1.
+    private final class LosingTransport: ClientTransport {
+        let server: StampServer
+        let lost: Set<Int>
+        let count = Mutex(0)
+
+        init(_ server: StampServer, lost: Set<Int>) { (self.server, self.lost) = (server, lost) }
+
+        func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            let response = try await server.send(request)
+            guard lost.contains(number) else { return response }
+            throw TransportError(.connectionLost, "lost", fate: .mayHaveBeenProcessed)
+        }
+    }
+
+    /// What is lost is asked for twice. The page is lost, the list of its rows comes, then rows are lost, with or
+    /// without what is asked in between.
+    @Test("are not blamed for a network that fails: a row comes when it gets through, or the pull ends")
+    func lossyNetwork() async throws {
+        let server = StampServer()
+        server.with { $0.write("a") }
+        for lost in [[1, 2, 4, 5], [1, 2, 4, 5, 7, 8], [1, 2, 4, 5, 7, 8, 10, 11]] as [Set<Int>] {
+            let pages = try await pull(LosingTransport(server, lost: lost))
+            #expect(pages.flatMap(\.records).count == 1, "\(lost)")
+            #expect(pages.allSatisfy { $0.setAside.isEmpty }, "\(lost)")
+        }
+        for lost in [[1, 2, 4, 5, 6, 7], [1, 2, 4, 5, 7, 8, 9, 10]] as [Set<Int>] {
+            let error = await #expect(throws: RemoteError.self) { try await pull(LosingTransport(server, lost: lost)) }
+            #expect(error?.code == .unreachable)
+        }
+    }
+
     @Test("are not blamed where the server fails for all of them: the pull ends with its failure")
     func failingServer() async throws {
         let server = StampServer()

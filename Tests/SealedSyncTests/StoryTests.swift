@@ -48,6 +48,32 @@ struct StoryTests {
         )
     }
 
+    @Test("a refresh fails without a network and loses nothing, and sends everything with the right address")
+    func tutorial() async throws {
+        try await withServer(.azureMobileApps) { address, emulator in
+            for (run, address) in ["http://127.0.0.1:9", address].enumerated() {
+                let context = try await SyncContext.open(
+                    StoreFolder(folder.parent.appending(path: "tutorial")),
+                    schema: Self.schema,
+                    unlocker: .passphrase(SecretBytes("what was typed")),
+                    remote: .azureMobileApps(address)
+                )
+                let todos = try context.table(TodoItem.self)
+                try await todos.insert(TodoItem(text: "Buy milk"))
+                if run == 0 {
+                    let error = await #expect(throws: SyncError.self) { try await todos.pull(queryID: "AllRecords") }
+                    #expect(error?.code == .pushAbortedNetwork)
+                    #expect(try await context.status().pending == 1)
+                } else {
+                    #expect(try await todos.pull(queryID: "AllRecords").notTaken.isEmpty)
+                    #expect(try await context.status().pending == 0)
+                }
+                await context.close()
+            }
+            #expect(emulator.rows(in: "TodoItem").count == 2)
+        }
+    }
+
     @Test("the concepts of offline sync, in their order", arguments: DatasyncDialect.allCases)
     func concepts(_ dialect: DatasyncDialect) async throws {
         try await withServer(dialect) { address, _ in
@@ -59,7 +85,7 @@ struct StoryTests {
             // The server's table fails without a network; the table here reads and writes on the device.
             let online = try context.remoteTable(TodoItem.self)
             let todos = try context.table(TodoItem.self)
-            #expect(try await online.count(online.query.filtered(by: Column("userId") == .string(userID))) == 0)
+            #expect(try await online.where { $0.userId == userID }.count() == 0)
             let milk = try await todos.insert(TodoItem(userId: userID, text: "Buy milk"))
             try await todos.update(milk.id) { $0.text = "Buy oat milk" }
             #expect(try await todos.read(milk.id)?.text == "Buy oat milk")
@@ -69,14 +95,14 @@ struct StoryTests {
             #expect(pushed.pushed == 1 && pushed.notTaken.isEmpty)
 
             // Incremental, by name and without one; everything; rows that left the condition go.
-            let mine = todos.query.filtered(by: Column("userId") == .string(userID))
-            try await context.pull(mine, queryID: "todoItems" + userID)
-            try await context.pull(mine)
+            let mine = todos.where { $0.userId == userID }
+            try await mine.pull(queryID: "todoItems" + userID)
+            try await mine.pull()
             try await todos.pull(options: .init(reconciles: true))
-            let open = todos.query.filtered(by: Column("complete") == false)
+            let open = todos.where { !$0.complete }
             try await todos.purge()
-            #expect(try await context.pull(open).received == 1)
-            try await context.pull(open, options: .init(reconciles: true))
+            #expect(try await open.pull().received == 1)
+            try await open.pull(options: .init(reconciles: true))
 
             try await todos.insert(TodoItem(userId: userID, text: "Not yet sent"))
             let refusal = await #expect(throws: SyncError.self) { try await todos.purge() }

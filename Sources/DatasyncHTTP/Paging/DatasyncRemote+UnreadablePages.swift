@@ -25,6 +25,9 @@ extension DatasyncRemote {
     /// How many rows of a page may be unreadable. Where there are more, it is the server that fails.
     private static let mostUnreadableRows = 20
 
+    /// How often the answer with a row has to break off before the row is blamed for it, and not the network.
+    private static let mostBreaks = 4
+
     /// A page; row by row when one of its rows spoils it, with those that cannot be had set aside.
     ///
     /// - Throws: As ``read(_:of:)``.
@@ -71,13 +74,25 @@ extension DatasyncRemote {
     }
 
     /// One row, asked for by a filter: an address cannot name every id that a server has.
+    ///
+    /// A row that is set aside comes with its next change only. So one whose answer breaks off is to blame only when
+    /// it does so again and again, and the row without its content gets through in between; where that breaks off as
+    /// well, the pull ends, and the next one asks again.
     private func content(of id: RowKey, in name: String, _ table: TableDefinition) async throws -> ServerPage.Content {
-        do {
-            let rows = try await readTwice(Query(name).filtered(by: Column("id") == id.value), of: table).page.rows
-            return rows.first { $0.id == id }?.content ?? .vanished
-        } catch {
-            guard SpoiledAnswer(error) != nil else { throw error }
-            return .unusable("the server cannot hand it over; correct it there, and its log says more")
+        let query = Query(name).filtered(by: Column("id") == id.value)
+        var breaks = 0
+        while true {
+            do {
+                let rows = try await readTwice(query, of: table).page.rows
+                return rows.first { $0.id == id }?.content ?? .vanished
+            } catch {
+                guard let failure = SpoiledAnswer(error) else { throw error }
+                if failure == .brokenOff { breaks += 1 }
+                guard failure == .brokenOff, breaks < Self.mostBreaks else {
+                    return .unusable("the server cannot hand it over; correct it there, and its log says more")
+                }
+                _ = try await read(query.selecting(["updatedAt", "version"]), of: table)
+            }
         }
     }
 }

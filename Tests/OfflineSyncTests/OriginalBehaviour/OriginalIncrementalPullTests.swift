@@ -34,8 +34,8 @@ struct OriginalIncrementalPullTests {
         #expect(try await world.texts() == ["a": "a", "b": "new"])
     }
 
-    /// In the original a row that was written late with an earlier stamp was never found: stamps are made before rows can
-    /// be seen. Here young rows are asked for again.
+    /// In the original a row that was written late with an earlier stamp was never found: stamps are made before rows
+    /// can be seen. Here young rows are asked for again.
     @Test("asks again for rows that are younger than the settling time")
     func overlap() async throws {
         let world = try OriginalWorld(age: 0)

@@ -30,8 +30,8 @@ struct OriginalQueueTests {
         #expect(world.onServer.count == 3)
     }
 
-    /// The original used the numbers of operations that were gone again after a restart, and an error that was left over
-    /// belonged to another operation then.
+    /// The original used the numbers of operations that were gone again after a restart, and an error that was left
+    /// over belonged to another operation then.
     @Test("a number is used once, also over restarts")
     func numbers() async throws {
         try await world.todos.insert(TodoItem(id: "a", text: "a"))
@@ -71,8 +71,8 @@ struct OriginalQueueTests {
         #expect(try await world.store.verifyQueue().isEmpty)
     }
 
-    /// In the original a kill between the server's answer and its last write left an operation that was sent again, as a
-    /// duplicate or a conflict with itself, for ever.
+    /// In the original a kill between the server's answer and its last write left an operation that was sent again, as
+    /// a duplicate or a conflict with itself, for ever.
     @Test("an answer that the store could not record is found again", arguments: ["insert", "update", "delete"])
     func answerNotRecorded(_ kind: String) async throws {
         if kind != "insert" { try await world.share() }

@@ -8,8 +8,8 @@ import Synchronization
 import SyncContract
 import Testing
 
-/// What the Azure Mobile Apps SDK for iOS did and what its tests say is told again in the suites of this folder, a test for
-/// each behaviour. Where this package differs on purpose, the test says how and why.
+/// What the Azure Mobile Apps SDK for iOS did and what its tests say is told again in the suites of this folder, a
+/// test for each behaviour. Where this package differs on purpose, the test says how and why.
 ///
 /// A device, a server of protocol 2 as that SDK knew it, and somebody else who changes rows there.
 struct OriginalWorld {
