@@ -4,7 +4,7 @@
 /// Connections are kept for a while and used again, also for requests of other tasks. All exchanges of one transport are
 /// driven by one thread, which begins with the first request. Neither an idle transport nor one that is dropped needs to
 /// be closed.
-public final class CurlTransport: EndableTransport {
+public final class CurlTransport: ClientTransport, EndableTransport {
     private let options: TransportOptions
     private let driver: TransferDriver
 
