@@ -102,6 +102,33 @@ struct TimeTests {
         await server.allConnectionsClosed()
     }
 
+    @Test(
+        "an exchange can be ended alone: the task that waits for it goes on",
+        arguments: [CurlTransport(), TaskTransport(CurlTransport())] as [any EndableTransport]
+    )
+    func endedAlone(_ transport: any EndableTransport) async throws {
+        let (arrivals, arrived) = AsyncStream<Void>.makeStream()
+        let (ends, end) = AsyncStream<@Sendable () -> Void>.makeStream()
+        let server = try ScriptedServer { request in
+            guard request.target == "/held" else { return [.send(Array(response("200 OK", "done").utf8))] }
+            arrived.yield()
+            return [.silence]
+        }
+        let task = Task {
+            await #expect(throws: CancellationError.self) {
+                try await transport.send(.to(server, .get, "/held")) { end.yield($0) }
+            }
+            #expect(!Task.isCancelled)
+            return try await transport.send(.to(server)).text
+        }
+        for await _ in arrivals { break }
+        for await end in ends {
+            end()
+            break
+        }
+        #expect(try await task.value == "done")
+    }
+
     @Test("a task that is cancelled already sends nothing")
     func cancelledBefore() async throws {
         let server = try ScriptedServer(answering: response("200 OK"))

@@ -1,8 +1,10 @@
-import OfflineSync
+import Foundation
 import ReferenceStore
 import RemoteContract
 import SyncContract
 import Testing
+
+@testable import OfflineSync
 
 @Suite("Local changes without a network")
 struct LocalChangesTests {
@@ -34,6 +36,22 @@ struct LocalChangesTests {
         let id = try #require(try await table.insert(["text": "milk"]).id.stringValue)
         #expect(id.count == 36)
         #expect(id == id.uppercased())
+    }
+
+    @Test("such ids lie in the order in which they were made, and no two are the same")
+    func orderOfIDs() throws {
+        let times: [Int64] = [0, 1, 255, 1_700_000_000_000, 1_700_000_000_001, 1_800_000_000_000, 1 << 47]
+        let ids = times.map { ItemID.make(at: Timestamp(milliseconds: $0)) }
+        #expect(ids == ids.sorted())
+        #expect(ids[3].hasPrefix("018BCFE5-6800-7"), "\(ids[3])")
+        let ofOneMoment = (0..<1_000).map { _ in ItemID.make(at: Timestamp(milliseconds: times[3])) }
+        #expect(Set(ofOneMoment).count == 1_000)
+        // Version 7, of the variant of RFC 9562.
+        let form = /[0-9A-F]{8}-[0-9A-F]{4}-7[0-9A-F]{3}-[89AB][0-9A-F]{3}-[0-9A-F]{12}/
+        #expect(ofOneMoment.allSatisfy { $0.wholeMatch(of: form) != nil })
+        let now = Int64(Date.now.timeIntervalSince1970 * 1_000)
+        let made = try #require(Int64(ItemID.make().replacing("-", with: "").prefix(12), radix: 16))
+        #expect((now...now + 600_000).contains(made))
     }
 
     @Test(

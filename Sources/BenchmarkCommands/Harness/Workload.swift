@@ -83,7 +83,7 @@ extension Workload.Item {
 }
 
 extension SeededGenerator {
-    /// A random UUID in upper case, as the engine makes them.
+    /// A random UUID in upper case.
     mutating func id() -> String {
         let (high, low) = (next(), next())
         let bytes =

@@ -56,14 +56,23 @@ struct ItemSource: Sendable {
         case new
     }
 
+    private let kind: Kind
     private var generator: SeededGenerator
     private var place = 0
 
-    init(_ kind: Kind) { generator = SeededGenerator(seed: Workload.seed + kind.rawValue) }
+    init(_ kind: Kind) {
+        self.kind = kind
+        generator = SeededGenerator(seed: Workload.seed + kind.rawValue)
+    }
 
     mutating func next(_ count: Int) -> [Workload.Item] {
         defer { place += count }
-        return (place..<place + count).map { Workload.item($0, &generator) }
+        return (place..<place + count)
+            .map { place in
+                var item = Workload.item(place, &generator)
+                if let made = kind.made { item.id = item.id(made: made + place) }
+                return item
+            }
     }
 
     /// The first items of a kind.
@@ -82,5 +91,25 @@ struct ItemSource: Sendable {
         for first in stride(from: 0, to: count, by: 1_000) {
             try await body(source.next(min(1_000, count - first)), first)
         }
+    }
+}
+
+extension ItemSource.Kind {
+    /// When the first item was made on this device, in milliseconds since 1970; nil for those of others.
+    fileprivate var made: Int? {
+        switch self {
+        case .served, .settled: nil
+        case .waiting: 1_750_000_000_000
+        case .new: 1_760_000_000_000
+        }
+    }
+}
+
+extension Workload.Item {
+    /// The item's id as the engine would have made it, one a millisecond: what is made later is greater.
+    fileprivate func id(made time: Int) -> String {
+        let digits = String(time, radix: 16, uppercase: true)
+        let padded = String(repeating: "0", count: 12 - digits.count) + digits
+        return "\(padded.prefix(8))-\(padded.suffix(4))-7\(id.dropFirst(15))"
     }
 }

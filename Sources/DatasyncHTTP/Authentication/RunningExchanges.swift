@@ -7,7 +7,8 @@ final class RunningExchanges: Sendable {
     private struct State {
         /// How many times somebody signed out.
         var signOuts = 0
-        var tasks: [Int: Task<HTTPResponse, any Error>] = [:]
+        /// What ends each of them.
+        var ends: [Int: @Sendable () -> Void] = [:]
         var next = 0
     }
 
@@ -25,20 +26,24 @@ final class RunningExchanges: Sendable {
 
     /// Ends what is under way, with ``SignedOut``.
     func signOut() {
-        let tasks = state.withLock { state in
+        let ends = state.withLock { state in
             state.signOuts += 1
-            return state.tasks.values
+            return state.ends.values
         }
-        for task in tasks { task.cancel() }
+        for end in ends { end() }
     }
 
-    /// Runs one exchange of a period.
+    /// Runs one exchange of a period, in the task that calls: one of its own would cost a way between threads.
     ///
+    /// - Parameters:
+    ///   - period: What ``period()`` gave.
+    ///   - exchange: Is handed whom to tell how it can be ended, each time that it sends something.
+    /// - Returns: The answer.
     /// - Throws: ``SignedOut`` when the period has ended, `CancellationError` when the calling task was cancelled, and what
     ///   the exchange throws.
     func run(
         in period: Int,
-        _ exchange: @escaping @Sendable () async throws -> HTTPResponse
+        _ exchange: (_ whenEndable: (@escaping @Sendable () -> Void) -> Void) async throws -> HTTPResponse
     ) async throws -> HTTPResponse {
         try Task.checkCancellation()
         let number: Int? = state.withLock { state in
@@ -47,37 +52,20 @@ final class RunningExchanges: Sendable {
             return state.next
         }
         guard let number else { throw SignedOut() }
-        let task = Self.start(exchange)
-        let isSignedOut = state.withLock { state in
-            state.tasks[number] = task
-            return state.signOuts != period
-        }
-        defer { _ = state.withLock { $0.tasks.removeValue(forKey: number) } }
-        guard !isSignedOut else {
-            // It was done on this thread: what it has brought is of the time before.
-            task.cancel()
-            _ = await task.result
-            throw SignedOut()
-        }
+        defer { _ = state.withLock { $0.ends.removeValue(forKey: number) } }
         do {
-            return try await withTaskCancellationHandler {
-                try await task.value
-            } onCancel: {
-                task.cancel()
+            let response = try await exchange { end in
+                let isSignedOut = state.withLock { state in
+                    state.ends[number] = end
+                    return state.signOuts != period
+                }
+                if isSignedOut { end() }
             }
+            // It may have been faster than its end: what it has brought is of the time before.
+            guard state.withLock(\.signOuts) == period else { throw SignedOut() }
+            return response
         } catch is CancellationError where !Task.isCancelled {
             throw SignedOut()
         }
-    }
-
-    /// Starts an exchange in a task of its own, so that it can be cancelled alone: on this thread, up to where it waits for
-    /// the answer, because the way to another one takes as long as all that is done for a request here.
-    private static func start(
-        _ exchange: @escaping @Sendable () async throws -> HTTPResponse
-    ) -> Task<HTTPResponse, any Error> {
-        guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
-            return Task { try await exchange() }
-        }
-        return Task.immediate { try await exchange() }
     }
 }

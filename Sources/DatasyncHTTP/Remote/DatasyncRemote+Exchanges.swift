@@ -63,7 +63,7 @@ extension DatasyncRemote {
 
     private func answer(to request: HTTPRequest, in period: Int) async throws -> ServerResponse {
         let start = now()
-        let response = try await exchanges.run(in: period) { try await self.send(request) }
+        let response = try await exchanges.run(in: period) { try await send(request, $0) }
         return ServerResponse(
             status: response.status.code,
             fields: response.headerFields,
@@ -75,16 +75,19 @@ extension DatasyncRemote {
     }
 
     /// Sends a request, and once more when that can do nothing twice.
-    private func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+    private func send(
+        _ request: HTTPRequest,
+        _ whenEndable: (@escaping @Sendable () -> Void) -> Void
+    ) async throws -> HTTPResponse {
         let start = ContinuousClock.now
         do {
-            return try await sendOnce(request)
+            return try await sendOnce(request, whenEndable)
         } catch let error as TransportError where error.allowsRepetition(of: request.method) {
             var again = request
             let left = requestTimeout - (.now - start)
             guard left > .zero else { throw error }
             again.timeout = left
-            return try await sendOnce(again)
+            return try await sendOnce(again, whenEndable)
         }
     }
 }

@@ -23,7 +23,7 @@ public final class DatasyncRemote: OnlineRemote {
     let tokenField: HTTPField.Name
     let exchanges = RunningExchanges()
     let now: @Sendable () -> ContinuousClock.Instant
-    private let transport: any ClientTransport
+    private let transport: any EndableTransport
     private let counter = Atomic<Int>(0)
 
     /// Gives the token of whoever is signed in; nil when nobody is.
@@ -98,7 +98,7 @@ public final class DatasyncRemote: OnlineRemote {
         tokenField = try options.tokenFieldName(dialect, isUsed: tokens != nil)
         self.authentication = authentication
         self.tokens = tokens
-        self.transport = transport
+        self.transport = transport as? any EndableTransport ?? TaskTransport(transport)
     }
 
     /// Whether an update replaces the whole row: true for protocol 3, false for protocol 2.
@@ -120,10 +120,13 @@ public final class DatasyncRemote: OnlineRemote {
         exchanges.signOut()
     }
 
-    func sendOnce(_ request: HTTPRequest) async throws -> HTTPResponse {
+    func sendOnce(
+        _ request: HTTPRequest,
+        _ whenEndable: (@escaping @Sendable () -> Void) -> Void
+    ) async throws -> HTTPResponse {
         try Task.checkCancellation()
         counter.add(1, ordering: .relaxed)
         RequestCounter.countRequest()
-        return try await transport.send(request)
+        return try await transport.send(request, whenEndable: whenEndable)
     }
 }

@@ -4,7 +4,7 @@
 /// Connections are kept for a while and used again, also for requests of other tasks. All exchanges of one transport are
 /// driven by one thread, which begins with the first request. Neither an idle transport nor one that is dropped needs to
 /// be closed.
-public final class CurlTransport: ClientTransport {
+public final class CurlTransport: ClientTransport, EndableTransport {
     private let options: TransportOptions
     private let driver: TransferDriver
 
@@ -17,12 +17,19 @@ public final class CurlTransport: ClientTransport {
     deinit { driver.close() }
 
     /// Sends a request; see ``ClientTransport/send(_:)``.
-    public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+    public func send(_ request: HTTPRequest) async throws -> HTTPResponse { try await send(request) { _ in } }
+
+    package func send(
+        _ request: HTTPRequest,
+        whenEndable: (@escaping @Sendable () -> Void) -> Void
+    ) async throws -> HTTPResponse {
         let transfer = TransferRequest(request, to: try request.address(), timeout: request.timeout ?? options.timeout)
         let number = driver.nextNumber()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 driver.start(number, transfer, continuation)
+                // Behind the order to start it: one to end it that came first would find nothing.
+                whenEndable { [driver] in driver.cancel(number) }
             }
         } onCancel: {
             driver.cancel(number)

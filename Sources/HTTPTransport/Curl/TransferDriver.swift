@@ -2,6 +2,12 @@
 internal import CCurl
 internal import Synchronization
 
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
+
 /// What stands between the tasks that want something and the thread that does it: orders, under a lock.
 final class TransferDriver: Sendable {
     typealias Continuation = CheckedContinuation<HTTPResponse, any Error>
@@ -19,9 +25,10 @@ final class TransferDriver: Sendable {
         /// Set while the thread waits or is about to; whoever brings an order takes it out and wakes the thread.
         var waker: Waker?
 
-        mutating func wake() {
-            waker?.wake()
-            waker = nil
+        /// Takes on what wakes the thread, which is done after the lock is open: who is woken comes for it at once.
+        mutating func takeWaker() -> Waker? {
+            defer { waker = nil }
+            return waker
         }
     }
 
@@ -39,38 +46,41 @@ final class TransferDriver: Sendable {
     /// Starts a transfer; the continuation is resumed exactly once, from here or from the thread.
     func start(_ number: Int, _ transfer: TransferRequest, _ continuation: Continuation) {
         // Asked inside the lock: a cancellation that comes later finds the order, one that came before is seen here.
-        let refusal: (any Error)? = state.withLock { state in
-            if Task.isCancelled { return CancellationError() }
-            if state.isClosed { return TransportError.closed(fate: .notSent) }
+        let (refusal, waker): ((any Error)?, Waker?) = state.withLock { state in
+            if Task.isCancelled { return (CancellationError(), nil) }
+            if state.isClosed { return (TransportError.closed(fate: .notSent), nil) }
             guard state.hasThread || TransferThread.begin(self, options) else {
-                return TransportError(
+                let error = TransportError(
                     .cannotConnect,
                     "The system gives no thread for the network; close what is not needed and try again.",
                     fate: .notSent
                 )
+                return (error, nil)
             }
             state.hasThread = true
             state.orders.append(.start(number, transfer, continuation))
-            state.wake()
-            return nil
+            return (nil, state.takeWaker())
         }
+        waker?.wake()
         if let refusal { continuation.resume(throwing: refusal) }
     }
 
     /// Ends a transfer that has not ended yet.
     func cancel(_ number: Int) {
-        state.withLock { state in
-            guard state.hasThread, !state.isClosed else { return }
+        let waker: Waker? = state.withLock { state in
+            guard state.hasThread, !state.isClosed else { return nil }
             state.orders.append(.cancel(number))
-            state.wake()
+            return state.takeWaker()
         }
+        waker?.wake()
     }
 
     func close() {
-        state.withLock { state in
+        let waker = state.withLock { state in
             state.isClosed = true
-            state.wake()
+            return state.takeWaker()
         }
+        waker?.wake()
     }
 
     // MARK: For the thread
@@ -103,14 +113,19 @@ final class TransferDriver: Sendable {
     }
 }
 
-/// Wakes the thread that waits on a descriptor.
-///
-/// Used only under the driver's lock while the thread lives: the thread takes it back under that lock before it goes on,
-/// and so before it closes the descriptor.
-struct Waker: Sendable {
+/// Wakes the thread that waits on its descriptor, which stays open as long as anybody might use it.
+final class Waker: Sendable {
     let descriptor: Int32
 
-    fileprivate func wake() {
+    /// Nil when the system has no descriptor to give.
+    init?() {
+        descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+        guard descriptor >= 0 else { return nil }
+    }
+
+    deinit { close(descriptor) }
+
+    func wake() {
         // It fails only when the count is at its end, and then the thread is being woken already.
         _ = eventfd_write(descriptor, 1)
     }

@@ -33,26 +33,19 @@ final class TransferLoop {
 
     /// Nil when there is no memory for it.
     init?(_ driver: TransferDriver, _ options: TransportOptions) {
-        let descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-        guard Self.isPrepared, descriptor >= 0, let multi = unsafe curl_multi_init() else {
-            if descriptor >= 0 { close(descriptor) }
-            return nil
-        }
+        guard Self.isPrepared, let waker = Waker(), let multi = unsafe curl_multi_init() else { return nil }
         self.driver = driver
         self.options = options
         unsafe self.multi = multi
-        waker = Waker(descriptor: descriptor)
-        watch = SocketWatch(waking: descriptor)
+        self.waker = waker
+        watch = SocketWatch(waking: waker.descriptor)
         trust = TrustStore(additionalFile: options.additionalCertificateFile)
         guard unsafe watch.attach(to: multi),
             unsafe ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, Self.keptConnections) == CURLM_OK
         else { return nil }
     }
 
-    deinit {
-        _ = unsafe curl_multi_cleanup(multi)
-        close(waker.descriptor)
-    }
+    deinit { _ = unsafe curl_multi_cleanup(multi) }
 
     func run() {
         while true {

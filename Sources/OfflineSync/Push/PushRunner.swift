@@ -123,7 +123,8 @@ struct PushRunner {
             hasServerID: try translation.serverID(of: operation.itemID, &transaction) != nil
         )
         if let change = machine.change { operation.change = change }
-        let written = try OperationQueue.save(operation, table, mark: marks.mark(of: operation.id), &transaction)
+        let mark = marks.mark(of: operation.id)
+        let written = try OperationQueue.saveSent(operation, from: waiting, table, mark: mark, &transaction)
         let outgoing = try underWay.map { underWay in
             try OutgoingRequest(underWay.request, for: waiting, translation, &transaction)
         }

@@ -19,6 +19,7 @@ enum OperationCoding {
         "serverItem", "groups",
     ]
     private static let columnsOfNew = columns + ["highest"]
+    private static let columnsOfSent = ["properties", "attempted", "push"]
 
     static func record(_ operation: TableOperation, _ table: TableDefinition) throws -> Record {
         Record(id: .int64(operation.id), names: columns, values: try values(operation, table))
@@ -27,6 +28,24 @@ enum OperationCoding {
     /// The row of an operation whose number is the highest that was ever given.
     static func newRecord(_ operation: TableOperation, _ table: TableDefinition) throws -> Record {
         Record(id: .int64(operation.id), names: columnsOfNew, values: try values(operation, table) + [true])
+    }
+
+    /// What is written of an operation that is about to be sent, when nothing else of it has changed; nil when something has.
+    ///
+    /// The columns of the index by items are not among it: SQLite writes the entry anew when one of them is set, to whatever,
+    /// and it lies in the order of ids, so that each operation would cost a page.
+    static func sentRecord(
+        _ operation: TableOperation,
+        from before: TableOperation,
+        mark: FieldValue
+    ) throws -> Record? {
+        guard operation.itemID == before.itemID, operation.storedState == before.storedState,
+            operation.editCounter == before.editCounter, operation.baseVersion == before.baseVersion,
+            operation.memberships == before.memberships, operation.serverItem == before.serverItem
+        else { return nil }
+        let properties = try OperationPropertyCoding.properties(of: operation)
+        let values: [FieldValue?] = [.bytes(properties), .bool(operation.isAttempted), mark]
+        return Record(id: .int64(operation.id), names: columnsOfSent, values: values)
     }
 
     private static func values(_ operation: TableOperation, _ table: TableDefinition) throws -> [FieldValue?] {

@@ -206,6 +206,21 @@ enum OperationQueue {
         return WrittenOperation(operation: operation, properties: record["properties"]?.bytesValue ?? [])
     }
 
+    /// Writes an operation that is about to be sent, as it was read in this transaction but for what sending it changes.
+    static func saveSent(
+        _ operation: TableOperation,
+        from before: TableOperation,
+        _ table: TableDefinition,
+        mark: FieldValue,
+        _ transaction: inout StoreTransaction
+    ) throws -> WrittenOperation {
+        guard let record = try OperationCoding.sentRecord(operation, from: before, mark: mark) else {
+            return try save(operation, table, mark: mark, &transaction)
+        }
+        try transaction.upsert([record], into: operations)
+        return WrittenOperation(operation: operation, properties: record["properties"]?.bytesValue ?? [])
+    }
+
     /// Removes an operation and what the server said about it.
     static func remove(_ operation: TableOperation, _ transaction: inout StoreTransaction) throws {
         var lookups = SharedLookups()
