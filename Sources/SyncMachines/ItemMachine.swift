@@ -12,6 +12,10 @@
 /// 6. A page that was asked for before an answer was recorded passes over the row of that answer.
 /// 7. A change that is given up while something is on its way becomes one that takes it back.
 /// 8. It is remembered that this device deleted the row, or saw it deleted.
+///
+/// Where the server keeps nothing of a deleted row, no rule can tell whether an insert without an answer never arrived, or
+/// made a row that others have removed since: every request is answered alike, and the row is made anew. Nor can it tell who
+/// has deleted a row that is not there, and nothing keeps a late insert away.
 package struct ItemMachine<Row: MachineRow>: Hashable, Sendable {
     /// What waits.
     package var change: QueuedChange<Row>?
