@@ -52,6 +52,13 @@ extension ItemMachine {
         _ row: Row?,
         _ comparison: some RowComparison<Row>
     ) -> (ItemOutcome<Row>, RowEffect<Row>) {
+        guard change != nil else { return (.ignored, .none) }
+        var sent = sent
+        if !memory.sent.isEmpty {
+            sent.sentBefore = memory.sent + sent.sentBefore
+            sent.wasSentBefore = true
+            takeOverDropped()
+        }
         guard let waiting = change else { return (.ignored, .none) }
         switch answer {
         case .taken(let shown): return taken(shown, sent)

@@ -111,10 +111,15 @@ extension ItemMachine {
     }
 
     /// The change is dropped, and the local row stays. What comes after it goes over what was seen, and over nothing else
-    /// that a pull may have brought.
+    /// that a pull may have brought. What has left may arrive all the same, and is remembered.
     package mutating func keepLocal(_ seen: SeenOnServer<Row>) -> RowEffect<Row> {
-        guard change != nil else { return .none }
+        guard let dropped = change else { return .none }
         change = nil
+        memory.sent += dropped.sent.map { entry in
+            // What it deletes is what the change was based on.
+            entry.deletes && entry.content == nil
+                ? SentRequest(entry.kind, content: dropped.base, version: entry.version) : entry
+        }
         guard case .row(let shown) = seen, !shown.isDeleted else { return .none }
         return .adopt(shown)
     }

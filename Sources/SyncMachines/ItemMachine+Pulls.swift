@@ -21,7 +21,16 @@ extension ItemMachine {
         _ comparison: some RowComparison<Row>
     ) -> (PulledRow, RowEffect<Row>) {
         guard var waiting = change else {
-            if !pulled.isDeleted { memory.replaced(by: pulled.version) } else if isHere { memory.deleted() }
+            let own = memory.sent.first { $0.writesRow && $0.content.map { comparison.wrote($0, pulled) } ?? false }
+            memory.sent.removeAll { $0.isDead(given: pulled) }
+            if pulled.isDeleted {
+                if isHere { memory.deleted() }
+            } else if let own, own.version != pulled.version {
+                // It has arrived.
+                memory.wrote(pulled.version, over: own.version)
+            } else {
+                memory.replaced(by: pulled.version)
+            }
             return (.apply, .none)
         }
         let isSameVersion = pulled.version != nil && pulled.version == waiting.baseVersion
@@ -31,8 +40,9 @@ extension ItemMachine {
             change = waiting
             return (.passOver, .none)
         }
-        if waiting.state == .pending, !waiting.wasSent, waiting.sent.isEmpty, !waiting.isBasedOnOlderRow,
-            !pulled.isDeleted, let base = waiting.base, !base.isDeleted, comparison.isUnchanged(base, pulled)
+        if waiting.state == .pending, !waiting.wasSent, waiting.sent.isEmpty, memory.sent.isEmpty,
+            !waiting.isBasedOnOlderRow, !pulled.isDeleted, let base = waiting.base, !base.isDeleted,
+            comparison.isUnchanged(base, pulled)
         {
             // Nobody changed anything that the app knows of, and nothing was sent that somebody could have undone.
             memory.wentOver(pulled.version, from: waiting.baseVersion)

@@ -62,6 +62,7 @@ extension ItemMachine {
         after lookUp: LookUp = .notDone,
         restoresInSteps: Bool = false
     ) -> RequestUnderWay<Row>? {
+        takeOverDropped()
         guard let waiting = change, let request = request(for: waiting, row, lookUp, restoresInSteps) else {
             return nil
         }
@@ -72,6 +73,14 @@ extension ItemMachine {
             sentBefore: waiting.sent,
             wasSentBefore: waiting.wasSent
         )
+    }
+
+    /// What a dropped change has sent counts as sent by the one that waits.
+    mutating func takeOverDropped() {
+        guard !memory.sent.isEmpty, change != nil else { return }
+        change?.sent.insert(contentsOf: memory.sent, at: 0)
+        change?.wasSent = true
+        memory.sent = []
     }
 
     private func request(

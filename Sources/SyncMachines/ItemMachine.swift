@@ -12,19 +12,23 @@
 /// 6. A page that was asked for before an answer was recorded passes over the row of that answer.
 /// 7. A change that is given up while something is on its way becomes one that takes it back.
 /// 8. It is remembered that this device deleted the row, or saw it deleted.
+///
+/// Where the server keeps nothing of a deleted row, no rule can tell whether an insert without an answer never arrived, or
+/// made a row that others have removed since: every request is answered alike, and the row is made anew. Nor can it tell who
+/// has deleted a row that is not there, and nothing keeps a late insert away.
 package struct ItemMachine<Row: MachineRow>: Hashable, Sendable {
     /// What waits.
     package var change: QueuedChange<Row>?
 
     /// What outlives it.
-    package var memory: ItemMemory<Row.Version>
+    package var memory: ItemMemory<Row>
 
     /// Whether the row is to be asked for by its id.
     package var needsRow: Bool
 
     package init(
         change: QueuedChange<Row>? = nil,
-        memory: ItemMemory<Row.Version> = .init(),
+        memory: ItemMemory<Row> = .init(),
         needsRow: Bool = false
     ) {
         self.change = change
@@ -48,7 +52,9 @@ package struct ItemMachine<Row: MachineRow>: Hashable, Sendable {
 }
 
 /// What is remembered of a row beyond the changes that wait for it.
-package struct ItemMemory<Version: Hashable & Sendable>: Hashable, Sendable {
+package struct ItemMemory<Row: MachineRow>: Hashable, Sendable {
+    package typealias Version = Row.Version
+
     /// The versions that only this device's own writes have left behind, the newest last. A row of others ends the chain.
     package var ownVersions: [Version] = []
 
@@ -59,9 +65,13 @@ package struct ItemMemory<Version: Hashable & Sendable>: Hashable, Sendable {
     /// Whether this device deleted the row, or saw it deleted, and it is not there again.
     package var isDeleted = false
 
+    /// What a change has sent that was dropped, with the local row left as it is, and what may still arrive. The next change
+    /// takes it over.
+    package var sent: [SentRequest<Row>] = []
+
     package init() {}
 
-    package var isEmpty: Bool { ownVersions.isEmpty && !isDeleted }
+    package var isEmpty: Bool { ownVersions.isEmpty && !isDeleted && sent.isEmpty }
 
     /// The longest chain. An editor that was opened before so many own writes finds a conflict.
     private static var longestChain: Int { 8 }

@@ -52,8 +52,6 @@ final class Ledger {
     /// The deletions that a device was told of.
     private var seenDeletions: [Place: Set<String>] = [:]
     private var received: [Int: Set<String>] = [:]
-    /// Rows of which a change was dropped whatever had been sent: it may arrive after what was done later.
-    private(set) var dropped: Set<Place> = []
 
     init(_ server: SimulatedServer) { self.server = server }
 
@@ -216,7 +214,6 @@ final class Ledger {
     /// A user drops what waits for a row, which stays as it is here.
     func drop(_ key: RowKey, by device: Int) {
         let place = Place(device: device, key: key)
-        dropped.insert(place)
         for token in open[place] ?? [] { edits[token]?.isGivenUp = true }
         open[place] = []
     }

@@ -7,6 +7,7 @@ struct SimulatedRemote: SyncRemote {
     let world: World
 
     var replacesWholeRows: Bool { world.settings.replacesWholeRows }
+    var maximumBatchSize: Int { world.settings.batchSize }
     var restoresInSteps: Bool { world.settings.restoresInTwoSteps }
 
     func mayRepeat(_ row: Record, of table: TableDefinition, after cursor: String) -> Bool {
@@ -78,6 +79,29 @@ struct SimulatedRemote: SyncRemote {
             throw Self.nonsense
         }
         return page
+    }
+
+    func send(_ batch: [RemoteOperation]) async throws -> [Result<RemoteOperationAnswer, any Error>] {
+        let exchanges = batch.map { operation in
+            Task(executorPreference: world.executor) { try await send(operation) }
+        }
+        return try await withTaskCancellationHandler {
+            var answers: [Result<RemoteOperationAnswer, any Error>] = []
+            for exchange in exchanges { answers.append(await exchange.result) }
+            return try await world.answer(toBatch: answers, of: life)
+        } onCancel: {
+            for exchange in exchanges { exchange.cancel() }
+        }
+    }
+
+    private func send(_ operation: RemoteOperation) async throws -> RemoteOperationAnswer {
+        switch operation {
+        case .insert(let record, let table): .row(try await insert(record, into: table))
+        case .update(let record, let table, let version, let restoring):
+            .row(try await update(record, in: table, version: version, restoring: restoring))
+        case .delete(let id, let table, let version):
+            .deletion(try await delete(id, from: table, version: version))
+        }
     }
 
     /// The deletion that a request carries: the latest one of this device.

@@ -116,7 +116,7 @@ extension Device {
         try await checkRemoved(error, key)
         // After a row was removed without a trace, a late request may make it anew.
         guard let row = world.server.row(key), row.removals.isEmpty, let shown = row.version(error.serverItem?.version),
-            !forgotten.contains(key), keptLocal[key] == nil, !isHalfRestored(shown),
+            !forgotten.contains(key), !isKeptDeleted(key), !isHalfRestored(shown),
             let operation = try await operation(error), operation.state == .conflicted
         else { return }
         let base = operation.baseVersion == nil ? 0 : row.version(operation.baseVersion)?.sequence
@@ -132,12 +132,15 @@ extension Device {
     /// Looks at a conflict with a row that the server has not: it must not be this device that has deleted it.
     private func checkRemoved(_ error: TableOperationError<Record>, _ key: RowKey) async throws {
         guard error.isMissingOnServer, let row = world.server.history[key], row.isGone, row.remover == number,
-            !forgotten.contains(key), keptLocal[key] == nil, let operation = try await operation(error),
+            !forgotten.contains(key), !isKeptDeleted(key), let operation = try await operation(error),
             operation.state == .conflicted, let base = row.version(operation.baseVersion)?.sequence,
             row.history.allSatisfy({ $0.sequence <= base || $0.author == number })
         else { return }
         world.fail("\(name) has a conflict with itself: its \(error.kind) of \(key) meets its own deletion")
     }
+
+    /// Whether the row was left deleted here, whatever the server has: one that is made anew meets it.
+    private func isKeptDeleted(_ key: RowKey) -> Bool { keptLocal[key].map { $0 == nil } ?? false }
 
     /// Whether a restore of this device has ended between its two requests. What it leaves looks as if somebody had
     /// deleted the row again after it.

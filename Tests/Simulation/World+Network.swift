@@ -58,12 +58,45 @@ extension World {
     private func checkDeparture(of message: Message, _ life: DeviceLife) {
         guard message.request.writes, let key = message.key(settings) else { return }
         if !life.underWay.insert(key).inserted { fail("\(message.description) leaves while another one is under way") }
-        if life.underWay.count > settings.parallelOperations { fail("\(message.description) leaves beside too many") }
+        if life.underWay.count > settings.parallelOperations * settings.batchSize {
+            fail("\(message.description) leaves beside too many")
+        }
         let reference = message.reference(settings)
         let isTied = reference.map(life.underWay.contains) ?? false || life.references.values.contains(key)
         if isTied { fail("\(message.description) leaves beside a row that refers to it, or to which it refers") }
         life.references[key] = reference
         for failure in ledger.objections(to: message, writing: key) { fail(failure) }
+    }
+
+    /// Takes the answer to a batch on its way: all of it, the beginning of it, or nothing. What every change of it meets on
+    /// its way to the server, it meets alone.
+    func answer(
+        toBatch answers: [Result<RemoteOperationAnswer, any Error>],
+        of life: DeviceLife
+    ) async throws -> [Result<RemoteOperationAnswer, any Error>] {
+        guard !life.isOver else { throw Killed() }
+        return try await withCheckedThrowingContinuation { continuation in
+            let label = "\(Device.name(life.device)) hears of \(answers.count) together"
+            waiting.append(
+                WaitingPoint(label: label, life: life) { [self] random in
+                    let meets = isCalm || !random.chance(settings.harm, of: 200) ? 2 : random.below(2)
+                    switch meets {
+                    case 0:
+                        note("    It is lost.")
+                        continuation.resume(throwing: Self.unreachable)
+                    case 1:
+                        let heard = random.below(answers.count)
+                        note("    It breaks off after \(heard).")
+                        let lost = answers[heard...]
+                            .map { _ in Result<RemoteOperationAnswer, any Error>.failure(Self.unreachable) }
+                        continuation.resume(returning: answers[..<heard] + lost)
+                    default: continuation.resume(returning: answers)
+                    }
+                } end: {
+                    continuation.resume(throwing: Killed())
+                }
+            )
+        }
     }
 
     private func arrive(_ message: Message, _ life: DeviceLife, _ random: inout SeededGenerator) {

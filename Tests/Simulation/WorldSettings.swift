@@ -35,6 +35,8 @@ package struct WorldSettings: Sendable {
     let harm: Int
     /// How many operations a push has under way at a time.
     let parallelOperations: Int
+    /// How many operations leave together.
+    let batchSize: Int
     /// What apps have settled by rule, and whether their delegates have a say before.
     let policy: Policy
     let hasDelegates: Bool
@@ -76,6 +78,7 @@ package struct WorldSettings: Sendable {
         removesForGood = random.chance(1, of: 5)
         deletesForGood = random.chance(1, of: 6)
         hasReferences = tables.count > 1 && random.chance(2, of: 3)
+        batchSize = random.pick([1, 1, 1, 2, 2, 5])
         // There is nothing to be brought back.
         self.restoresInTwoSteps = restoresInTwoSteps && !deletesForGood
     }

@@ -63,7 +63,7 @@ struct PageApplication: Sendable {
             let isDeleted = record.isDeleted
             let isRemembered = key.map(remembered.contains) ?? false
             if isDeleted && local != nil || isRemembered {
-                try remember(record, isHere: local != nil, isRemembered: isRemembered, &transaction)
+                try remember(record, isHere: local != nil, isRemembered: isRemembered, comparison, &transaction)
             }
             if isDeleted {
                 if local != nil { deletions.append(record.id) }
@@ -124,16 +124,13 @@ struct PageApplication: Sendable {
         _ record: Record,
         isHere: Bool,
         isRemembered: Bool,
+        _ comparison: TableRowComparison,
         _ transaction: inout StoreTransaction
     ) throws {
         guard let id = record.id.stringValue else { return }
         let before = isRemembered ? try ItemMemoryStorage.memory(of: id, in: table, &transaction) : ItemMemory()
         var machine = ItemMachine<Record>(memory: before)
-        _ = machine.pulled(
-            record,
-            isHere: isHere,
-            TableRowComparison(table: table, shownColumns: [])
-        )
+        _ = machine.pulled(record, isHere: isHere, comparison)
         guard machine.memory != before else { return }
         try ItemMemoryStorage.set(machine.memory, of: id, in: table, &transaction)
     }

@@ -16,31 +16,34 @@ extension PushRunner {
         case gone(Int64, isSettled: Bool)
     }
 
-    /// The next operation, which is to leave now; nil when none may be sent beside what is under way, when none is left, and
-    /// when the next one is not wanted.
+    /// The next operation, which is to leave now; nil when none may be sent beside what is under way, and when none is left.
     func next(
         _ plan: inout PushPlan,
         _ window: inout PushWindow,
         _ waiting: inout WaitingOperations,
-        _ schema: StoreSchema,
-        where isWanted: (InFlightOperation) -> Bool
+        _ schema: StoreSchema
     ) async throws -> InFlightOperation? {
         while true {
             try Task.checkCancellation()
-            while let first = window.first, let references = first.references {
-                guard plan.maySend(first.operation.id, references) else {
-                    if plan.isIdle { break }
-                    return nil
-                }
-                guard isWanted(first) else { return nil }
-                guard marked.leaves(first.operation.id) else { break }
-                window.removeFirst()
-                return first
+            if let prepared = nextPrepared(plan, &window) { return prepared }
+            if let first = window.first, let references = first.references, !plan.isIdle,
+                !plan.maySend(first.operation.id, references)
+            {
+                return nil
             }
             // It was changed since, or what stands before it was not taken.
             window.giveBack()
             guard try await fill(&plan, &window, &waiting, schema) else { return nil }
         }
+    }
+
+    /// The next operation of those that were prepared, which is to leave now; nil when others have to be chosen first.
+    func nextPrepared(_ plan: PushPlan, _ window: inout PushWindow) -> InFlightOperation? {
+        guard let first = window.first, let references = first.references,
+            plan.maySend(first.operation.id, references), marked.leaves(first.operation.id)
+        else { return nil }
+        window.removeFirst()
+        return first
     }
 
     /// Chooses what is sent next.

@@ -47,7 +47,8 @@ extension PushRunner {
     }
 
     /// What leaves next in one exchange: one operation, or several where the remote takes batches. They are what might be
-    /// under way at the same time anyway, so that none depends on another one.
+    /// under way at the same time anyway, so that none depends on another one. None waits for others to be prepared: what is
+    /// decided meanwhile would not reach it any more.
     private func nextBatch(
         _ plan: inout PushPlan,
         _ window: inout PushWindow,
@@ -56,12 +57,13 @@ extension PushRunner {
     ) async -> [InFlightOperation] {
         var batch: [InFlightOperation] = []
         do {
-            while batch.isEmpty || batch.count < sender.batchSize && sender.goesInBatches(batch[0]) {
-                let isFurther = !batch.isEmpty
-                let next = try await next(&plan, &window, &waiting, schema) { operation in
-                    !isFurther || sender.goesInBatches(operation)
-                }
-                guard let next else { break }
+            guard let first = try await next(&plan, &window, &waiting, schema) else { return [] }
+            plan.start(first)
+            batch.append(first)
+            guard sender.goesInBatches(first) else { return batch }
+            while batch.count < sender.batchSize, let further = window.first, sender.goesInBatches(further),
+                let next = nextPrepared(plan, &window)
+            {
                 plan.start(next)
                 batch.append(next)
             }

@@ -115,6 +115,12 @@ struct PushRunner {
         let awaited = try row.map { try translation.awaitedInserts(of: $0, &transaction) } ?? []
         guard awaited.isEmpty else { return InFlightOperation(operation: waiting, table: table, awaited: awaited) }
         var machine = ItemMachine(change: operation.change)
+        // What a dropped change has sent is asked for where the next request depends on it; answers take it over elsewhere.
+        let dependsOnDropped = operation.kind == .delete && operation.baseVersion == nil
+        if dependsOnDropped {
+            machine.memory = try ItemMemoryStorage.memory(of: operation.itemID, in: table, &transaction)
+        }
+        let memoryBefore = machine.memory
         let underWay = machine.prepare(
             row,
             after: lookUp,
@@ -123,6 +129,9 @@ struct PushRunner {
             hasServerID: try translation.serverID(of: operation.itemID, &transaction) != nil
         )
         if let change = machine.change { operation.change = change }
+        if machine.memory != memoryBefore {
+            try ItemMemoryStorage.set(machine.memory, of: operation.itemID, in: table, &transaction)
+        }
         let mark = marks.mark(of: operation.id)
         let written = try OperationQueue.saveSent(operation, from: waiting, table, mark: mark, &transaction)
         let outgoing = try underWay.map { underWay in

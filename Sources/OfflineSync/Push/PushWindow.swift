@@ -6,6 +6,9 @@ internal import SyncContract
 /// in which rows are shown as on their way although their requests have yet to leave lasts a moment, not minutes.
 struct PushWindow {
     private static let most = 64
+
+    /// The most operations that are prepared together: as many as fill batches.
+    private let most: Int
     /// How long those of one window should take.
     private static let time: (least: Duration, most: Duration) = (.milliseconds(50), .milliseconds(100))
 
@@ -26,6 +29,7 @@ struct PushWindow {
     ///   - clock: What says how fast they leave.
     init(operationsUnderWay: Int, _ clock: any Clock<Duration>) {
         smallest = min(operationsUnderWay, Self.most)
+        most = Self.most - Self.most % smallest
         size = smallest
         elapsed = clock.stopwatch()
     }
@@ -41,7 +45,7 @@ struct PushWindow {
         let now = elapsed()
         let (time, wasFull) = (now - begin, isFull)
         (begin, isFull) = (now, prepared.count >= size)
-        if wasFull, time < Self.time.least { size = min(2 * size, Self.most) }
+        if wasFull, time < Self.time.least { size = min(2 * size, most) }
         if wasFull, time > Self.time.most { size = max(size / 2, smallest) }
     }
 

@@ -1,3 +1,4 @@
+internal import RecordJSON
 internal import SyncContract
 internal import SyncMachines
 
@@ -11,22 +12,26 @@ enum ItemMemoryStorage {
         of itemID: String,
         in table: TableDefinition,
         _ transaction: inout some StoreReading & ~Copyable
-    ) throws -> ItemMemory<String> {
+    ) throws -> ItemMemory<Record> {
         let key = OperationCoding.itemKey(itemID, table)
-        var memory = ItemMemory<String>()
+        var memory = ItemMemory<Record>()
         guard let value = try ConfigurationTable.row(.itemMemory, table.name, key, &transaction)?["value"]?.stringValue
         else { return memory }
-        // A tab is part of no version.
-        let parts = value.split(separator: "\t").map(String.init)
+        // What may still arrive is on a line of its own. Neither its end nor a tab is part of a version.
+        let lines = value.split(separator: "\n", maxSplits: 1)
+        let parts = lines.first?.split(separator: "\t").map(String.init) ?? []
         let flags = parts.first?.split(separator: " ") ?? []
         memory.isDeleted = flags.contains { $0 == deleted }
         memory.holdsRowOfOthers = flags.contains { $0 == holdsRowOfOthers }
         memory.ownVersions = Array(parts.dropFirst())
+        if lines.count > 1 {
+            memory.sent = OperationPropertyCoding(table).requests(try JSONNode(parsing: Array(lines[1].utf8)))
+        }
         return memory
     }
 
     static func set(
-        _ memory: ItemMemory<String>,
+        _ memory: ItemMemory<Record>,
         of itemID: String,
         in table: TableDefinition,
         _ transaction: inout StoreTransaction
@@ -38,7 +43,8 @@ enum ItemMemoryStorage {
         }
         let state = memory.isDeleted ? deleted : live
         let flags = memory.holdsRowOfOthers ? "\(state) \(holdsRowOfOthers)" : state
-        let value = ([flags] + memory.ownVersions).joined(separator: "\t")
+        var value = ([flags] + memory.ownVersions).joined(separator: "\t")
+        if !memory.sent.isEmpty { value += "\n" + (try OperationPropertyCoding.requests(memory.sent)) }
         try ConfigurationTable.set(.itemMemory, table.name, key, ["value": .string(value)], &transaction)
     }
 

@@ -21,8 +21,7 @@ struct OperationPropertyCoding {
         properties.add("type", change.kind.rawValue)
         if let item = change.deletedRow { properties.add("item", json: try RecordCoding.object(item)) }
         if change.wasSent || !change.sent.isEmpty {
-            let requests = try change.sent.map(request)
-            properties.add("requests", json: "[" + requests.joined(separator: ",") + "]")
+            properties.add("requests", json: try requests(change.sent))
         }
         if let base = change.base { properties.add("base", json: try RecordCoding.object(base)) }
         for (name, isSet) in flags where change[keyPath: isSet] { properties.add(name, true) }
@@ -65,6 +64,11 @@ struct OperationPropertyCoding {
         ("asks", \.asksForRow),
     ]
 
+    /// What was sent, as a JSON array.
+    static func requests(_ requests: [SentRequest<Record>]) throws -> String {
+        "[" + (try requests.map(request)).joined(separator: ",") + "]"
+    }
+
     private static func request(_ request: SentRequest<Record>) throws -> String {
         var json = JSONWriter()
         json.add("type", request.kind.rawValue)
@@ -73,16 +77,20 @@ struct OperationPropertyCoding {
         return json.object
     }
 
-    private func sent(_ node: JSONNode, by change: QueuedChange<Record>) throws -> [SentRequest<Record>] {
-        if let requests = node["requests"]?.elements {
-            return requests.map { node in
+    /// What was sent, from a JSON array.
+    func requests(_ node: JSONNode) -> [SentRequest<Record>] {
+        (node.elements ?? [])
+            .map { node in
                 SentRequest(
                     node["type"]?.int64Value.flatMap(SentRequest<Record>.Kind.init) ?? .update,
                     content: node["item"].flatMap(base),
                     version: node["version"]?.stringValue
                 )
             }
-        }
+    }
+
+    private func sent(_ node: JSONNode, by change: QueuedChange<Record>) throws -> [SentRequest<Record>] {
+        if let node = node["requests"], node.elements != nil { return requests(node) }
         // What an older version of this library sent is of the kind that the operation has, or had before a deletion.
         var sent = try (node["sent"]?.elements ?? [])
             .map { node in

@@ -8,7 +8,7 @@ struct QueuedItem {
     let storesUndeclaredColumns: Bool
     private(set) var operation: TableOperation
     var machine: ItemMachine<Record>
-    private let memoryBefore: ItemMemory<String>
+    private let memoryBefore: ItemMemory<Record>
     private let baseBefore: Record?
 
     /// An item whose operation waits.
@@ -30,7 +30,7 @@ struct QueuedItem {
         sharing lookups: inout SharedLookups,
         _ transaction: inout some StoreReading & ~Copyable
     ) throws {
-        var memory = ItemMemory<String>()
+        var memory = ItemMemory<Record>()
         if try lookups.remembersAny(of: table, &transaction) {
             memory = try ItemMemoryStorage.memory(of: operation.itemID, in: table, &transaction)
         }
@@ -40,7 +40,7 @@ struct QueuedItem {
     private init(
         _ operation: TableOperation,
         _ table: TableDefinition,
-        _ memory: ItemMemory<String>,
+        _ memory: ItemMemory<Record>,
         _ storesUndeclaredColumns: Bool
     ) {
         self.table = table

@@ -1,0 +1,47 @@
+import DatasyncEmulator
+import DatasyncHTTP
+import OfflineSync
+import SyncContract
+import Testing
+
+/// The local row stays and its change is dropped, while a request for it may still arrive.
+@Suite("A change that was dropped after it was sent")
+struct DroppedChangeTests {
+    /// Sends a change, which arrives late or whose answer is lost, has it refused when it is sent again, and drops it.
+    private func drop(_ fate: InterceptedServer.Interception, in world: SyncWorld) async throws {
+        let laptop = world.laptop
+        laptop.server.intercept(fate)
+        _ = try await syncErrorCode { _ = try await laptop.context.push() }
+        world.emulator.inject(.respond(EmulatorResponse(422), times: 1) { $0.method != "GET" })
+        _ = try await laptop.context.push()
+        try await laptop.context.resolve(try await laptop.onlyError(), with: .keepLocal())
+        #expect(try await laptop.context.operations().isEmpty)
+    }
+
+    @Test("is no conflict for the next one", arguments: DatasyncDialect.allCases)
+    func nextChange(_ dialect: DatasyncDialect) async throws {
+        try await SyncWorld.with(dialect) { world in
+            try await world.shareItem()
+            let laptop = world.laptop
+            try await laptop.table.update(Record(id: "a", ["text": "cream"]))
+            try await drop(.late, in: world)
+            await laptop.server.deliver()
+            try await laptop.table.update(Record(id: "a", ["text": "butter"]))
+            #expect(try await laptop.context.push().conflicts.isEmpty)
+            #expect(world.onServer() == ["a": "butter"])
+        }
+    }
+
+    @Test("does not bring an item to life that was deleted since", arguments: DatasyncDialect.allCases)
+    func deleted(_ dialect: DatasyncDialect) async throws {
+        try await SyncWorld.with(dialect) { world in
+            let laptop = world.laptop
+            try await laptop.table.insert(["text": "milk"], id: "x")
+            try await drop(.late, in: world)
+            try await laptop.table.delete("x")
+            _ = try await laptop.context.push()
+            await laptop.server.deliver()
+            #expect(world.onServer().isEmpty)
+        }
+    }
+}
