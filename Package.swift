@@ -316,7 +316,7 @@ var testTargets: [Target] {
         // Correct stores of other make, and stores with one fault each: what the kit is judged by.
         .target(
             name: "ConformanceFixtures",
-            dependencies: ["StoreConformance", "ReferenceStore", "SyncContract", "QueryEvaluation"],
+            dependencies: ["StoreConformance", "ReferenceStore", "SyncContract", "QueryEvaluation", "StoreHarnesses"],
             path: "Tests/ConformanceFixtures"
         ),
         .executableTarget(

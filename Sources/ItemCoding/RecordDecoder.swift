@@ -1,13 +1,16 @@
-internal import Foundation
-internal import RecordJSON
 package import SyncContract
 
 /// Decodes items from records of one table: one property per value at the top level, and the id under `id`.
+///
+/// Where a property must have a value and its column has none, that of the table's example stands in.
 package struct RecordDecoder {
     private let table: TableDefinition
-    private let decoder = ItemDecoder()
+    private let decoder: ItemDecoder
 
-    package init(_ table: TableDefinition) { self.table = table }
+    package init(_ table: TableDefinition) {
+        self.table = table
+        decoder = ItemDecoder(table.standIns)
+    }
 
     /// The item of a record.
     ///
@@ -23,27 +26,18 @@ package struct RecordDecoder {
         do {
             return try item.get()
         } catch let error as DecodingError {
+            let problem = FieldConversion.describe(
+                error,
+                as: "property",
+                missing: "has no value",
+                null: "has no value"
+            )
             throw StoreError(
                 .invalidItem,
-                "A row of '\(table.name)' does not fit \(type): \(Self.describe(error)); make the property optional or"
-                    + " give it the column's type."
+                "A row of '\(table.name)' does not fit \(type): \(problem); make the property optional, give the table"
+                    + " an example, or give the property the column's type."
             )
         }
-    }
-
-    /// Names the property; the debug description of a decoding error may quote the value.
-    private static func describe(_ error: DecodingError) -> String {
-        switch error {
-        case .keyNotFound(let key, _): "property '\(key.stringValue)' has no value"
-        case .valueNotFound(_, let context): "property '\(path(context))' has no value"
-        case .typeMismatch(let type, let context): "property '\(path(context))' is no \(type)"
-        case .dataCorrupted(let context): "property '\(path(context))' cannot be read"
-        @unknown default: "a property cannot be read"
-        }
-    }
-
-    private static func path(_ context: DecodingError.Context) -> String {
-        context.codingPath.map(\.stringValue).joined(separator: ".")
     }
 }
 
@@ -51,6 +45,9 @@ package struct RecordDecoder {
 private final class ItemDecoder: Decoder {
     private var record = Record(id: "")
     private var slots = PropertySlots([])
+    private let standIns: [String: FieldValue]
+
+    init(_ standIns: [String: FieldValue]) { self.standIns = standIns }
 
     /// Whether the item has asked for a state that the record does not have, whatever it made of the error.
     private(set) var lacksSyncState = false
@@ -69,6 +66,13 @@ private final class ItemDecoder: Decoder {
         let name = key.stringValue
         if let slot = slots.slot(of: name, appending: false) { return record.slotValues[slot] }
         return name == "id" ? record.id.fieldValue : nil
+    }
+
+    /// The value under a key, or what stands in for one that there is not.
+    func presentValue(_ key: some CodingKey) -> FieldValue? {
+        let value = value(key)
+        guard value?.isNull ?? true, let standIn = standIns[key.stringValue] else { return value }
+        return standIn
     }
 
     /// The state of the row.
@@ -107,99 +111,76 @@ private struct ItemDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProt
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
         try optional(key) { $0.stringValue }
     }
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try present(key) { Self.number($0) } }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
+        try present(key) { FieldConversion.number($0) }
+    }
     func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-        try optional(key) { Self.number($0) }
+        try optional(key) { FieldConversion.number($0) }
     }
     func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
-        try present(key) { Self.number($0).map { Float($0) } }
+        try present(key) { FieldConversion.number($0).map { Float($0) } }
     }
     func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
-        try optional(key) { Self.number($0).map { Float($0) } }
+        try optional(key) { FieldConversion.number($0).map { Float($0) } }
     }
 
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try present(key, Self.whole) }
-    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try optional(key, Self.whole) }
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try present(key, Self.whole) }
-    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try optional(key, Self.whole) }
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try present(key, Self.whole) }
-    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try optional(key, Self.whole) }
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try present(key, Self.whole) }
-    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try optional(key, Self.whole) }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try present(key, Self.whole) }
-    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try optional(key, Self.whole) }
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try present(key, Self.whole) }
-    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try optional(key, Self.whole) }
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try present(key, Self.whole) }
-    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try optional(key, Self.whole) }
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try present(key, Self.whole) }
-    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try optional(key, Self.whole) }
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try present(key, Self.whole) }
-    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try optional(key, Self.whole) }
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try present(key, Self.whole) }
-    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try optional(key, Self.whole) }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try present(key, FieldConversion.whole) }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try optional(key, FieldConversion.whole) }
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try present(key, FieldConversion.whole) }
+    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
+        try optional(key, FieldConversion.whole)
+    }
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try present(key, FieldConversion.whole) }
+    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
+        try optional(key, FieldConversion.whole)
+    }
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try present(key, FieldConversion.whole) }
+    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
+        try optional(key, FieldConversion.whole)
+    }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try present(key, FieldConversion.whole) }
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
+        try optional(key, FieldConversion.whole)
+    }
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try present(key, FieldConversion.whole) }
+    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
+        try optional(key, FieldConversion.whole)
+    }
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try present(key, FieldConversion.whole) }
+    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
+        try optional(key, FieldConversion.whole)
+    }
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try present(key, FieldConversion.whole) }
+    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
+        try optional(key, FieldConversion.whole)
+    }
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try present(key, FieldConversion.whole) }
+    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
+        try optional(key, FieldConversion.whole)
+    }
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try present(key, FieldConversion.whole) }
+    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
+        try optional(key, FieldConversion.whole)
+    }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         if type == SyncState.self, let state = try decoder.syncState() as? Value { return state }
-        return try present(key) { try Self.value($0, as: type, key) as? Value }
+        return try present(key) { try FieldConversion.value($0, as: type, key) }
     }
 
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
         if type == SyncState.self { return try decoder.syncState() as? Value }
-        return try optional(key) { try Self.value($0, as: type, key) as? Value }
+        return try optional(key) { try FieldConversion.value($0, as: type, key) }
     }
 
     /// The value under a key that must have one of the right type.
     private func present<Value>(_ key: Key, _ convert: (FieldValue) throws -> Value?) throws -> Value {
-        guard let field = decoder.value(key) else {
-            throw DecodingError.keyNotFound(key, .init(codingPath: [key], debugDescription: "no such column"))
-        }
-        if field.isNull {
-            throw DecodingError.valueNotFound(Value.self, .init(codingPath: [key], debugDescription: "null"))
-        }
-        guard let value = try convert(field) else {
-            throw DecodingError.typeMismatch(Value.self, .init(codingPath: [key], debugDescription: "other type"))
-        }
-        return value
+        try FieldConversion.present(decoder.presentValue(key), key, convert)
     }
 
     private func optional<Value>(_ key: Key, _ convert: (FieldValue) throws -> Value?) throws -> Value? {
         guard let field = decoder.value(key), !field.isNull else { return nil }
-        guard let value = try convert(field) else {
-            throw DecodingError.typeMismatch(Value.self, .init(codingPath: [key], debugDescription: "other type"))
-        }
-        return value
-    }
-
-    /// The value of a field in the type asked for; nil when the field is of another kind.
-    private static func value<Value: Decodable>(_ field: FieldValue, as type: Value.Type, _ key: Key) throws -> Any? {
-        switch type {
-        case is Date.Type: return field.dateValue?.date
-        case is Data.Type: return field.bytesValue.map { Data($0) }
-        case is UUID.Type: return field.stringValue.flatMap(UUID.init(uuidString:))
-        case is URL.Type: return field.stringValue.flatMap(URL.init(string:))
-        case is Decimal.Type:
-            let text = field.decimalValue?.text ?? field.int64Value.map { String($0) } ?? number(field)?.description
-            return text.flatMap { Decimal(string: $0) }
-        default:
-            let json = try RecordCoding.json(field, column: key.stringValue)
-            do {
-                return try NestedJSON.decode(type, from: json)
-            } catch is DecodingError {
-                // Its description may quote the value; the property's name is what helps.
-                throw DecodingError.dataCorrupted(.init(codingPath: [key], debugDescription: "nested value"))
-            }
-        }
-    }
-
-    /// The whole number of a field in the width asked for; nil when it does not fit.
-    @inline(__always)
-    private static func whole<Value: FixedWidthInteger>(_ field: FieldValue) -> Value? {
-        field.int64Value.flatMap { Value(exactly: $0) }
-    }
-
-    private static func number(_ field: FieldValue) -> Double? {
-        field.doubleValue ?? field.int64Value.flatMap { Double(exactly: $0) }
+        return try FieldConversion.converted(field, key, convert)
     }
 
     func nestedContainer<Nested: CodingKey>(

@@ -10,10 +10,10 @@ package final class RecordEncoder {
     /// The record of an item.
     ///
     /// - Throws: ``StoreError/Code/invalidItem``, or what the item throws.
-    package func encode<Item: Encodable & Identifiable>(_ item: Item) throws -> Record where Item.ID == String {
+    package func encode<Item: Encodable & Identifiable>(_ item: Item) throws -> Record where Item.ID: RowID {
         sink.values = Array(repeating: nil, count: encoder.names.count)
         try encoder.encode(item)
-        return Record(id: .string(item.id), names: encoder.names, values: exchange(&sink.values, with: []))
+        return Record(id: item.id.recordID, names: encoder.names, values: exchange(&sink.values, with: []))
     }
 }
 

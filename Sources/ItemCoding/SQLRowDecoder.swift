@@ -1,5 +1,4 @@
 internal import Foundation
-internal import RecordJSON
 public import SyncContract
 
 extension SyncContextDataSource {
@@ -28,23 +27,14 @@ private struct SQLRowDecoder: Decoder {
         do {
             return try Row(from: SQLRowDecoder(row: row))
         } catch let error as DecodingError {
-            throw StoreError(.invalidItem, "A row of the SQL does not fit \(type): \(Self.describe(error)).")
+            let problem = FieldConversion.describe(
+                error,
+                as: "column",
+                missing: "is not there, name one so with AS",
+                null: "is null, make the property optional"
+            )
+            throw StoreError(.invalidItem, "A row of the SQL does not fit \(type): \(problem).")
         }
-    }
-
-    /// Names the property; the debug description of a decoding error may quote the value.
-    private static func describe(_ error: DecodingError) -> String {
-        switch error {
-        case .keyNotFound(let key, _): "no column is named '\(key.stringValue)'; name one so with AS"
-        case .valueNotFound(_, let context): "column '\(path(context))' is null; make the property optional"
-        case .typeMismatch(let type, let context): "column '\(path(context))' is no \(type)"
-        case .dataCorrupted(let context): "column '\(path(context))' cannot be read"
-        @unknown default: "a column cannot be read"
-        }
-    }
-
-    private static func path(_ context: DecodingError.Context) -> String {
-        context.codingPath.map(\.stringValue).joined(separator: ".")
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
@@ -69,14 +59,14 @@ private struct SQLRowContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decodeNil(forKey key: Key) -> Bool { row[key.stringValue]?.isNull ?? true }
 
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
-        try value(key) { $0.boolValue ?? [0: false, 1: true][$0.int64Value ?? -1] }
+        try value(key) { Self.boolean($0) }
     }
     func decode(_ type: String.Type, forKey key: Key) throws -> String {
         try value(key) { $0.stringValue ?? $0.jsonValue?.text }
     }
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try value(key, Self.number) }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try value(key, FieldConversion.number) }
     func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
-        try value(key) { Self.number($0).map { Float($0) } }
+        try value(key) { FieldConversion.number($0).map { Float($0) } }
     }
     func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try value(key, Self.whole) }
     func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try value(key, Self.whole) }
@@ -90,58 +80,34 @@ private struct SQLRowContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try value(key, Self.whole) }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        try value(key) { try Self.convert($0, to: type, key) as? Value }
+        try value(key) { try FieldConversion.value(Self.loosened($0, for: type), as: type, key) }
     }
 
     private func value<Value>(_ key: Key, _ convert: (FieldValue) throws -> Value?) throws -> Value {
-        guard let field = row[key.stringValue] else {
-            throw DecodingError.keyNotFound(key, .init(codingPath: [key], debugDescription: "no such column"))
-        }
-        if field.isNull {
-            throw DecodingError.valueNotFound(Value.self, .init(codingPath: [key], debugDescription: "null"))
-        }
-        guard let value = try convert(field) else {
-            throw DecodingError.typeMismatch(Value.self, .init(codingPath: [key], debugDescription: "other type"))
-        }
-        return value
+        try FieldConversion.present(row[key.stringValue], key, convert)
     }
 
-    private static func convert<Value: Decodable>(_ field: FieldValue, to type: Value.Type, _ key: Key) throws -> Any? {
-        switch type {
-        case is Date.Type:
-            return (field.dateValue ?? field.int64Value.map(Timestamp.init(milliseconds:)))?.date
-        case is Data.Type: return field.bytesValue.map { Data($0) }
-        case is UUID.Type: return field.stringValue.flatMap(UUID.init(uuidString:))
-        case is URL.Type: return field.stringValue.flatMap(URL.init(string:))
-        case is Decimal.Type: return decimalText(field).flatMap { Decimal(string: $0) }
-        default:
-            let json = try RecordCoding.json(field, column: key.stringValue)
-            do {
-                return try NestedJSON.decode(type, from: json)
-            } catch is DecodingError {
-                // Its description may quote the value; the property's name is what helps.
-                throw DecodingError.dataCorrupted(.init(codingPath: [key], debugDescription: "nested value"))
-            }
+    // What is computed has no declared type: the property's decides what it is.
+
+    private static func loosened(_ field: FieldValue, for type: Any.Type) -> FieldValue {
+        switch (type, field) {
+        case (is Date.Type, .int64(let milliseconds)): .date(Timestamp(milliseconds: milliseconds))
+        case (is Decimal.Type, .string(let text)): DecimalText(text).map(FieldValue.decimal) ?? field
+        default: field
         }
     }
 
-    private static func decimalText(_ field: FieldValue) -> String? {
+    private static func boolean(_ field: FieldValue) -> Bool? {
         switch field {
-        case .decimal(let value): value.text
-        case .string(let text): DecimalText(text)?.text
-        case .int64(let value): String(value)
-        case .double(let value): DecimalText(shortestOf: value)?.text
+        case .bool(let value): value
+        case .int64(0): false
+        case .int64(1): true
         default: nil
         }
     }
 
-    @inline(__always)
     private static func whole<Value: FixedWidthInteger>(_ field: FieldValue) -> Value? {
-        field.int64Value.flatMap { Value(exactly: $0) } ?? field.doubleValue.flatMap { Value(exactly: $0) }
-    }
-
-    private static func number(_ field: FieldValue) -> Double? {
-        field.doubleValue ?? field.int64Value.flatMap { Double(exactly: $0) }
+        FieldConversion.whole(field) ?? field.doubleValue.flatMap { Value(exactly: $0) }
     }
 
     func nestedContainer<Nested: CodingKey>(

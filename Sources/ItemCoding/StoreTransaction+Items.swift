@@ -13,7 +13,7 @@ extension StoreTransaction {
     public mutating func upsert<Item: Encodable & Identifiable>(
         _ items: [Item],
         into table: String
-    ) throws where Item.ID == String {
+    ) throws where Item.ID: RowID {
         if let backend = backend as? any ItemWriteBackend { return try backend.upsert(items: items, into: table) }
         let encoder = RecordEncoder(try definition(of: table))
         try upsert(try items.map(encoder.encode), into: table)
@@ -23,14 +23,14 @@ extension StoreTransaction {
 /// A backend that writes items without making records of them.
 package protocol ItemWriteBackend: StoreWriteBackend {
     /// Writes items as ``StoreTransaction/upsert(_:into:)`` promises it.
-    func upsert<Item: Encodable & Identifiable>(items: [Item], into table: String) throws where Item.ID == String
+    func upsert<Item: Encodable & Identifiable>(items: [Item], into table: String) throws where Item.ID: RowID
 
     /// Inserts an item that was made on this device, unless the table has a row with its id, and returns whether it did.
     ///
     /// - Throws: ``StoreError/Code/invalidItem`` for what ``LocalValues`` refuses. Otherwise as
     ///   ``StoreWriteBackend/insert(_:into:)``.
     func insert<Item: Encodable & Identifiable>(made item: Item, id: String, into table: String) throws -> Bool
-    where Item.ID == String
+    where Item.ID: RowID
 
     /// Inserts a record unless the table has a row with its id, or another one that holds the same as the record in all of
     /// some columns, and returns whether it did. The record has values in these columns, and the table an index by them.

@@ -74,13 +74,15 @@ public final class SyncContext: Sendable {
     /// A table by name, with items of a `Codable` type.
     ///
     /// - Throws: `StoreError` with code `tableNotFound` when the store's schema does not declare it, and with code
-    ///   `invalidSchema` when a property of the type does not fit the declared column of its name.
+    ///   `invalidSchema` when a property of the type does not fit the declared column of its name, and when its ids are
+    ///   UUIDs and the table tells upper from lower case in ids.
     public func table<Item: TableItem>(
         _ name: String,
         of type: Item.Type = Item.self
-    ) throws -> SyncTable<Item> where Item.ID == String {
+    ) throws -> SyncTable<Item> where Item.ID: RowID {
         let definition = try definition(of: name)
         try definition.check(against: type)
+        try definition.check(idsOf: Item.ID.self)
         return SyncTable(context: self, definition: definition)
     }
 
@@ -89,7 +91,7 @@ public final class SyncContext: Sendable {
     /// - Throws: As ``table(_:of:)``.
     public func table<Item: TableItem>(
         _ type: Item.Type
-    ) throws -> SyncTable<Item> where Item.ID == String {
+    ) throws -> SyncTable<Item> where Item.ID: RowID {
         try table("\(type)", of: type)
     }
 

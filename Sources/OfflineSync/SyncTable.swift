@@ -51,29 +51,6 @@ public struct SyncTable<Item: Identifiable & Sendable>: Sendable {
         SyncTable<Record>(context: context, definition: definition, changes: changes)
     }
 
-    /// Takes back a deletion, with what waited before it: the row is there again, and so is the change that it replaced.
-    ///
-    /// That goes as long as the deletion was not sent; where an insert that was not sent and its deletion have cancelled
-    /// each other, until the next push starts. One that was sent, and may have been carried out, is followed by the row's
-    /// content.
-    ///
-    /// Of a deletion that has deleted other rows or changed them, as their columns declare, this takes back what became of
-    /// this row alone: the rows that went with it come back in the same way, each by its id, and a column that was cleared
-    /// is set again by an update.
-    ///
-    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidAction`` when no deletion of the item waits; `StoreError`.
-    public func undoDelete(_ id: String) async throws {
-        try await context.write(isGroup: false) { try $0.undoDelete(id, in: table) }
-    }
-
-    /// Gives up what waits for an item, whatever its state: the row is again as the server last had it; one that the server
-    /// never had is removed. Without a change that waits, nothing happens.
-    ///
-    /// What was sent and may still arrive is taken back by the next push. See ``ConflictResolution/discard``.
-    public func revert(_ id: String) async throws {
-        try await context.write(isGroup: false) { try $0.revert(id, in: table) }
-    }
-
     /// How many rows satisfy a query's condition, whatever its limit and offset.
     ///
     /// - Throws: As ``SyncTable/read(_:)-(Query)``.
@@ -90,7 +67,8 @@ public struct SyncTable<Item: Identifiable & Sendable>: Sendable {
     /// What is computed over the rows of a query, for all of them or for each group: counts, sums (those of decimals are
     /// exact), smallest and largest values. What they are is said at `Aggregate`.
     public func aggregate(_ query: AggregateQuery) async throws -> [AggregateGroup] {
-        try await context.store.aggregate(query)
+        try check(query.rows)
+        return try await context.store.aggregate(query)
     }
 
     /// The same: now, and after each commit of the app or of a sync that changes it.

@@ -117,7 +117,7 @@ final class WriteBackend: ReadBackend, ItemWriteBackend {
         }
     }
 
-    func upsert<Item: Encodable & Identifiable>(items: [Item], into table: String) throws where Item.ID == String {
+    func upsert<Item: Encodable & Identifiable>(items: [Item], into table: String) throws where Item.ID: RowID {
         try writing(to: table) { writer, database, hasWritten in
             try writer.upsert(items: items, in: database, hasWritten: &hasWritten)
         }
@@ -131,7 +131,7 @@ final class WriteBackend: ReadBackend, ItemWriteBackend {
         made item: Item,
         id: String,
         into table: String
-    ) throws -> Bool where Item.ID == String {
+    ) throws -> Bool where Item.ID: RowID {
         try writing(to: table) { writer, database, hasWritten in
             if writer.hasTriggers, try record(.string(id), in: table) != nil { return false }
             hasWritten = try writer.insert(made: item, id: id, in: database)

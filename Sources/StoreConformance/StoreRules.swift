@@ -9,7 +9,7 @@ public enum StoreRules {
     /// All rules, by chapter.
     public static let all: [StoreRule] =
         values + reading + queries + matching + computing + searching + ordering + aggregates + upserts + deletions
-        + systemTables + syncStates
+        + systemTables + syncStates + sqlReports
         + transactions
         + concurrency + changes + failures + schemas + versions + durability + encryption
 
@@ -29,6 +29,7 @@ public enum StoreRules {
         Chapter("delete", "Deleting"),
         Chapter("system", "System tables"),
         Chapter("state", "The states of rows"),
+        Chapter("sql", "Reports in SQL"),
         Chapter("transaction", "Transactions and rollback"),
         Chapter("concurrency", "Concurrency and isolation"),
         Chapter("changes", "The change feed"),

@@ -38,6 +38,29 @@ struct ODataPrinterTests {
         #expect(try text(Column("f") == value, .azureMobileApps) == "(f eq \(two))")
     }
 
+    @Test("days and times of day have literals of their own where the server has the types")
+    func calendar() throws {
+        let table = TableDefinition(
+            "t",
+            columns: [.init("day", .string, textForm: .day), .init("time", .string, textForm: .timeOfDay)]
+        )
+        func text(_ predicate: QueryPredicate, _ dialect: DatasyncDialect = .datasync) throws -> String? {
+            try ODataPrinter(dialect, table).filter(Query("t").filtered(by: predicate))
+        }
+        #expect(try text(Column("day") < "2026-11-22") == "(day lt cast(2026-11-22,Edm.Date))")
+        #expect(try text(Column("time") == "08:30") == "(time eq cast(08:30:00.000,Edm.TimeOfDay))")
+        #expect(try text(Column("day") == .null) == "(day eq null)")
+        let list = Column<FieldValue>("day").isAny(of: ["2026-11-22", "2026-11-23"])
+        let chain = "((day eq cast(2026-11-22,Edm.Date)) or (day eq cast(2026-11-23,Edm.Date)))"
+        #expect(try text(list) == chain)
+        #expect(try text(Column("day") == "2026-11-22" || Column("day") == "2026-11-23") == chain)
+        #expect(try text(Column("other") == "2026-11-22") == "(other eq '2026-11-22')")
+        #expect(try text(Column("day") < "2026-11-22", .azureMobileApps) == "(day lt '2026-11-22')")
+        for wrong in [Column("day") == "soon", Column("time") > "25:00", Column("day") == "'"] {
+            #expect(throws: RemoteError.self) { try text(wrong) }
+        }
+    }
+
     @Test(
         "what has no literal is refused",
         arguments: [

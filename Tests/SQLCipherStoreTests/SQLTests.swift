@@ -20,7 +20,7 @@ struct SQLTests {
         indexes: [["customerID"]]
     )
 
-    enum Status: String, Codable { case draft, sent }
+    enum Status: String, Codable, ColumnValue { case draft, sent }
 
     struct Turnover: Decodable, Sendable, Equatable {
         var name: String

@@ -16,7 +16,8 @@ struct CorrectStoreTests {
     func weakestMemory() async throws {
         // The other chapters ask nothing about undeclared keys or states: the other MemoryStore has passed them.
         let chapters =
-            SeededGenerator.rounds(1, all: 0) == 1 ? ["upsert", "query", "order", "schema", "durability", "state"] : []
+            SeededGenerator.rounds(1, all: 0) == 1
+            ? ["upsert", "query", "order", "schema", "durability", "state", "sql"] : []
         let weakest = try await expectPassed(MemoryStoreHarness(keepsUnknownColumns: false), chapters: chapters)
         #expect(weakest.capabilities == ["migrations"])
         let negated = weakest.results.filter(\.checkedWithoutCapability)
@@ -24,7 +25,7 @@ struct CorrectStoreTests {
             negated.map(\.rule.id)
                 == [
                     "query.undeclared-key-not-queryable", "upsert.undeclared-key", "upsert.undeclared-key-merges",
-                    "state.order",
+                    "state.order", "sql.reads-only",
                 ],
             "dropping can be observed"
         )

@@ -30,6 +30,15 @@ struct MutantTests {
         #expect(names(result), "\(mutant) is not named: \(result)")
     }
 
+    @Test(
+        "every mutant of a store with SQL is named by its own rule, with input, expected and got",
+        arguments: SQLMutant.all
+    )
+    func named(_ mutant: SQLMutant) async throws {
+        let result = try await run(mutant.rule, mutant.harness)
+        #expect(names(result), "\(mutant) is not named: \(result)")
+    }
+
     /// Each in a process of its own: here other tests may hold the second thread of the pool.
     @Test(
         "every mutant that is seen from beside a closure is named by its own rule",
@@ -47,7 +56,7 @@ struct MutantTests {
 
     @Test("every rule is seen to fail: it has a mutant of its own")
     func everyRule() {
-        let judged = Set(Mutant.all.map(\.rule) + FileMutant.all.map(\.rule))
+        let judged = Set(Mutant.all.map(\.rule) + FileMutant.all.map(\.rule) + SQLMutant.all.map(\.rule))
         let unseen = StoreRules.all.map(\.id).filter { !judged.contains($0) }
         #expect(unseen.isEmpty, "no mutant for \(unseen)")
         #expect(Mutant.all.count + FileMutant.all.count { !$0.needsProcesses } >= 297)

@@ -57,6 +57,41 @@ struct ColumnValueTests {
         #expect(Timestamp(Date(timeIntervalSince1970: -1e300)).milliseconds == .min)
     }
 
+    private enum Rank: Int, ColumnValue, CaseIterable { case low, high }
+
+    @Test("what a type gives is read back, and nothing else is")
+    func readBack() throws {
+        func check<Value: ColumnValue>(_ value: Value, not others: FieldValue...) {
+            #expect(Value(fieldValue: value.fieldValue) == value)
+            for other in others { #expect(Value(fieldValue: other) == nil, "\(other) as \(Value.self)") }
+        }
+        let (text, one): (FieldValue, FieldValue) = (.string("x"), .int64(1))
+        check(true, not: text, one, .null)
+        check("x", not: one, .null)
+        check(7, not: text, .double(1.5), .null)
+        check(Int8(7), not: .int64(300))
+        check(UInt16(7), not: .int64(-1))
+        check(1.5, not: text, .int64(.max), .null)
+        check(Float(1.5), not: text)
+        check(try #require(Decimal(string: "1.10")), not: text, .double(.infinity), .null)
+        check(Date(timeIntervalSince1970: 5.25), not: text, one)
+        check(try #require(Day("2026-11-22")), not: text, one, .string(""))
+        check(try #require(TimeOfDay("08:30")), not: text, one)
+        check(UUID(), not: text, .string(""), one)
+        check(try #require(URL(string: "https://example.org")), not: one)
+        check(Data([1]), not: text)
+        check(Rank.high, not: text, .int64(2))
+        check(Timestamp(milliseconds: 5), not: one)
+        check(RecordID.string("x"), not: .bool(true))
+        check(SyncState.pending, not: text)
+        check(Rank?.some(.low), not: .int64(2))
+        check(Rank?.none)
+        #expect(Double(fieldValue: .int64(3)) == 3 && Int(fieldValue: .double(3)) == 3)
+        #expect(Decimal(fieldValue: .double(0.1)) == Decimal(string: "0.1") && Decimal(fieldValue: .int64(3)) == 3)
+        let id = UUID()
+        #expect(UUID(fieldValue: .string(id.uuidString.lowercased())) == id)
+    }
+
     @Test("each type has its kind of value, and nil is null")
     func values() throws {
         #expect(

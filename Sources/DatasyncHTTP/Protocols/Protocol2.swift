@@ -72,7 +72,7 @@ struct Protocol2: WireProtocol {
         of table: TableDefinition,
         includesDeleted: Bool
     ) throws(RemoteError) -> WireRequest {
-        let printer = ODataPrinter(.azureMobileApps)
+        let printer = ODataPrinter(.azureMobileApps, table)
         var request = WireRequest(method: .get, table: table.name)
         request.query.add("$filter", try printer.filter(query))
         request.query.add("$orderby", try printer.order(query))

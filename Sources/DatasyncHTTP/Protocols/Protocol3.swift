@@ -79,7 +79,7 @@ struct Protocol3: WireProtocol {
         of table: TableDefinition,
         includesDeleted: Bool
     ) throws(RemoteError) -> WireRequest {
-        let printer = ODataPrinter(.datasync)
+        let printer = ODataPrinter(.datasync, table)
         var request = WireRequest(method: .get, table: table.name)
         let filter = try printer.filter(query)
         if let filter { try ODataLimits.check(filter: filter, of: table, maximumNodes: maximumFilterNodes) }

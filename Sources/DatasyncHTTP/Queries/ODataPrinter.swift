@@ -5,7 +5,16 @@ internal import SyncContract
 struct ODataPrinter: Sendable {
     private let dialect: DatasyncDialect
 
-    init(_ dialect: DatasyncDialect) { self.dialect = dialect }
+    /// The columns that are of another type there than text, where servers of the dialect have one.
+    private let textForms: [String: TextForm]
+
+    init(_ dialect: DatasyncDialect, _ table: TableDefinition? = nil) {
+        self.dialect = dialect
+        let columns = dialect == .datasync ? table?.columns ?? [] : []
+        textForms = Dictionary(columns.filter { $0.textForm != .text }.map { ($0.name, $0.textForm) }) { first, _ in
+            first
+        }
+    }
 
     /// The value of `$filter`; nil for all rows.
     func filter(_ query: Query) throws(RemoteError) -> String? {
@@ -70,7 +79,7 @@ struct ODataPrinter: Sendable {
         case .comparison(let left, let comparison, let right):
             // Never true, but servers disagree about it once it is negated.
             if comparison.isOrdering, left.kind == .null || right.kind == .null { return Self.constant(false) }
-            return "(\(try text(left)) \(comparison.word) \(try text(right)))"
+            return "(\(try text(left, besides: right)) \(comparison.word) \(try text(right, besides: left)))"
         }
     }
 
@@ -88,7 +97,8 @@ struct ODataPrinter: Sendable {
 
     private func text(_ expression: QueryExpression, isAnyOf values: [FieldValue]) throws(RemoteError) -> String {
         // A list counts as one node where a chain counts five for every value, and servers bound the number of nodes.
-        let listed = dialect == .datasync ? values.filter(ODataLiteral.isSafeInList) : []
+        let listed =
+            dialect == .datasync && textForm(of: expression) == .text ? values.filter(ODataLiteral.isSafeInList) : []
         guard listed.count > 1 else {
             return try joined(values.map { .comparison(expression, .equal, .value($0)) }, " or ", ifEmpty: false)
         }
@@ -102,7 +112,7 @@ struct ODataPrinter: Sendable {
     private func gathered(_ parts: [QueryPredicate]) -> [QueryPredicate] {
         guard dialect == .datasync else { return parts }
         var values: [QueryExpression: [FieldValue]] = [:]
-        for (expression, value) in parts.compactMap(\.listableEquality) {
+        for (expression, value) in parts.compactMap(\.listableEquality) where textForm(of: expression) == .text {
             values[expression, default: []].append(value)
         }
         return parts.compactMap { part in
@@ -130,6 +140,28 @@ struct ODataPrinter: Sendable {
         case (.startsWith, _): return "startswith(\(subject),\(pattern))"
         case (.endsWith, _): return "endswith(\(subject),\(pattern))"
         }
+    }
+
+    /// What an expression's text is to the server.
+    private func textForm(of expression: QueryExpression) -> TextForm {
+        if case .column(let name) = expression { textForms[name] ?? .text } else { .text }
+    }
+
+    /// An expression that is held against another one: a text beside a column that the server has as another type is a
+    /// literal of that type.
+    private func text(_ expression: QueryExpression, besides other: QueryExpression) throws(RemoteError) -> String {
+        guard case .value(.string(let value)) = expression, case .column(let column) = other,
+            let form = textForms[column]
+        else { return try text(expression) }
+        switch form {
+        case .text: return try text(expression)
+        case .day: if let day = Day(value) { return "cast(\(day.text),Edm.Date)" }
+        case .timeOfDay: if let time = TimeOfDay(value) { return "cast(\(time.text),Edm.TimeOfDay)" }
+        }
+        throw .invalidRequest(
+            "A query compares column '\(column)', which holds \(form == .day ? "days" : "times of day"), with a text that is"
+                + " none; compare it with one."
+        )
     }
 
     private func text(_ expression: QueryExpression) throws(RemoteError) -> String {

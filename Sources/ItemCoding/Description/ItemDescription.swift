@@ -17,6 +17,15 @@ package final class ItemDescription<Item: Decodable & Sendable>: Sendable {
         package let isOptional: Bool
         /// Its Swift type, without optional.
         let swiftType: ObjectIdentifier
+
+        /// What its text is to a server that has a type for it.
+        var textForm: TextForm {
+            switch swiftType {
+            case ObjectIdentifier(Day.self): .day
+            case ObjectIdentifier(TimeOfDay.self): .timeOfDay
+            default: .text
+            }
+        }
     }
 
     /// The properties in the order in which the type asks for them, `id` and the server's columns included.
@@ -25,7 +34,8 @@ package final class ItemDescription<Item: Decodable & Sendable>: Sendable {
     /// Why the type cannot be described: the property and the remedy. Nothing is known of the type then.
     package let problem: String?
 
-    private let base: Item?
+    /// An item of made-up values, and of those of the example.
+    let base: Item?
     private let others: [Other]
     private let names = Mutex<[PathKey: String]>([:])
 
@@ -76,6 +86,8 @@ package final class ItemDescription<Item: Decodable & Sendable>: Sendable {
 
     /// The column behind a property; nil for one that is not stored, such as a computed one.
     package func columnName(of path: PartialKeyPath<Item>) -> String? {
+        // The row's operation says it, whatever the property's name is.
+        if StoredForm.unwrapped(Swift.type(of: path).valueType) == SyncState.self { return SyncStateTerm.name }
         let key = PathKey(path)
         if let known = names.withLock({ $0[key] }) { return known }
         guard let name = find(path) else { return nil }

@@ -1,3 +1,4 @@
+internal import Foundation
 public import SyncContract
 
 extension TableDefinition {
@@ -5,7 +6,7 @@ extension TableDefinition {
     ///
     /// `id`, the server's columns (`version`, `createdAt`, `updatedAt`, `deleted`) and properties of type ``SyncState`` are no
     /// columns of the app's. Texts, `UUID`, `URL`, ``Day`` and ``TimeOfDay`` are text; enums with raw values are what these
-    /// are; nested values and lists are JSON.
+    /// are; nested values and lists are JSON. A table of items whose ids are UUIDs ignores the case of ids: see `RowID`.
     ///
     /// The type is decoded from values that are made up. That fails for a property of a type that takes none of them, such
     /// as an enum that is neither optional nor `CaseIterable` and has texts as raw values.
@@ -16,13 +17,14 @@ extension TableDefinition {
     ///   - systemProperties: The server's columns to keep.
     ///   - options: What the table is beside its columns.
     /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidSchema`` for a property that no value can be made up for,
-    ///   with its name and the remedy, and for a key path in an option that is no stored property.
+    ///   with its name and the remedy, for a key path in an option that is no stored property, and for ids that are UUIDs
+    ///   and whose case is to count; with code ``StoreError/Code/invalidItem`` for an example that cannot be encoded.
     public init<Item: Codable & Identifiable & Sendable>(
         _ type: Item.Type,
         named name: String? = nil,
         systemProperties: SystemProperties = [.createdAt, .updatedAt, .version],
         _ options: TableOption<Item>...
-    ) throws where Item.ID == String {
+    ) throws where Item.ID: RowID {
         var builder = TableBuilder<Item>(name: name ?? "\(type)")
         self = try builder.table(options.map(\.kind), systemProperties)
     }
@@ -43,20 +45,36 @@ extension TableDefinition {
     }
 }
 
+extension TableDefinition {
+    /// Checks the declaration against the ids of an item type.
+    ///
+    /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidSchema`` when the ids are UUIDs, which are the same in upper
+    ///   and in lower case, and the table tells those apart.
+    package func check<ID: RowID>(idsOf type: ID.Type) throws(StoreError) {
+        guard type == UUID.self, idComparison == .exact else { return }
+        throw StoreError(
+            .invalidSchema,
+            "The ids of table '\(name)' are UUIDs, and the same UUID in another case would be another row; declare it with"
+                + " idComparison: .asciiCaseInsensitive."
+        )
+    }
+}
+
 extension ColumnType {
     /// Whether values of a property fit. A nested value fits wherever its JSON does, which only the value shows.
     fileprivate func holds(_ other: ColumnType) -> Bool { self == other || other == .json }
 }
 
 /// Puts a table together from an item type and options.
-private struct TableBuilder<Item: Codable & Identifiable & Sendable> {
+private struct TableBuilder<Item: Codable & Identifiable & Sendable> where Item.ID: RowID {
     let name: String
     private var local: Set<String> = []
     private var searchable: Set<String> = []
     private var indexes: [[String]] = []
     private var references: [String: String] = [:]
     private var assignsIDs = false
-    private var idComparison = IDComparison.exact
+    private var idComparison: IDComparison = Item.ID.self == UUID.self ? .asciiCaseInsensitive : .exact
+    private var example: Item?
 
     init(name: String) { self.name = name }
 
@@ -76,10 +94,11 @@ private struct TableBuilder<Item: Codable & Identifiable & Sendable> {
                     $0.type,
                     isSearchable: searchable.contains($0.name),
                     isLocal: local.contains($0.name),
-                    references: references[$0.name]
+                    references: references[$0.name],
+                    textForm: $0.textForm
                 )
             }
-        return TableDefinition(
+        var table = TableDefinition(
             name,
             columns: columns,
             idComparison: idComparison,
@@ -87,6 +106,24 @@ private struct TableBuilder<Item: Codable & Identifiable & Sendable> {
             indexes: indexes,
             assignsIDs: assignsIDs
         )
+        try table.check(idsOf: Item.ID.self)
+        table.standIns = try standIns(table, description)
+        return table
+    }
+
+    /// What stands in where a row has no value and the property must have one: what the example has, and in columns that no
+    /// server fills false, 0 or nothing without one.
+    private func standIns(
+        _ table: TableDefinition,
+        _ description: ItemDescription<Item>
+    ) throws -> [String: FieldValue] {
+        guard let item = example ?? (local.isEmpty ? nil : description.base) else { return [:] }
+        let values = try RecordEncoder(table).encode(item).fields
+        let optional = Set(description.properties.filter(\.isOptional).map(\.name))
+        return values.filter { name, value in
+            !value.isNull && !optional.contains(name) && table.type(of: name) != nil
+                && !SystemProperties.names.contains(name) && (example != nil || local.contains(name))
+        }
     }
 
     private mutating func take(_ option: TableOption<Item>.Kind, _ description: ItemDescription<Item>) throws {
@@ -106,7 +143,7 @@ private struct TableBuilder<Item: Codable & Identifiable & Sendable> {
         case .searchable(let paths): searchable.formUnion(try names(paths))
         case .indexed(let paths): indexes.append(try names(paths))
         case .references(let path, let table): for name in try names([path]) { references[name] = table }
-        case .example: break
+        case .example(let item): example = item
         case .assignsIDs: assignsIDs = true
         case .idComparison(let comparison): idComparison = comparison
         }

@@ -15,6 +15,8 @@ public struct TableOption<Item: Codable & Identifiable & Sendable> {
     let kind: Kind
 
     /// Columns that belong to this device: never sent, and never touched by a pull. See ``ColumnDefinition/isLocal``.
+    ///
+    /// In the item of a row that came from the server they are nil, false, 0 or empty at first, or what the example has.
     public static func local(_ properties: PartialKeyPath<Item>...) -> TableOption {
         TableOption(kind: .local(properties))
     }
@@ -45,14 +47,20 @@ public struct TableOption<Item: Codable & Identifiable & Sendable> {
         TableOption(kind: .references(property, table: table ?? "\(other)"))
     }
 
-    /// An item whose values stand in where none can be made up for a property, so that the type can be described: for a
-    /// type that refuses an empty text, or an enum that is not `CaseIterable`.
+    /// An item whose values stand in where a row has none and the property is not optional: a property that is new in this
+    /// version of the app, with a default in Swift or without, or one that another client has left null.
+    ///
+    /// The row stays as it is. A change of the item writes what it has changed, and a value that is still the example's is
+    /// not written over a null. Conditions and reports see the null.
+    ///
+    /// Its values also stand in where none can be made up for a property, so that the type can be described: for a type that
+    /// refuses an empty text, or an enum that is not `CaseIterable`.
     public static func example(_ item: Item) -> TableOption { TableOption(kind: .example(item)) }
 
     /// The server makes its own ids. See ``TableDefinition/assignsIDs``.
     public static var assignsIDs: TableOption { TableOption(kind: .assignsIDs) }
 
-    /// How ids are told apart. Left out: exactly, as protocol 3 does.
+    /// How ids are told apart. Left out: texts exactly, as protocol 3 does, and UUIDs without their case.
     public static func idComparison(_ comparison: IDComparison) -> TableOption {
         TableOption(kind: .idComparison(comparison))
     }

@@ -46,7 +46,7 @@ extension SyncContext {
     public func resolve<Item: TableItem>(
         _ error: TableOperationError<Item>,
         with resolution: ConflictResolution<Item>
-    ) async throws where Item.ID == String {
+    ) async throws where Item.ID: RowID {
         let table: SyncTable<Item> = try table(error.table)
         let resolver = resolver(table.definition)
         let untyped = error.mapped { _ in Record?.none }
@@ -140,7 +140,7 @@ extension SyncTable<Record> {
     }
 }
 
-extension SyncTable where Item: Codable, Item.ID == String {
+extension SyncTable where Item: Codable, Item.ID: RowID {
     /// What is done about a conflict in this table, decided in items; nil for what the context says. See
     /// ``SyncContext/conflictPolicy``.
     ///

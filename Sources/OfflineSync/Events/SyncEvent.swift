@@ -19,6 +19,9 @@ public enum SyncEvent: Sendable {
     case pageApplied(table: String, rows: Int)
     /// A row of the server that does not fit its table, or cannot be had, was left out.
     case rowSetAside(table: String, row: SetAsideRow)
+    /// A row that an item type cannot be made from was left out of what was read. A live query tells it once; the reason
+    /// names a property, never content.
+    case itemLeftOut(table: String, id: RecordID, reason: String)
     /// A policy has decided about a conflict without asking.
     case decided(JournalEntry)
     /// Everything was brought anew, and has taken the place of what was here.
@@ -40,6 +43,7 @@ extension SyncEvent {
         case .operationNotTaken(let error): "operation \(error.operationID): \(error)"
         case .pageApplied(let table, let rows): "page of '\(table)' applied: \(rows) rows"
         case .rowSetAside(let table, let row): "row of '\(table)' set aside: \(row.reason)"
+        case .itemLeftOut(let table, _, let reason): "row of '\(table)' left out: \(reason)"
         case .decided(let entry): "conflict in '\(entry.table)' decided by policy: \(entry.decision)"
         case .wasReset(let report): "everything was brought anew; \(report)"
         }

@@ -47,6 +47,7 @@ public struct SyncReader: ~Copyable, SyncReading {
     /// What was computed over the rows of a query, for all of them or for each group.
     public mutating func aggregate(_ query: AggregateQuery) throws -> [AggregateGroup] {
         tables?.insert(query.readTables)
+        try query.rows.checkKinds(for: reader.definition(of: query.rows.table))
         return try reader.aggregate(query)
     }
 }

@@ -5,8 +5,11 @@ public import SyncContract
 ///
 /// The methods are mutating so that the compiler refuses to write, or to read again, inside the closure of `forEach`.
 /// They throw `StoreError` when the store fails, and for a query that it refuses or that compares a column with a value of
-/// another kind; ``SyncError`` with code ``SyncError/Code/invalidParameter`` for a table of
-/// another store, and with code ``SyncError/Code/invalidItem`` for a row that the item type cannot be made from.
+/// another kind; ``SyncError`` with code ``SyncError/Code/invalidParameter`` for a table of another store.
+///
+/// A row that the item type cannot be made from is left out of what a query gives, and told as
+/// ``SyncEvent/itemLeftOut(table:id:reason:)``; reading it by its id throws ``SyncError`` with code
+/// ``SyncError/Code/invalidItem``.
 public protocol SyncReading: ~Copyable {
     /// The item with an id; nil when there is none, which is no error.
     mutating func read(_ id: String, in table: SyncTable<Record>) throws -> Record?
@@ -35,14 +38,14 @@ extension SyncReading where Self: ~Copyable {
 
     /// The first row of a query; nil when there is none.
     public mutating func first(_ query: Query) throws -> Record? {
-        try read(query.limited(to: min(query.limit ?? 1, 1))).first
+        try read(query.limited(to: Swift.min(query.limit ?? 1, 1))).first
     }
 
     /// The item with an id; nil when there is none, which is no error.
-    public mutating func read<Item: TableItem>(_ id: String, in table: SyncTable<Item>) throws -> Item?
-    where Item.ID == String {
+    public mutating func read<Item: TableItem>(_ id: Item.ID, in table: SyncTable<Item>) throws -> Item?
+    where Item.ID: RowID {
         try readingStates { reading in
-            guard var record = try reading.read(id, in: table.table) else { return nil }
+            guard var record = try reading.read(id.text, in: table.table) else { return nil }
             if SyncStateItems.contains(Item.self) {
                 let query = table.query.filtered(by: Column("id") == record.id.fieldValue).selecting([])
                 record.syncState = try reading.first(query.includingSyncStates())?.syncState
@@ -53,16 +56,20 @@ extension SyncReading where Self: ~Copyable {
 
     /// The items of a query, in order. A selection in the query is ignored: items are whole.
     public mutating func read<Item: TableItem>(_ query: Query, in table: SyncTable<Item>) throws -> [Item]
-    where Item.ID == String {
-        try readingStates { reading in
-            try SyncTable<Item>.items(reading.read(query.forItems(of: Item.self)), table.definition)
+    where Item.ID: RowID {
+        let (items, leftOut) = try readingStates { reading in
+            try ItemReading<Item>(table.definition).items(reading.read(query.forItems(of: Item.self)))
         }
+        table.context.events.tell(leftOut, of: table.name)
+        return items
     }
 
     /// The first item of a query; nil when there is none.
     public mutating func first<Item: TableItem>(_ query: Query, in table: SyncTable<Item>) throws -> Item?
-    where Item.ID == String {
-        try readingStates { try $0.first(query.forItems(of: Item.self)).map(table.decode) }
+    where Item.ID: RowID {
+        let (item, leftOut) = try readingStates { try $0.firstAndOthers(query, in: table) }
+        table.context.events.tell(leftOut, of: table.name)
+        return item
     }
 
     /// Hands every item of a query to a closure, in order.
@@ -70,10 +77,49 @@ extension SyncReading where Self: ~Copyable {
         _ query: Query,
         in table: SyncTable<Item>,
         _ body: (Item) throws -> Void
-    ) throws where Item.ID == String {
+    ) throws where Item.ID: RowID {
         // The first item tells whether they ask for states.
-        _ = try first(query, in: table)
-        try forEach(query.forItems(of: Item.self)) { try body(table.decode($0)) }
+        _ = try firstItem(query, in: table)
+        let reading = ItemReading<Item>(table.definition)
+        try forEach(query.forItems(of: Item.self)) { record in
+            switch try reading.result(record) {
+            case .success(let item): try body(item)
+            case .failure(let error): table.context.events.tell([(record.id, error)], of: table.name)
+            }
+        }
+    }
+
+    /// The first item of a query. Nothing is told.
+    mutating func firstItem<Item: TableItem>(_ query: Query, in table: SyncTable<Item>) throws -> Item?
+    where Item.ID: RowID {
+        try readingStates { try $0.firstAndOthers(query, in: table).item }
+    }
+
+    /// The first item of a query, and the rows before it that have none.
+    private mutating func firstAndOthers<Item: TableItem>(
+        _ query: Query,
+        in table: SyncTable<Item>
+    ) throws -> (item: Item?, leftOut: [ItemReading<Item>.LeftOut]) where Item.ID: RowID {
+        var query = query.forItems(of: Item.self)
+        let (limit, offset) = (query.limit ?? .max, query.offset)
+        var leftOut: [ItemReading<Item>.LeftOut] = []
+        let reading = ItemReading<Item>(table.definition)
+        // Mostly the first row has an item; where none has, few reads find that out.
+        var count = 1
+        while query.offset - offset < limit {
+            query.limit = Swift.min(count, limit - (query.offset - offset))
+            let records = try read(query)
+            for record in records {
+                switch try reading.result(record) {
+                case .success(let item): return (item, leftOut)
+                case .failure(let error): leftOut.append((record.id, error))
+                }
+            }
+            if records.count < count { break }
+            query.offset += count
+            count = Swift.min(2 * count, 1_000)
+        }
+        return (nil, leftOut)
     }
 
     /// Reads, and once more when it has turned out that the items ask for states.

@@ -53,7 +53,8 @@ public struct SyncTransaction: ~Copyable, SyncReading {
 
     /// What was computed over the rows of a query, for all of them or for each group.
     public mutating func aggregate(_ query: AggregateQuery) throws -> [AggregateGroup] {
-        try transaction.aggregate(query)
+        try query.rows.checkKinds(for: transaction.definition(of: query.rows.table))
+        return try transaction.aggregate(query)
     }
 
     // MARK: Changing
@@ -154,62 +155,66 @@ extension SyncTransaction {
     /// Inserts an item and returns it as stored. As ``SyncTable/insert(_:)``.
     @discardableResult
     public mutating func insert<Item: TableItem>(_ item: Item, into table: SyncTable<Item>) throws -> Item
-    where Item.ID == String {
+    where Item.ID: RowID {
         let coding = coding(of: table)
-        return try SyncTable<Item>
-            .reportingUnfitItems {
-                var record = try coding.encoder.encode(item)
-                if item.id.isEmpty { record.id = .string(ItemID.make()) }
-                var stored = try add(record, into: table.table)
-                stored.syncState = .pending
-                return try coding.decoder.decode(Item.self, from: stored)
-            }
+        return try reportingUnfitItems {
+            var record = try coding.encoder.encode(item)
+            if item.id.text.isEmpty { record.id = .string(ItemID.make()) }
+            var stored = try add(record, into: table.table)
+            stored.syncState = .pending
+            return try coding.decoder.decode(Item.self, from: stored)
+        }
     }
 
     /// Inserts many items. As ``SyncTable/insert(_:)``.
     public mutating func insert<Item: TableItem>(
         contentsOf items: some Sequence<Item>,
         into table: SyncTable<Item>
-    ) throws where Item.ID == String {
+    ) throws where Item.ID: RowID {
         let (encoder, untyped) = (coding(of: table).encoder, table.table)
         // Such a store takes items without records in between.
         let backend = transaction.backend as? any ItemWriteBackend
         for item in items {
-            let id = item.id.isEmpty ? ItemID.make() : item.id
+            let id = item.id.text.isEmpty ? ItemID.make() : item.id.text
             func record() throws -> Record {
                 var record = try encoder.encode(item)
                 record.id = .string(id)
                 return record
             }
             try change(untyped) { changes, group, transaction in
-                try SyncTable<Item>
-                    .reportingUnfitItems {
-                        try changes.insert(id, &group, &transaction, record: record) { transaction in
-                            if let backend { return try backend.insert(made: item, id: id, into: changes.table.name) }
-                            return try transaction.insert(
-                                changes.writable(record(), over: nil),
-                                into: changes.table.name
-                            )
-                        }
+                try reportingUnfitItems {
+                    try changes.insert(id, &group, &transaction, record: record) { transaction in
+                        if let backend { return try backend.insert(made: item, id: id, into: changes.table.name) }
+                        return try transaction.insert(changes.writable(record(), over: nil), into: changes.table.name)
                     }
+                }
             }
         }
     }
 
     /// Writes all properties of an item. As ``SyncTable/update(_:)``.
     public mutating func update<Item: TableItem>(_ item: Item, in table: SyncTable<Item>) throws
-    where Item.ID == String {
+    where Item.ID: RowID {
         let encoder = coding(of: table).encoder
-        try update(SyncTable<Item>.reportingUnfitItems { try encoder.encode(item) }, in: table.table)
+        var record = try reportingUnfitItems { try encoder.encode(item) }
+        try dropStandIns(of: table.definition, from: &record)
+        try update(record, in: table.table)
+    }
+
+    /// Leaves out what only stands in for nulls of the stored row.
+    private mutating func dropStandIns(of table: TableDefinition, from record: inout Record) throws {
+        let standing = table.standIns.filter { record[$0.key] == $0.value }
+        guard !standing.isEmpty, let stored = try transaction.record(record.id, in: table.name) else { return }
+        for name in standing.keys where stored[name]?.isNull ?? true { record[name] = nil }
     }
 
     /// Changes an item as it is in the transaction. As ``SyncTable/update(_:_:)``.
     @discardableResult
     public mutating func update<Item: TableItem>(
-        _ id: String,
+        _ id: Item.ID,
         in table: SyncTable<Item>,
         _ change: (inout Item) throws -> Void
-    ) throws -> Item where Item.ID == String {
+    ) throws -> Item where Item.ID: RowID {
         guard var item = try read(id, in: table) else {
             throw SyncError(
                 .invalidAction,
@@ -221,16 +226,19 @@ extension SyncTransaction {
         guard item.id == itemID else {
             throw SyncError(.invalidAction, "A change cannot give an item another id; insert one, and delete this one.")
         }
-        let record = try table.encode(item)
-        guard record != before else { return item }
-        try update(record, in: table.table)
+        let after = try table.encode(item)
+        guard after != before else { return item }
+        // What is not different is not written: it may be a null for which another value stands in.
+        var changes = Record(id: after.id)
+        for name in after.names where after[name] != before[name] || name == "version" { changes[name] = after[name] }
+        try update(changes, in: table.table)
         return try read(id, in: table) ?? item
     }
 
     /// Deletes an item. As ``SyncTable/delete(_:)``.
-    public mutating func delete<Item: TableItem>(_ id: String, from table: SyncTable<Item>) throws
-    where Item.ID == String {
-        try delete(id, from: table.table)
+    public mutating func delete<Item: TableItem>(_ id: Item.ID, from table: SyncTable<Item>) throws
+    where Item.ID: RowID {
+        try delete(id.text, from: table.table)
     }
 
     private mutating func coding<Item: TableItem>(of table: SyncTable<Item>) -> ItemCoding {

@@ -2,8 +2,8 @@ import ItemCoding
 public import SyncContract
 
 // Items of a type.
-extension SyncTable where Item: Codable, Item.ID == String {
-    /// Inserts an item and returns it as stored. An empty id is replaced by a new UUID.
+extension SyncTable where Item: Codable, Item.ID: RowID {
+    /// Inserts an item and returns it as stored. An empty text as its id is replaced by a new UUID.
     ///
     /// - Throws: As ``SyncTable/insert(_:id:)``; ``SyncError`` with code ``SyncError/Code/invalidItem`` when the item
     ///   cannot be encoded.
@@ -19,61 +19,98 @@ extension SyncTable where Item: Codable, Item.ID == String {
     /// - Throws: As ``update(_:)`` of untyped rows; ``SyncError`` with code ``SyncError/Code/invalidItem`` when the item
     ///   cannot be encoded.
     public func update(_ item: Item) async throws {
-        try await table.update(encode(item))
+        try await context.write(isGroup: false) { try $0.update(item, in: self) }
     }
 
-    /// Changes an item as it is now, in one transaction: `update(id) { $0.complete = true }`. When nothing is different
-    /// afterwards, nothing is queued.
+    /// Changes an item as it is now, in one transaction: `update(id) { $0.complete = true }`.
+    ///
+    /// The columns are written whose properties are different afterwards, and no others: a null for which the example's
+    /// value stands in stays null. When nothing is different, nothing is queued.
     ///
     /// - Returns: The item with the change.
     /// - Throws: As ``update(_:)``, also ``SyncError`` with code ``SyncError/Code/invalidAction`` when the closure gives the
     ///   item another id; what the closure throws, after which nothing was changed.
     @discardableResult
-    public func update(_ id: String, _ change: @escaping @Sendable (inout Item) throws -> Void) async throws -> Item {
+    public func update(_ id: Item.ID, _ change: @escaping @Sendable (inout Item) throws -> Void) async throws -> Item {
         try await context.write(isGroup: false) { try $0.update(id, in: self, change) }
     }
 
     /// Deletes an item: here at once, and on the server with the next push.
-    public func delete(_ id: String) async throws { try await table.delete(id) }
+    public func delete(_ id: Item.ID) async throws { try await table.delete(id.text) }
+
+    /// Takes back a deletion, with what waited before it. See ``SyncTable/undoDelete(_:)-(String)``.
+    public func undoDelete(_ id: Item.ID) async throws { try await table.undoDelete(id.text) }
+
+    /// Gives up what waits for an item, whatever its state. See ``SyncTable/revert(_:)-(String)``.
+    public func revert(_ id: Item.ID) async throws { try await table.revert(id.text) }
 
     /// The item with an id; nil when there is none, which is no error.
-    public func read(_ id: String) async throws -> Item? {
+    ///
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidItem`` for a row that the type cannot be made from; what the
+    ///   type throws; `StoreError`.
+    public func read(_ id: Item.ID) async throws -> Item? {
         try await readingStates {
-            guard SyncStateItems.contains(Item.self) else { return try await table.read(id).map(decode) }
+            guard SyncStateItems.contains(Item.self) else { return try await table.read(id.text).map(decode) }
             let name = name
             return try await context.store
-                .read { try $0.record(.string(id), in: name, forItem: Item.self) }
+                .read { try $0.record(id.recordID, in: name, forItem: Item.self) }
                 .map(decode)
         }
     }
 
     /// The items of a query, in order. A selection in the query is ignored: items are whole.
+    ///
+    /// A row that the type cannot be made from is left out, and told as ``SyncEvent/itemLeftOut(table:id:reason:)``.
     public func read(_ query: Query) async throws -> [Item] {
+        let (items, leftOut) = try await itemsAndOthers(query)
+        context.events.tell(leftOut, of: name)
+        return items
+    }
+
+    /// The same, with the ids of the rows that were left out, and why: ``SyncError`` with code
+    /// ``SyncError/Code/invalidItem``. They are not told as events.
+    public func read(_ query: Query, onUndecodable report: (RecordID, any Error) -> Void) async throws -> [Item] {
+        let (items, leftOut) = try await itemsAndOthers(query)
+        for row in leftOut { report(row.id, row.error) }
+        return items
+    }
+
+    private func itemsAndOthers(_ query: Query) async throws -> (items: [Item], leftOut: [ItemReading<Item>.LeftOut]) {
         try await readingStates {
-            try Self.items(try await table.read(query.forItems(of: Item.self)).records, definition)
+            try ItemReading<Item>(definition).items(try await table.read(query.forItems(of: Item.self)).records)
         }
+    }
+
+    /// The first item of a query; nil when there is none. Rows that the type cannot be made from are passed over, and told as
+    /// by ``read(_:)-(Query)``.
+    public func first(_ query: Query) async throws -> Item? {
+        try await context.read { try $0.first(query, in: self) }
     }
 
     /// The items of a query, in order: now, and after each commit of the app or of a sync that changes them.
     ///
-    /// What is promised, and how it ends, is said at `StoreObservation`. A selection in the query is ignored.
+    /// What is promised, and how it ends, is said at `StoreObservation`. A selection in the query is ignored. A row that the
+    /// type cannot be made from is left out, and told as ``SyncEvent/itemLeftOut(table:id:reason:)`` when it is so at first.
     public func observe(_ query: Query) -> StoreObservation<[Item]> {
-        let (table, definition) = (self, definition)
+        let (table, definition, events, told) = (self, definition, context.events, ToldRows())
         return StoreObservation(of: context.store, tables: query.forItems(of: Item.self).readTables) {
             try table.check(query)
             return try $0.records(query.forItems(of: Item.self))
         } transform: {
-            try Self.items($0, definition)
+            let (items, leftOut) = try ItemReading<Item>(definition).items($0)
+            events.tell(told.news(leftOut), of: definition.name)
+            return items
         }
     }
 
-    /// The item with an id, nil while there is none: now, and after each commit that changes it.
-    public func observe(_ id: String) -> StoreObservation<Item?> {
-        let (definition, query) = (definition, query)
+    /// The item with an id, nil while there is none: now, and after each commit that changes it. A row that the type cannot
+    /// be made from ends it with the error that ``read(_:)-(Item.ID)`` throws.
+    public func observe(_ id: Item.ID) -> StoreObservation<Item?> {
+        let (definition, query, id) = (definition, query, id.recordID)
         return StoreObservation(of: context.store, tables: query.forItems(of: Item.self).readTables) {
-            try $0.record(.string(id), in: definition.name, forItem: Item.self)
+            try $0.record(id, in: definition.name, forItem: Item.self)
         } transform: {
-            try $0.map { try Self.item($0, definition) }
+            try $0.map { try ItemReading<Item>(definition).item($0) }
         }
     }
 
@@ -87,26 +124,8 @@ extension SyncTable where Item: Codable, Item.ID == String {
     }
 
     func encode(_ item: Item) throws -> Record {
-        try Self.reportingUnfitItems { try RecordEncoder(definition).encode(item) }
+        try reportingUnfitItems { try RecordEncoder(definition).encode(item) }
     }
 
-    func decode(_ record: Record) throws -> Item { try Self.item(record, definition) }
-
-    private static func item(_ record: Record, _ definition: TableDefinition) throws -> Item {
-        try reportingUnfitItems { try RecordDecoder(definition).decode(Item.self, from: record) }
-    }
-
-    static func items(_ records: [Record], _ definition: TableDefinition) throws -> [Item] {
-        let decoder = RecordDecoder(definition)
-        return try reportingUnfitItems { try records.map { try decoder.decode(Item.self, from: $0) } }
-    }
-
-    /// Items are the engine's matter here: what does not fit is its error, not the store's.
-    static func reportingUnfitItems<Value>(_ body: () throws -> Value) throws -> Value {
-        do {
-            return try body()
-        } catch let error as StoreError where error.code == .invalidItem {
-            throw SyncError(.invalidItem, error.message, cause: error.cause)
-        }
-    }
+    func decode(_ record: Record) throws -> Item { try ItemReading<Item>(definition).item(record) }
 }

@@ -14,6 +14,7 @@ public struct RemoteTable<Item: Identifiable & Sendable>: Sendable {
     public let definition: TableDefinition
 
     let remote: any OnlineRemote
+    let events: SyncEvents
 
     /// The name.
     public var name: String { definition.name }
@@ -22,7 +23,9 @@ public struct RemoteTable<Item: Identifiable & Sendable>: Sendable {
     public var query: Query { Query(name) }
 
     /// The same table with untyped rows.
-    public var table: RemoteTable<Record> { RemoteTable<Record>(definition: definition, remote: remote) }
+    public var table: RemoteTable<Record> {
+        RemoteTable<Record>(definition: definition, remote: remote, events: events)
+    }
 }
 
 // Untyped rows.
@@ -59,7 +62,7 @@ extension RemoteTable<Record> {
     ///   `invalidQuery` for a column that is compared with a value of another kind.
     public func pages(_ query: Query, size: Int? = nil) throws -> RemotePages {
         try check(query)
-        return RemotePages(table: self, query: query, size: size.map { max(1, $0) })
+        return RemotePages(table: self, query: query, size: size.map { Swift.max(1, $0) })
     }
 
     /// The first row of a query; nil when there is none.

@@ -15,23 +15,23 @@ extension SyncContext {
 
     /// A table on the server that is declared here, for this alone. Otherwise as ``remoteTable(_:)-(String)``.
     public func remoteTable(_ definition: TableDefinition) throws(SyncError) -> RemoteTable<Record> {
-        RemoteTable(definition: definition, remote: try onlineRemote)
+        RemoteTable(definition: definition, remote: try onlineRemote, events: events)
     }
 
     /// A table on the server by name, with items of a `Codable` type. Otherwise as ``remoteTable(_:)-(String)``.
     public func remoteTable<Item: TableItem>(
         _ name: String,
         of type: Item.Type = Item.self
-    ) throws(SyncError) -> RemoteTable<Item> where Item.ID == String {
+    ) throws(SyncError) -> RemoteTable<Item> where Item.ID: RowID {
         let untyped: RemoteTable<Record> = try remoteTable(name)
-        return RemoteTable(definition: untyped.definition, remote: untyped.remote)
+        return RemoteTable(definition: untyped.definition, remote: untyped.remote, events: events)
     }
 
     /// The table of a `Codable` type on the server, which has the name of the type. Otherwise as
     /// ``remoteTable(_:)-(String)``.
     public func remoteTable<Item: TableItem>(
         _ type: Item.Type
-    ) throws(SyncError) -> RemoteTable<Item> where Item.ID == String {
+    ) throws(SyncError) -> RemoteTable<Item> where Item.ID: RowID {
         try remoteTable("\(type)", of: type)
     }
 

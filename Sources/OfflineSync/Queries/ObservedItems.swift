@@ -1,5 +1,5 @@
 public import Observation
-internal import SyncContract
+public import SyncContract
 
 /// A live query for a view: `ObservedItems(todos.where { !$0.complete })`.
 ///
@@ -13,7 +13,7 @@ internal import SyncContract
 /// Rows are read and made items elsewhere; only the result comes to the main actor. What comes when, and how it ends, is said
 /// at `StoreObservation`. The query ends with this object.
 @MainActor @Observable
-public final class ObservedItems<Item: TableItem> where Item.ID == String {
+public final class ObservedItems<Item: TableItem> where Item.ID: RowID {
     /// The items, newest state only; empty until ``isLoaded``.
     public private(set) var items: [Item] = []
 

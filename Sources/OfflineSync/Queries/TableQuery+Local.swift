@@ -87,7 +87,7 @@ extension SyncTransaction {
 }
 
 /// The items of a query in batches: see ``TableQuerying/batches(of:)``. Each iteration begins anew.
-public struct ItemBatches<Item: TableItem>: AsyncSequence, Sendable where Item.ID == String {
+public struct ItemBatches<Item: TableItem>: AsyncSequence, Sendable where Item.ID: RowID {
     let table: SyncTable<Item>
     let query: Query
     let size: Int
@@ -98,25 +98,36 @@ public struct ItemBatches<Item: TableItem>: AsyncSequence, Sendable where Item.I
     /// Reads one batch after the other.
     public struct Iterator: AsyncIteratorProtocol {
         private let batches: ItemBatches
+        private let reading: ItemReading<Item>
         private var records: QueryBatches.AsyncIterator?
 
-        fileprivate init(_ batches: ItemBatches) { self.batches = batches }
+        fileprivate init(_ batches: ItemBatches) {
+            self.batches = batches
+            reading = ItemReading(batches.table.definition)
+        }
 
         /// The next batch, which is never empty; nil when there are no more rows.
+        ///
+        /// Rows that the type cannot be made from are left out, and told as ``SyncEvent/itemLeftOut(table:id:reason:)``.
         public mutating func next() async throws -> [Item]? {
-            var reading: QueryBatches.AsyncIterator
+            let table = batches.table
+            var following: QueryBatches.AsyncIterator
             if let records {
-                reading = records
+                following = records
             } else {
-                // The first row tells whether the items ask for states.
-                _ = try await batches.table.read(batches.query.limited(to: Swift.min(1, batches.query.limit ?? 1)))
-                reading = batches.table.context.store
-                    .batches(of: batches.query.forItems(of: Item.self), size: batches.size)
+                // The first item tells whether they ask for states.
+                let query = batches.query
+                _ = try await table.context.read { try $0.firstItem(query, in: table) }
+                following = table.context.store.batches(of: query.forItems(of: Item.self), size: batches.size)
                     .makeAsyncIterator()
             }
-            let next = try await reading.next()
-            records = reading
-            return try next.map { try SyncTable<Item>.items($0, batches.table.definition) }
+            defer { records = following }
+            while let next = try await following.next() {
+                let (items, leftOut) = try reading.items(next)
+                table.context.events.tell(leftOut, of: table.name)
+                if !items.isEmpty { return items }
+            }
+            return nil
         }
     }
 }

@@ -18,13 +18,20 @@ public struct TableQuery<Table: QueryableTable>: TableQuerying {
 /// A table with items that answers queries: ``SyncTable`` from the device, ``RemoteTable`` from the server.
 public protocol QueryableTable: Sendable {
     /// The items' type.
-    associatedtype Item: TableItem where Item.ID == String
+    associatedtype Item: TableItem where Item.ID: RowID
 
     /// The name.
     var name: String { get }
 
-    /// The items of a query, in order. Programs write `todos.where { … }.read()`.
+    /// The items of a query, in order. A row that has none is left out and told as an event. Programs write
+    /// `todos.where { … }.read()`.
     func read(_ query: Query) async throws -> [Item]
+
+    /// The items of a query, in order, with the ids of the rows that have none, and why.
+    func read(_ query: Query, onUndecodable report: (RecordID, any Error) -> Void) async throws -> [Item]
+
+    /// The first item of a query; nil when there is none. Rows that have none are passed over and told as events.
+    func first(_ query: Query) async throws -> Item?
 
     /// How many rows satisfy a query's condition, whatever its limit and offset.
     func count(_ query: Query) async throws -> Int
@@ -84,21 +91,31 @@ extension TableQuerying {
     }
 
     /// At most so many of these rows.
-    public func limited(to count: Int) -> TableQuery<Table> { changed { $0.limit = min(count, $0.limit ?? count) } }
+    public func limited(to count: Int) -> TableQuery<Table> {
+        changed { $0.limit = Swift.min(count, $0.limit ?? count) }
+    }
 
     /// These rows without the first ones.
     public func skipping(_ count: Int) -> TableQuery<Table> { changed { $0.offset = count } }
 
-    /// The rows, in order.
+    /// The rows, in order. One that the type cannot be made from is left out, and told as
+    /// ``SyncEvent/itemLeftOut(table:id:reason:)``: a limit counts it, and so does ``count()``.
     ///
     /// - Throws: `StoreError` with code `invalidQuery`, among others for a computed property and for a column that is
     ///   compared with a value of another kind; what the table's reads throw.
     public func read() async throws -> [Table.Item] { try await rows.table.read(rows.source) }
 
-    /// The first row; nil when there is none.
+    /// The rows, in order, with the ids of those that the type cannot be made from, and why: they are not told as events.
     ///
     /// - Throws: As ``read()``.
-    public func first() async throws -> Table.Item? { try await limited(to: 1).read().first }
+    public func read(onUndecodable report: (RecordID, any Error) -> Void) async throws -> [Table.Item] {
+        try await rows.table.read(rows.source, onUndecodable: report)
+    }
+
+    /// The first row that the type can be made from; nil when there is none.
+    ///
+    /// - Throws: As ``read()``.
+    public func first() async throws -> Table.Item? { try await rows.table.first(rows.source) }
 
     /// How many rows satisfy the condition, whatever limit and offset say.
     ///
@@ -120,12 +137,12 @@ extension TableQuerying {
     }
 }
 
-extension SyncTable: QueryableTable, LocalTable, TableQuerying where Item: Codable, Item.ID == String {
+extension SyncTable: QueryableTable, LocalTable, TableQuerying where Item: Codable, Item.ID: RowID {
     /// All rows.
     public var rows: TableQuery<SyncTable<Item>> { TableQuery(table: self, source: query) }
 }
 
-extension RemoteTable: QueryableTable, TableQuerying where Item: Codable, Item.ID == String {
+extension RemoteTable: QueryableTable, TableQuerying where Item: Codable, Item.ID: RowID {
     /// All rows.
     public var rows: TableQuery<RemoteTable<Item>> { TableQuery(table: self, source: query) }
 }

@@ -61,6 +61,7 @@ struct AggregatePlan {
     }
 
     private func value(_ row: Statement, _ index: Int, _ aggregate: Aggregate) throws -> FieldValue {
+        if case .valueCount = aggregate { return .int64(row.int64(index)) }
         guard let column = aggregate.column, let kind = layout.kind(of: column) else { return .int64(row.int64(index)) }
         guard case .sum = aggregate, row.isNull(index) else { return try value(row, index, column, kind) }
         switch kind {
@@ -77,6 +78,7 @@ struct AggregatePlan {
     private static func sql(_ aggregate: Aggregate, _ layout: TableLayout) -> String {
         switch aggregate {
         case .count: "COUNT(*)"
+        case .valueCount(let column): "COUNT(\(column.sqlIdentifier))"
         case .sum(let column): "\(SQLFunctions.sum)(\(column.sqlIdentifier))"
         case .minimum(let column): "MIN(\(comparable(column, layout)))"
         case .maximum(let column): "MAX(\(comparable(column, layout)))"

@@ -16,8 +16,8 @@ final class ItemRow {
     ///
     /// - Throws: ``StoreError/Code/invalidItem``, what the item throws, and ``StoreError/Code/invalidRecord`` for a value
     ///   that does not fit its column.
-    func encode<Item: Encodable & Identifiable>(_ item: borrowing Borrowed<Item>) throws where Item.ID == String {
-        try sink.begin(.string(item.value.id))
+    func encode<Item: Encodable & Identifiable>(_ item: borrowing Borrowed<Item>) throws where Item.ID: RowID {
+        try sink.begin(item.value.id.recordID)
         try encoder.encode(item.value)
         try sink.finish()
     }

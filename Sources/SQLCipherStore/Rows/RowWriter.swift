@@ -114,7 +114,7 @@ package final class RowWriter {
         items: [Item],
         in database: Database,
         hasWritten: inout Bool
-    ) throws where Item.ID == String {
+    ) throws where Item.ID: RowID {
         let encoded = itemRow ?? ItemRow(layout)
         itemRow = nil
         defer {
@@ -146,7 +146,7 @@ package final class RowWriter {
         made item: Item,
         id: String,
         in database: Database
-    ) throws -> Bool where Item.ID == String {
+    ) throws -> Bool where Item.ID: RowID {
         let encoded = itemRow ?? ItemRow(layout)
         itemRow = nil
         defer {

@@ -36,7 +36,7 @@ extension StoreRules {
     private static let sums: [StoreRule] = [
         computed(
             "aggregate.count",
-            "A count is that of the rows, nulls included.",
+            "A count is that of the rows, nulls included",
             in: source,
             "Counts rows with and without values, under a condition, and none.",
             rows: rows("int", 1, .null, 3)
@@ -45,6 +45,25 @@ extension StoreRules {
                 (items.aggregating(.count), all(3)),
                 (items.filtered(by: Column("int") == .null).aggregating(.count), all(1)),
                 (items.filtered(by: .constant(false)).aggregating(.count), all(0)),
+            ]
+        },
+        computed(
+            "aggregate.value-count",
+            "a count of values is that of the rows with a value in a column.",
+            in: source,
+            "Counts the values of a column with nulls, under a limit, by groups, of ids, and of no rows.",
+            rows: rows("int", 1, .null, 3)
+        ) {
+            let values = Aggregate.valueCount(of: "int")
+            return [
+                (items.aggregating(values, .valueCount(of: "text"), .valueCount(of: "id")), all(2, 0, 3)),
+                (items.ordered(by: "int").limited(to: 2).aggregating(values), all(1)),
+                (items.filtered(by: .constant(false)).aggregating(values), all(0)),
+                (
+                    items.aggregating(values, by: "int"),
+                    [(FieldValue.null, FieldValue.int64(0)), (1, 1), (3, 1)]
+                        .map { AggregateGroup(group: $0, values: [$1]) }
+                ),
             ]
         },
         computed(
@@ -311,6 +330,7 @@ private func shown(_ query: AggregateQuery) -> String {
     let aggregates = query.aggregates.map { aggregate in
         switch aggregate {
         case .count: "count"
+        case .valueCount(let column): "count of \(column)"
         case .sum(let column): "sum of \(column)"
         case .minimum(let column): "minimum of \(column)"
         case .maximum(let column): "maximum of \(column)"

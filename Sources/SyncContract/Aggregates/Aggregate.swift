@@ -1,6 +1,6 @@
 /// What is computed over the rows of a query.
 ///
-/// - A count is that of the rows, nulls included.
+/// - A count is that of the rows, nulls included; a count of values is that of the rows with a value in a column.
 /// - A sum is that of the values of a column of numbers, nulls left out, and has the column's type; without a value it
 ///   is 0. Sums of whole numbers and of decimals are exact, and do not depend on the order of the rows. A sum of whole
 ///   numbers that does not fit 64 bits is an error, and so is one of decimals that have a digit other than zero more
@@ -13,6 +13,8 @@
 public enum Aggregate: Sendable, Hashable {
     /// How many rows there are.
     case count
+    /// How many rows have a value in a column of any type, `id` included.
+    case valueCount(of: String)
     /// The sum of a column of whole numbers, doubles or decimals.
     case sum(of: String)
     /// The smallest value of a column of any type, `id` included.
@@ -24,7 +26,7 @@ public enum Aggregate: Sendable, Hashable {
     package var column: String? {
         switch self {
         case .count: nil
-        case .sum(let column), .minimum(let column), .maximum(let column): column
+        case .valueCount(let column), .sum(let column), .minimum(let column), .maximum(let column): column
         }
     }
 }

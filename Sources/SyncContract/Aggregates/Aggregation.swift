@@ -71,6 +71,7 @@ private enum GroupKey: Hashable {
 /// One aggregate under way.
 private enum Accumulator {
     case count(Int)
+    case valueCount(Int)
     case whole(WholeSum, column: String)
     case double(DoubleSum, column: String)
     case decimal(DecimalSum, column: String)
@@ -79,6 +80,7 @@ private enum Accumulator {
     init(_ aggregate: Aggregate, _ table: TableDefinition) {
         switch aggregate {
         case .count: self = .count(0)
+        case .valueCount: self = .valueCount(0)
         case .sum(let column):
             switch table.kind(of: column) {
             case .double: self = .double(DoubleSum(), column: column)
@@ -97,6 +99,7 @@ private enum Accumulator {
     mutating func add(_ value: FieldValue) throws(StoreError) {
         switch (self, value) {
         case (.count(let count), _): self = .count(count + 1)
+        case (.valueCount(let count), _): if !value.isNull { self = .valueCount(count + 1) }
         case (.whole(var sum, let column), .int64(let number)):
             sum.add(number)
             self = .whole(sum, column: column)
@@ -120,7 +123,7 @@ private enum Accumulator {
 
     func result(_ table: TableDefinition) throws(StoreError) -> FieldValue {
         switch self {
-        case .count(let count): return .int64(Int64(count))
+        case .count(let count), .valueCount(let count): return .int64(Int64(count))
         case .whole(let sum, let column):
             guard let value = sum.value else { throw .sumOutOfRange(column, table) }
             return .int64(value)

@@ -1,26 +1,18 @@
 #if canImport(FoundationEssentials)
-public import FoundationEssentials
+internal import FoundationEssentials
 #else
-public import Foundation
+internal import Foundation
 #endif
 
-/// Comparisons with a `UUID`, which is the same in upper and in lower case: this package writes the one, many servers the
-/// other.
-extension QueryTerm where Value.Base == UUID {
-    /// Whether the term has the value; null equals null.
-    public static func == (term: Self, value: Value) -> QueryPredicate { term.isAny(of: [value]) }
+// A `UUID` is the same in upper and in lower case: this package writes the one, many servers the other. It is looked at
+// here, and not in overloads for UUIDs, because each overload of an operator costs every condition time to be compiled.
+extension QueryTerm {
+    /// Whether a store may have a value in two forms.
+    static func isInTwoForms(_ value: Value) -> Bool { Value.Base.self == UUID.self && !value.fieldValue.isNull }
 
-    /// Whether the term has another value.
-    public static func != (term: Self, value: Value) -> QueryPredicate { !term.isAny(of: [value]) }
-
-    /// Whether the term has one of the values.
-    public func isAny(of values: [Value]) -> QueryPredicate {
-        .isAnyOf(
-            expression,
-            values.flatMap { value -> [FieldValue] in
-                guard let text = value.fieldValue.stringValue else { return [value.fieldValue] }
-                return [.string(text), .string(text.asciiLowercased())]
-            }
-        )
+    /// The forms in which a store may have a value.
+    static func forms(of value: Value) -> [FieldValue] {
+        guard isInTwoForms(value), let text = value.fieldValue.stringValue else { return [value.fieldValue] }
+        return [.string(text), .string(text.asciiLowercased())]
     }
 }

@@ -25,10 +25,10 @@ public struct ComputedTerm<Value: ColumnValue>: QueryTerm {
 /// Comparisons with a value.
 extension QueryTerm {
     /// Whether the term has the value; null equals null.
-    public static func == (term: Self, value: Value) -> QueryPredicate { term.compared(.equal, value) }
+    public static func == (term: Self, value: Value) -> QueryPredicate { term.isEqual(to: value) }
 
     /// Whether the term has another value.
-    public static func != (term: Self, value: Value) -> QueryPredicate { term.compared(.notEqual, value) }
+    public static func != (term: Self, value: Value) -> QueryPredicate { term.differs(from: value) }
 
     /// Whether the term is smaller.
     public static func < (term: Self, value: Value) -> QueryPredicate { term.compared(.less, value) }
@@ -43,7 +43,15 @@ extension QueryTerm {
     public static func >= (term: Self, value: Value) -> QueryPredicate { term.compared(.greaterOrEqual, value) }
 
     /// Whether the term has one of the values.
-    public func isAny(of values: [Value]) -> QueryPredicate { .isAnyOf(expression, values.map(\.fieldValue)) }
+    public func isAny(of values: [Value]) -> QueryPredicate { .isAnyOf(expression, values.flatMap(Self.forms(of:))) }
+
+    private func isEqual(to value: Value) -> QueryPredicate {
+        Self.isInTwoForms(value) ? isAny(of: [value]) : compared(.equal, value)
+    }
+
+    private func differs(from value: Value) -> QueryPredicate {
+        Self.isInTwoForms(value) ? !isAny(of: [value]) : compared(.notEqual, value)
+    }
 
     private func compared(_ comparison: QueryComparison, _ value: Value) -> QueryPredicate {
         .comparison(expression, comparison, expression.alike(.value(value.fieldValue)))

@@ -8,7 +8,8 @@
 ///     """
 /// ```
 ///
-/// A value is bound as a parameter: whatever text it holds, it is never read as SQL. A table stands as its quoted name.
+/// A value of any ``ColumnValue`` type is bound as a parameter: whatever text it holds, it is never read as SQL. A table
+/// stands as its quoted name.
 /// Columns have the names under which they are declared, `id` among them.
 ///
 /// What a value is in SQL: a whole number and a double are themselves; a truth value is 0 or 1; a date is its whole
@@ -81,30 +82,15 @@ public struct SQLQuery: Sendable, Hashable, ExpressibleByStringInterpolation {
         /// Appends the name of a column, quoted.
         public mutating func appendInterpolation(column name: String) { parts.append(.name(name)) }
 
-        /// Binds a value.
-        public mutating func appendInterpolation(_ value: FieldValue) { parts.append(.value(value)) }
-
-        /// Binds a text, or null.
-        public mutating func appendInterpolation(_ value: String?) { append(value.map(FieldValue.string)) }
-
-        /// Binds a whole number, or null.
-        public mutating func appendInterpolation(_ value: (some FixedWidthInteger & SignedInteger)?) {
-            append(value.map { .int64(Int64($0)) })
+        /// Binds a value in the form in which stores keep it: an enum by its raw value, a UUID in upper case, nil as null.
+        public mutating func appendInterpolation<Value: ColumnValue>(_ value: Value?) {
+            parts.append(.value(value?.fieldValue ?? .null))
         }
 
-        /// Binds a double, or null.
-        public mutating func appendInterpolation(_ value: Double?) { append(value.map(FieldValue.double)) }
-
-        /// Binds a truth value, or null.
-        public mutating func appendInterpolation(_ value: Bool?) { append(value.map(FieldValue.bool)) }
-
-        /// Binds an instant, or null.
-        public mutating func appendInterpolation(_ value: Timestamp?) { append(value.map(FieldValue.date)) }
-
         /// Binds a decimal, or null.
-        public mutating func appendInterpolation(_ value: DecimalText?) { append(value.map(FieldValue.decimal)) }
-
-        private mutating func append(_ value: FieldValue?) { parts.append(.value(value ?? .null)) }
+        public mutating func appendInterpolation(_ value: DecimalText?) {
+            parts.append(.value(value.map(FieldValue.decimal) ?? .null))
+        }
     }
 }
 

@@ -24,6 +24,9 @@ public struct ColumnDefinition: Sendable, Hashable {
     /// What the deletion of the row that the column refers to does to the rows that refer to it.
     public let onDelete: DeletionRule
 
+    /// What the column's text is to a server that has a type for it.
+    public let textForm: TextForm
+
     /// Declares a column. Names are checked when the schema is made, that only text is searchable, and that a column which
     /// refers to a table is text, and the table declared, and that one with a rule for deletions refers to a table.
     public init(
@@ -32,7 +35,8 @@ public struct ColumnDefinition: Sendable, Hashable {
         isSearchable: Bool = false,
         isLocal: Bool = false,
         references: String? = nil,
-        onDelete: DeletionRule = .nothing
+        onDelete: DeletionRule = .nothing,
+        textForm: TextForm = .text
     ) {
         self.name = name
         self.type = type
@@ -40,7 +44,23 @@ public struct ColumnDefinition: Sendable, Hashable {
         self.isLocal = isLocal
         self.references = references
         self.onDelete = onDelete
+        self.textForm = textForm
     }
+}
+
+/// What a column's text is to a server that has a type for it.
+///
+/// Here it is text, whatever it is there: it is stored, compared and ordered by its bytes. A table that is made from an item
+/// type has the form from its properties.
+public enum TextForm: Sendable, Hashable {
+    /// Text.
+    case text
+    /// A ``Day``. Servers of protocol 3 may have it as Edm.Date, and conditions that are sent to them hold it against a
+    /// literal of that type; protocol 2 has text.
+    case day
+    /// A ``TimeOfDay``. Servers of protocol 3 may have it as Edm.TimeOfDay, and conditions that are sent to them hold it
+    /// against a literal of that type; protocol 2 has text.
+    case timeOfDay
 }
 
 /// What the deletion of a row does to the rows that refer to it.

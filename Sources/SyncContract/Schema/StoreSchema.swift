@@ -91,6 +91,12 @@ public struct StoreSchema: Sendable {
                 "Column '\(column.name)' of '\(name)' is \(column.type.rawValue); only string columns are searchable."
             )
         }
+        for column in table.columns where column.textForm != .text && column.type != .string {
+            throw .invalidSchema(
+                "Column '\(column.name)' of '\(name)' is \(column.type.rawValue); only string columns hold days and times of"
+                    + " day."
+            )
+        }
         for column in table.indexes.joined() where column != "id" && table.type(of: column) == nil {
             throw .invalidSchema("An index of '\(name)' names the column '\(column)', which is not declared.")
         }

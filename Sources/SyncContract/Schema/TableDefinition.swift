@@ -29,6 +29,9 @@ public struct TableDefinition: Sendable, Hashable {
     /// as it stores it, or carries the lost request out later, has the row twice.
     public let assignsIDs: Bool
 
+    /// The values that stand in, in items, for nulls in columns whose property is not optional. Nothing of it is stored.
+    package var standIns: [String: FieldValue] = [:]
+
     /// Declares a table. Names are checked when the schema is made.
     ///
     /// - Parameters:

@@ -10,10 +10,19 @@ public protocol ColumnValue: Sendable, Hashable {
 
     /// The value as a store keeps it and a predicate compares it.
     var fieldValue: FieldValue { get }
+
+    /// The value of this type that a store keeps so; nil for one that is none of this type.
+    ///
+    /// What ``fieldValue`` gives is read back. A number is also read from the other types of numbers, as long as it is
+    /// the same number.
+    init?(fieldValue: FieldValue)
 }
 
 /// A number, which can be computed with; also a ``FieldValue``, whose type shows only in the row.
-public protocol NumericColumnValue: ColumnValue {}
+public protocol NumericColumnValue: ColumnValue {
+    /// What the average of such numbers is: a `Decimal` of decimals, a `Double` of all others.
+    associatedtype Average: ColumnValue = Double
+}
 
 /// A text; also a ``FieldValue``.
 public protocol TextColumnValue: ColumnValue {
@@ -32,9 +41,21 @@ extension Optional: ColumnValue where Wrapped: ColumnValue {
     public typealias Base = Wrapped.Base
     /// The value, ``FieldValue/null`` for nil.
     public var fieldValue: FieldValue { self?.fieldValue ?? .null }
+    /// Nil for ``FieldValue/null``.
+    public init?(fieldValue: FieldValue) {
+        if fieldValue.isNull {
+            self = .none
+        } else {
+            guard let value = Wrapped(fieldValue: fieldValue) else { return nil }
+            self = .some(value)
+        }
+    }
 }
 
-extension Optional: NumericColumnValue where Wrapped: NumericColumnValue {}
+extension Optional: NumericColumnValue where Wrapped: NumericColumnValue {
+    /// That of the type without its optional.
+    public typealias Average = Wrapped.Average
+}
 
 extension Optional: TextColumnValue where Wrapped: TextColumnValue {
     /// What its length is.
@@ -49,6 +70,11 @@ extension Optional: DateColumnValue where Wrapped: DateColumnValue {
 extension RawRepresentable where Self: ColumnValue, RawValue: ColumnValue {
     /// The raw value.
     public var fieldValue: FieldValue { rawValue.fieldValue }
+    /// The case with a raw value; nil when there is none.
+    public init?(fieldValue: FieldValue) {
+        guard let value = RawValue(fieldValue: fieldValue) else { return nil }
+        self.init(rawValue: value)
+    }
 }
 
 extension SyncState: ColumnValue {}
@@ -56,13 +82,31 @@ extension SyncState: ColumnValue {}
 extension FieldValue: NumericColumnValue, TextColumnValue, DateColumnValue {
     /// A ``FieldValue`` as well.
     public typealias Number = FieldValue
+    /// A ``FieldValue`` as well.
+    public typealias Average = FieldValue
     /// The value itself.
     public var fieldValue: FieldValue { self }
+    /// The value itself.
+    public init?(fieldValue: FieldValue) { self = fieldValue }
 }
 
-extension RecordID: ColumnValue {}
+extension RecordID: ColumnValue {
+    /// A text or a whole number.
+    public init?(fieldValue: FieldValue) {
+        switch fieldValue {
+        case .string(let text): self = .string(text)
+        case .int64(let number): self = .int64(number)
+        default: return nil
+        }
+    }
+}
 
 extension Timestamp: DateColumnValue {
     /// A ``FieldValue/date(_:)``.
     public var fieldValue: FieldValue { .date(self) }
+    /// The instant of a ``FieldValue/date(_:)``.
+    public init?(fieldValue: FieldValue) {
+        guard let instant = fieldValue.dateValue else { return nil }
+        self = instant
+    }
 }

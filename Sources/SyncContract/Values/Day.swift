@@ -58,6 +58,11 @@ public struct Day: Sendable, Hashable, Comparable {
 extension Day: ColumnValue {
     /// The ``text``, as a ``FieldValue/string(_:)``.
     public var fieldValue: FieldValue { .string(text) }
+    /// What ``init(_:)-(String)`` reads.
+    public init?(fieldValue: FieldValue) {
+        guard let text = fieldValue.stringValue else { return nil }
+        self.init(text)
+    }
 }
 
 extension Day: CustomStringConvertible {

@@ -38,6 +38,11 @@ public struct TimeOfDay: Sendable, Hashable, Comparable {
 extension TimeOfDay: ColumnValue {
     /// The ``text``, as a ``FieldValue/string(_:)``.
     public var fieldValue: FieldValue { .string(text) }
+    /// What ``init(_:)`` reads.
+    public init?(fieldValue: FieldValue) {
+        guard let text = fieldValue.stringValue else { return nil }
+        self.init(text)
+    }
 }
 
 extension TimeOfDay: CustomStringConvertible {

@@ -8,6 +8,13 @@ extension Mutant {
                 query.rows = query.rows.filtered(by: Column("int") != .null)
             }
         },
+        Mutant("aggregate.value-count", "counts nulls as values") {
+            $0.aggregate = { query, inner in
+                var all = query
+                all.aggregates = query.aggregates.map { if case .valueCount = $0 { .count } else { $0 } }
+                return try inner.aggregate(all)
+            }
+        },
         Mutant("aggregate.sum-of-nulls", "gives null for a sum of nothing, as SQL does") {
             $0.aggregate = { query, inner in
                 let groups = try inner.aggregate(query)

@@ -9,6 +9,8 @@ package struct Faults: Sendable {
     package var keepsUnknownColumns = true
     /// Whether queries about states are asked of the store, and not of the transaction around it.
     package var answersSyncStates = false
+    /// Whether a statement in SQL gives nothing where there is no SQL.
+    package var ignoresSQL = false
     /// The schema the store works with.
     package var schema: @Sendable (StoreSchema) -> StoreSchema = { $0 }
     package var definition: @Sendable (String, Inner) throws -> TableDefinition = { try $1.definition(of: $0) }

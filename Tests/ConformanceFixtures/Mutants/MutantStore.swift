@@ -264,6 +264,11 @@ private final class MutantBackend: StoreWriteBackend {
         try (faults.aggregate ?? { try $1.aggregate($0) })(query, look())
     }
 
+    func forEach(_ query: SQLQuery, _ body: (SQLRow) throws -> Void) throws -> Set<String> {
+        if faults.ignoresSQL { return [] }
+        return try inner.forEach(query, body)
+    }
+
     func upsert(_ records: [Record], into table: String) throws {
         try faults.upsert(records, table, inner)
         wrote?(inner.tables)

@@ -7,6 +7,7 @@ extension Mutant {
     static let others: [Mutant] = randomised + otherQueries + otherWrites + declarations + otherTransactions
 
     private static let randomised: [Mutant] = [
+        Mutant("sql.reads-only", "gives nothing where it has no SQL") { $0.ignoresSQL = true },
         Mutant("values.random", "writes '99.95' with a zero more") {
             $0.changing { value in
                 guard value.decimalValue?.text == "99.95", let longer = DecimalText("99.950") else { return value }

@@ -37,6 +37,41 @@ struct WrongComparisonTests {
         (#"_ = todos.ordered(by: \.count.folded)"#, #"_ = todos.ordered(by: \.count)"#),
         (#"_ = others.ordered(by: \.due)"#, #"_ = others.ordered(by: \.name)"#),
         ("_ = todos.where { $0.syncState == .done }", "_ = todos.where { $0.syncState == .pending }"),
+        ("_ = todos.where { $0.brand == Other().id }", "_ = todos.where { $0.brand == Brand().id }"),
+        ("_ = try await todos.read(UUID())", "_ = try await brands.read(UUID())"),
+        (#"try await brands.delete("x")"#, #"try await todos.delete("x")"#),
+        (
+            #"_ = try TableDefinition(TodoItem.self, .references(\.text, Brand.self))"#,
+            #"_ = try TableDefinition(TodoItem.self, .references(\.brand, Brand.self))"#
+        ),
+        (#"_ = try await todos.sum(of: \.text)"#, #"_ = try await todos.sum(of: \.price)"#),
+        (#"_ = try await todos.average(of: \.due)"#, #"_ = try await todos.average(of: \.count)"#),
+        (#"_ = try await todos.sum(of: \.price, by: \.address)"#, #"_ = try await todos.sum(of: \.price, by: \.kind)"#),
+        (#"_ = try await online.sum(of: \.price)"#, #"_ = try await todos.where { $0.complete }.max(of: \.price)"#),
+        (
+            #"let total: Int = try await todos.sum(of: \.price); _ = total"#,
+            #"let total: Decimal = try await todos.sum(of: \.price); _ = total"#
+        ),
+        (
+            #"let clause = "1 = 1"; _ = context.sql("SELECT * FROM Other WHERE " + clause)"#,
+            #"let clause = "1 = 1"; _ = context.sql("SELECT * FROM \(others) WHERE name = \(clause)")"#
+        ),
+        (
+            #"_ = context.sql("SELECT * FROM \(todos) WHERE kind = \(Plain.food)")"#,
+            #"_ = context.sql("SELECT * FROM \(todos) WHERE kind = \(Kind.food) AND due < \(date)")"#
+        ),
+        (
+            #"_ = MigrationStep.fillColumn("kind", in: "TodoItem") { _ in Plain.food }"#,
+            #"_ = MigrationStep.fillColumn("kind", in: "TodoItem") { $0["due"] == .null ? Kind.food : Kind.fuel }"#
+        ),
+        (
+            #"_ = MigrationStep.convertColumn("price", in: "TodoItem") { (old: Plain) in Decimal(1) }"#,
+            #"_ = MigrationStep.convertColumn("price", in: "TodoItem") { (old: Double) in Decimal(old) }"#
+        ),
+        (
+            "_ = todos.where { $0.kind == .food && $0.due < date && $0.count * $0.price > limit }",
+            "_ = todos.where { $0.kind == .food && $0.due < date && $0.count.decimal * $0.price > limit }"
+        ),
         (
             #"_ = try TableDefinition(TodoItem.self, .references(\.count, Other.self))"#,
             #"_ = try TableDefinition(TodoItem.self, .references(\.text, Other.self))"#
@@ -70,9 +105,10 @@ struct WrongComparisonTests {
             enum Kind: String, Codable, CaseIterable, ColumnValue { case food, fuel }
             struct Address: Codable, Sendable { var city = "" }
             struct Other: SyncItem { var id = ""; var name = "" }
+            struct Brand: SyncItem { var id = UUID(); var name = "" }
             struct TodoItem: SyncItem {
                 var id = "", text = "", complete = false, created = Date.now, count = 0, price = Decimal(1)
-                var due: Date?, kind: Kind?, plain = Plain.food, address = Address(), owner = UUID(), day = Day(.now)
+                var due: Date?, kind: Kind?, plain = Plain.food, address = Address(), owner = UUID(), day = Day(.now), brand: UUID?
             }
 
             """
@@ -81,7 +117,7 @@ struct WrongComparisonTests {
             numbers.append(text.count { $0 == "\n" } + 2)
             text += """
                 func line\(index)(_ context: SyncContext, _ todos: SyncTable<TodoItem>, _ online: RemoteTable<TodoItem>,
-                _ others: SyncTable<Other>, name: String, date: Date, untyped: Column<FieldValue>) async throws {
+                _ others: SyncTable<Other>, _ brands: SyncTable<Brand>, limit: Decimal, name: String, date: Date, untyped: Column<FieldValue>) async throws {
                 \(line)
                 }
 

@@ -1,0 +1,179 @@
+package import StoreConformance
+import StoreHarnesses
+package import SyncContract
+
+/// A store with SQL that breaks one sentence about it: the encrypted store, with a fault between it and its callers.
+package struct SQLMutant: Sendable, CustomStringConvertible {
+    /// The rule that must name it.
+    package let rule: String
+    /// What it does wrong.
+    package let fault: String
+    private let faults: SQLFaults
+
+    package var description: String { "\(rule): \(fault)" }
+
+    package var harness: SQLMutantHarness { SQLMutantHarness(name: fault, faults: faults) }
+
+    private init(_ rule: String, _ fault: String, _ edit: (inout SQLFaults) -> Void) {
+        var faults = SQLFaults()
+        edit(&faults)
+        (self.rule, self.fault, self.faults) = (rule, fault, faults)
+    }
+
+    package static let all: [SQLMutant] = [
+        SQLMutant("sql.reads-only", "takes a statement that writes, and gives nothing") {
+            $0.forgives = { $0.contains("DELETE") || $0.contains("UPDATE") }
+        },
+        SQLMutant("sql.reads-only", "answers the first of two statements") {
+            $0.forgives = { $0.contains("SELECT 2") }
+        },
+        SQLMutant("sql.reads-only", "calls a statement that writes a fault of its own") { $0.refusal = .internal },
+        SQLMutant("sql.sees-declared-columns-only", "shows its system tables") {
+            $0.forgives = { $0.contains("MS_") }
+        },
+        SQLMutant("sql.sees-declared-columns-only", "shows what SQLite says of itself") {
+            $0.forgives = { $0.contains("sqlite_master") }
+        },
+        SQLMutant("sql.sees-declared-columns-only", "shows the numbers of rows") {
+            $0.forgives = { $0.contains("rowid") }
+        },
+        SQLMutant("sql.values-are-bound", "pastes texts between quotes") { $0.pastesValues = true },
+        SQLMutant("sql.declared-types", "gives dates as numbers") {
+            $0.value = { $0.dateValue.map { .int64($0.milliseconds) } ?? $0 }
+        },
+        SQLMutant("sql.declared-types", "gives decimals as text") {
+            $0.value = { $0.decimalValue.map { .string($0.text) } ?? $0 }
+        },
+        SQLMutant("sql.declared-types", "gives truth values as numbers") {
+            $0.value = { $0.boolValue.map { .int64($0 ? 1 : 0) } ?? $0 }
+        },
+        SQLMutant("sql.ends-when-cancelled", "runs on when its task was cancelled") { $0.ignoresCancellation = true },
+    ]
+}
+
+struct SQLFaults: Sendable {
+    /// Whether a statement that was refused gives no rows instead.
+    var forgives: @Sendable (String) -> Bool = { _ in false }
+    /// What a refusal is called.
+    var refusal = StoreError.Code.invalidQuery
+    var pastesValues = false
+    var value: @Sendable (FieldValue) -> FieldValue = { $0 }
+    var ignoresCancellation = false
+}
+
+/// How the kit gets at a mutant with SQL.
+package struct SQLMutantHarness: StoreHarness {
+    package let name: String
+    let faults: SQLFaults
+
+    package func makeStore(_ schema: StoreSchema, at place: StoreLocation) async throws -> SQLMutantStore {
+        SQLMutantStore(try await EncryptedStoreHarness().makeStore(schema, at: place), faults) {
+            try await EncryptedStoreHarness().closeStore($0)
+        }
+    }
+
+    package func closeStore(_ store: SQLMutantStore) async throws { try await store.close() }
+}
+
+package final class SQLMutantStore: SyncContextDataSource {
+    private let base: any SyncContextDataSource
+    private let faults: SQLFaults
+    private let closing: @Sendable () async throws -> Void
+
+    init<Base: SyncContextDataSource>(
+        _ base: Base,
+        _ faults: SQLFaults,
+        closing: @escaping @Sendable (Base) async throws -> Void
+    ) {
+        (self.base, self.faults) = (base, faults)
+        self.closing = { try await closing(base) }
+    }
+
+    func close() async throws { try await closing() }
+
+    package var schema: StoreSchema { base.schema }
+    package var capabilities: StoreCapabilities { base.capabilities }
+    package func changes() -> AsyncStream<StoreChange> { base.changes() }
+
+    package func read<Value: Sendable>(
+        _ body: @escaping @Sendable (inout StoreReader) throws -> Value
+    ) async throws -> Value {
+        try await shielded { [base, faults] in
+            try await base.read { reader in
+                var reader = StoreReader(SQLMutantReader(reader.backend, faults))
+                return try body(&reader)
+            }
+        }
+    }
+
+    package func write<Value: Sendable>(
+        _ body: @escaping @Sendable (inout StoreTransaction) throws -> Value
+    ) async throws -> Value {
+        try await shielded { [base, faults] in
+            try await base.write { transaction in
+                var transaction = StoreTransaction(SQLMutantWriter(transaction.backend, faults))
+                return try body(&transaction)
+            }
+        }
+    }
+
+    /// Runs what does not hear of a cancellation.
+    private func shielded<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard faults.ignoresCancellation else { return try await body() }
+        return try await Task.detached { try await body() }.value
+    }
+}
+
+private class SQLMutantReader: StoreReadBackend {
+    private let base: any StoreReadBackend
+    private let faults: SQLFaults
+
+    init(_ base: any StoreReadBackend, _ faults: SQLFaults) { (self.base, self.faults) = (base, faults) }
+
+    var answersSyncStates: Bool { base.answersSyncStates }
+
+    func definition(of table: String) throws -> TableDefinition { try base.definition(of: table) }
+    func record(_ id: RecordID, in table: String) throws -> Record? { try base.record(id, in: table) }
+    func forEach(_ query: Query, _ body: (Record) throws -> Void) throws { try base.forEach(query, body) }
+    func count(_ query: Query) throws -> Int { try base.count(query) }
+    func aggregate(_ query: AggregateQuery) throws -> [AggregateGroup] { try base.aggregate(query) }
+
+    func forEach(_ query: SQLQuery, _ body: (SQLRow) throws -> Void) throws -> Set<String> {
+        let query = faults.pastesValues ? pasted(query) : query
+        do {
+            return try base.forEach(query) {
+                try body(SQLRow(names: $0.names, values: $0.values.map(faults.value)))
+            }
+        } catch let error as StoreError where error.code == .invalidQuery {
+            if faults.forgives(query.compiled.sql) { return [] }
+            throw StoreError(faults.refusal, error.message)
+        }
+    }
+
+    private func pasted(_ query: SQLQuery) -> SQLQuery {
+        let text = query.parts.map { part in
+            switch part {
+            case .text(let text): text
+            case .name(let name): "\"\(name)\""
+            case .value(let value): value.stringValue.map { "'\($0)'" } ?? "\(value)"
+            }
+        }
+        return SQLQuery(stringLiteral: text.joined())
+    }
+}
+
+private final class SQLMutantWriter: SQLMutantReader, StoreWriteBackend {
+    private let base: any StoreWriteBackend
+
+    init(_ base: any StoreWriteBackend, _ faults: SQLFaults) {
+        self.base = base
+        super.init(base, faults)
+    }
+
+    func upsert(_ records: [Record], into table: String) throws { try base.upsert(records, into: table) }
+    func insert(_ record: Record, into table: String) throws -> Bool { try base.insert(record, into: table) }
+    func delete(_ ids: [RecordID], from table: String) throws -> Int { try base.delete(ids, from: table) }
+    func delete(_ query: Query) throws -> Int { try base.delete(query) }
+}
