@@ -91,6 +91,7 @@ extension SyncSession {
             options.progress = { [weak self] progress in
                 told?(progress)
                 self?.running.withLock { $0.pulling.report(progress) }
+                self?.answered()
                 self?.progressed()
             }
             var isComplete = false
