@@ -104,6 +104,27 @@ struct TodoWatchTests {
         }
     }
 
+    @Test(
+        "draws its line anew at a terminal, and leaves it clean after Ctrl-C",
+        .enabled(if: Terminals.areAvailable),
+        .timeLimit(.minutes(2))
+    )
+    func atTerminal() async throws {
+        let folder = try TemporaryFolder()
+        try await EmulatorProcess.with(3) { emulator in
+            let device = try await Device.make("one", in: folder, server: emulator.url, protocolNumber: 3)
+            let tool = try ToolProcess.executable.path
+            let result = try await Terminals.run(
+                "\(tool) todo watch --store \(device.folder.path) --interval 3600",
+                dialogue: [("connected", "suspend\n"), ("suspended", "add Tea\n"), ("suspended, 1 to send", "\u{3}")]
+            )
+            #expect(result.status == 0, "\(result.output)")
+            #expect(result.output.contains("\r\u{1B}[Ksuspended, 1 to send"))
+            #expect(result.output.contains("\r\u{1B}[Kadd "))
+            #expect(result.output.hasSuffix("\r\u{1B}[K"), "\(result.output)")
+        }
+    }
+
     @Test("says that it waits when the server is away")
     func offline() async throws {
         let folder = try TemporaryFolder()
