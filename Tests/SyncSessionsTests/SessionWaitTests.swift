@@ -202,6 +202,33 @@ struct SessionWaitTests {
         await device.session.close()
     }
 
+    @Test("a failure on a change that was edited meanwhile does not end the wait", .timeLimit(.minutes(1)))
+    func failureOnEdited() async throws {
+        let device = try SessionDevice(emulator)
+        device.session.start(keeping: [device.table])
+        try await device.session.wait(for: .download)
+        device.line.set(.held)
+        let before = device.line.requests.count
+        try await device.add("milk", id: "a")
+        let waiting = Task { [emulator] in
+            try await device.session.wait(for: .upload)
+            return emulator.texts()
+        }
+        await device.line.requestsReach(before + 1)
+        try await device.table.update(Record(id: "a", ["text": "oat milk"]))
+        let failures = Mutex(1)
+        device.line.set { _ in
+            failures.withLock { left in
+                left -= 1
+                return left >= 0 ? .status(500) : .answered
+            }
+        }
+        await device.clock.sleeperComes { $0 == .milliseconds(500) }
+        device.clock.advance(by: .milliseconds(500))
+        #expect(try await waiting.value == ["oat milk"])
+        await device.session.close()
+    }
+
     @Test("a server that fails on the change, and then on the question what became of it, does not end the wait")
     func failureTwice() async throws {
         let device = try SessionDevice(emulator)
