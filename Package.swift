@@ -289,7 +289,7 @@ var testTargets: [Target] {
             dependencies: [
                 "SyncSessions", "OfflineSync", "RemoteContract", "SyncContract", "ReferenceStore", "SQLCipherStore",
                 "SQLCipherStoreTestSupport", "DatasyncHTTP", "HTTPTransport", "DatasyncEmulator", "EmulatorTransport",
-                "SeededNumbers",
+                "ScriptedServer", "SeededNumbers",
             ]
         ),
         // Several devices with the real engine and a server in memory, under a seeded scheduler and a virtual clock.

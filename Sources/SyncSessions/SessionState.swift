@@ -29,7 +29,8 @@ extension SyncSession {
         /// The session is not active, the last request got no answer from the service, or the system says that there is
         /// no network.
         case disconnected
-        /// A request is under way after one that got no answer, or the first one.
+        /// A request is under way after one that got no answer, or the first one; or the service has not been heard of for
+        /// five seconds of work, such as when the line is slow or dead: the request is waited for until its time limit.
         case connecting
         /// The service answered the last request, whatever it said.
         case connected

@@ -47,7 +47,10 @@ extension SyncSession {
             progressed()
             guard mode == .forCurrentlyOutstandingWork else { return }
             try await wait(for: direction)
-            running.withLock { $0.watchers[number]?.finish() }
+            // It is told of nothing that comes after the end.
+            var watcher = running.withLock { $0.watchers.removeValue(forKey: number) }
+            watcher?.finish()
+            watcher?.continuation.finish()
         } catch {
             // It ends before everything is done: the session has ended, or nobody listens any more.
         }

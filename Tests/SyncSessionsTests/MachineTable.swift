@@ -1,15 +1,17 @@
-/// What every state becomes of every event: what it usually becomes, and after which events something else.
+/// What every state without work becomes of every event: what it usually becomes, and after which events something else.
 extension MachineTableTests {
-    static let expected: [String: (usually: String, otherwise: [String: String])] = [
+    static let expectedAtRest: [String: (usually: String, otherwise: [String: String])] = [
         "inactive": (
             "inactive",
             [
                 "start": "active",
+                "suspend upload": "inactive, without upload",
                 "suspend download": "inactive, without download",
                 "suspend": "inactive, without both",
                 "wait upload": "inactive, wait ended",
                 "wait upload of nothing": "inactive, wait ended",
                 "wait download": "inactive, wait ended",
+                "wait both": "inactive, wait ended",
                 "fail": "failed",
                 "close": "closed",
             ]
@@ -17,9 +19,10 @@ extension MachineTableTests {
         "loading": (
             "active",
             [
-                "load, reset": "active, connecting, begin reset 0 1",
                 "load": "active, wakes 400.0",
+                "load, reset": "active, connecting, begin reset 0 1",
                 "load suspended": "suspended, without both",
+                "suspend upload": "active, without upload",
                 "suspend download": "active, without download",
                 "suspend": "suspended, without both",
                 "wait upload of nothing": "active, wait done",
@@ -30,13 +33,15 @@ extension MachineTableTests {
         "idle": (
             "active, wakes 400.0",
             [
-                "server reset": "active, connecting, begin reset 0 1",
                 "start": "active",
+                "server reset": "active, connecting, begin reset 0 1",
                 "change": "active, wakes 100.5",
                 "news of B": "active, connecting, begin 1",
                 "news": "active, connecting, begin 0 1",
                 "ask upload": "active, connecting, begin push",
+                "ask download": "active, connecting, begin 0 1",
                 "ask both": "active, connecting, begin push 0 1",
+                "suspend upload": "active, without upload, wakes 400.0",
                 "suspend download": "active, without download",
                 "suspend": "suspended, without both",
                 "reconnect": "active, connecting, begin 0 1",
@@ -44,6 +49,7 @@ extension MachineTableTests {
                 "wait upload": "active, connecting, begin push",
                 "wait upload of nothing": "active, wakes 400.0, wait done",
                 "wait download": "active, connecting, begin 0 1",
+                "wait both": "active, connecting, begin push 0 1",
                 "fail": "failed",
                 "close": "closed",
             ]
@@ -51,12 +57,14 @@ extension MachineTableTests {
         "changed": (
             "active, wakes 100.5",
             [
-                "server reset": "active, connecting, begin reset 0 1",
                 "start": "active",
+                "server reset": "active, connecting, begin reset 0 1",
                 "news of B": "active, connecting, begin push 1",
                 "news": "active, connecting, begin push 0 1",
                 "ask upload": "active, connecting, begin push",
+                "ask download": "active, connecting, begin push 0 1",
                 "ask both": "active, connecting, begin push 0 1",
+                "suspend upload": "active, without upload, wakes 400.0",
                 "suspend download": "active, without download, wakes 100.5",
                 "suspend": "suspended, without both",
                 "reconnect": "active, connecting, begin push 0 1",
@@ -64,27 +72,9 @@ extension MachineTableTests {
                 "wait upload": "active, connecting, begin push",
                 "wait upload of nothing": "active, wakes 100.5, wait done",
                 "wait download": "active, connecting, begin push 0 1",
+                "wait both": "active, connecting, begin push 0 1",
                 "fail": "failed",
                 "close": "closed",
-            ]
-        ),
-        "working": (
-            "active, connecting",
-            [
-                "server reset": "active, connecting, cancel",
-                "end: history lost": "active, connecting, begin reset 0 1",
-                "suspend download": "active, connecting, without download, cancel",
-                "suspend": "suspended, without both, cancel",
-                "answer": "active, connected",
-                "end": "active, connecting, begin push 0",
-                "end: cancelled": "active, connecting, begin push 0",
-                "end: unreachable": "backingOff 101, wakes 101.0",
-                "end: credentials": "waitingForCredentials, connected, wakes 101.0",
-                "end: permanent": "failed",
-                "end: store closed": "closed",
-                "wait upload of nothing": "active, connecting, wait done",
-                "fail": "failed, cancel",
-                "close": "closed, cancel",
             ]
         ),
         "backing off": (
@@ -93,6 +83,7 @@ extension MachineTableTests {
                 "start": "active",
                 "network up": "active, connecting, begin push",
                 "obstacle gone": "active, connecting, begin push",
+                "suspend upload": "active, without upload, wakes 400.0",
                 "suspend download": "backingOff 101, without download, wakes 101.0",
                 "suspend": "suspended, without both",
                 "reconnect": "active, connecting, begin push 0 1",
@@ -107,9 +98,10 @@ extension MachineTableTests {
             [
                 "start": "active, connected",
                 "network down": "backingOff 160, wakes 160.0",
+                "suspend upload": "active, connected, without upload, wakes 400.0",
                 "suspend download": "backingOff 160, connected, without download, wakes 160.0",
                 "suspend": "suspended, without both",
-                "reconnect": "active, connected, begin push",
+                "reconnect": "active, connected, wakes 105.0, begin push",
                 "pushed": "active, connected, wakes 400.0",
                 "wait upload of nothing": "backingOff 160, connected, wakes 160.0, wait done",
                 "fail": "failed",
@@ -119,34 +111,81 @@ extension MachineTableTests {
         "signed out": (
             "waitingForCredentials, connected, wakes 101.0",
             [
-                "start": "active, connected",
-                "network up": "active, connected, begin push",
-                "obstacle gone": "active, connected, begin push",
+                "start": "waitingForCredentials, connected",
+                "network up": "active, connected, wakes 105.0, begin push",
                 "network down": "waitingForCredentials, wakes 101.0",
+                "obstacle gone": "active, connected, wakes 105.0, begin push",
+                "suspend upload": "waitingForCredentials, connected, without upload, wakes 400.0",
                 "suspend download": "waitingForCredentials, connected, without download, wakes 101.0",
                 "suspend": "suspended, without both",
-                "reconnect": "active, connected, begin push",
-                "pushed": "active, connected, wakes 400.0",
+                "reconnect": "active, connected, wakes 105.0, begin push",
+                "pushed": "waitingForCredentials, connected, wakes 400.0",
                 "wait upload of nothing": "waitingForCredentials, connected, wakes 101.0, wait done",
                 "fail": "failed",
                 "close": "closed",
             ]
         ),
+        "backing off, without upload": (
+            "active, without upload, wakes 400.0",
+            [
+                "start": "active, without upload",
+                "server reset": "backingOff 101, without upload, wakes 101.0",
+                "news of B": "backingOff 101, without upload, wakes 101.0",
+                "news": "backingOff 101, without upload, wakes 101.0",
+                "ask download": "backingOff 101, without upload, wakes 101.0",
+                "ask both": "backingOff 101, without upload, wakes 101.0",
+                "suspend download": "suspended, without both",
+                "suspend": "suspended, without both",
+                "resume upload": "backingOff 101, wakes 101.0",
+                "resume": "backingOff 101, wakes 101.0",
+                "reconnect": "active, connecting, without upload, begin 0 1",
+                "wait upload": "active, without upload, wakes 400.0, wait ended",
+                "wait upload of nothing": "active, without upload, wakes 400.0, wait ended",
+                "wait download": "backingOff 101, without upload, wakes 101.0",
+                "wait both": "active, without upload, wakes 400.0, wait ended",
+                "fail": "failed, without upload",
+                "close": "closed, without upload",
+            ]
+        ),
+        "download off": (
+            "active, without download, wakes 100.5",
+            [
+                "start": "active, without download",
+                "server reset": "active, without download",
+                "ask upload": "active, connecting, without download, begin push",
+                "ask both": "active, connecting, without download, begin push",
+                "suspend upload": "suspended, without both",
+                "suspend": "suspended, without both",
+                "resume download": "active, wakes 100.5",
+                "resume": "active, wakes 100.5",
+                "reconnect": "active, connecting, without download, begin push",
+                "pushed": "active, without download",
+                "wait upload": "active, connecting, without download, begin push",
+                "wait upload of nothing": "active, without download, wakes 100.5, wait done",
+                "wait download": "active, without download, wakes 100.5, wait ended",
+                "wait both": "active, without download, wakes 100.5, wait ended",
+                "fail": "failed, without download",
+                "close": "closed, without download",
+            ]
+        ),
         "upload off": (
             "active, without upload, wakes 400.0",
             [
-                "server reset": "active, connecting, without upload, begin reset 0 1",
                 "start": "active, without upload",
+                "server reset": "active, connecting, without upload, begin reset 0 1",
                 "news of B": "active, connecting, without upload, begin 1",
                 "news": "active, connecting, without upload, begin 0 1",
+                "ask download": "active, connecting, without upload, begin 0 1",
                 "ask both": "active, connecting, without upload, begin 0 1",
                 "suspend download": "suspended, without both",
                 "suspend": "suspended, without both",
+                "resume upload": "active, wakes 100.5",
                 "resume": "active, wakes 100.5",
                 "reconnect": "active, connecting, without upload, begin 0 1",
                 "wait upload": "active, without upload, wakes 400.0, wait ended",
                 "wait upload of nothing": "active, without upload, wakes 400.0, wait ended",
                 "wait download": "active, connecting, without upload, begin 0 1",
+                "wait both": "active, without upload, wakes 400.0, wait ended",
                 "fail": "failed, without upload",
                 "close": "closed, without upload",
             ]
@@ -154,59 +193,27 @@ extension MachineTableTests {
         "suspended": (
             "suspended, without both",
             [
+                "resume upload": "active, without download, wakes 100.5",
+                "resume download": "active, without upload, wakes 400.0",
                 "resume": "active, wakes 100.5",
                 "wait upload": "suspended, without both, wait ended",
                 "wait upload of nothing": "suspended, without both, wait ended",
                 "wait download": "suspended, without both, wait ended",
+                "wait both": "suspended, without both, wait ended",
                 "fail": "failed, without both",
                 "close": "closed, without both",
-            ]
-        ),
-        "resetting": (
-            "active, connecting",
-            [
-                "server reset": "active, connecting, cancel",
-                "suspend download": "active, connecting, without download, cancel",
-                "suspend": "suspended, without both, cancel",
-                "answer": "active, connected",
-                "end": "active, connecting, begin reset 0 1",
-                "end: cancelled": "active, connecting, begin reset 0 1",
-                "end: unreachable": "backingOff 101, wakes 101.0",
-                "end: credentials": "waitingForCredentials, connected, wakes 101.0",
-                "end: history lost": "backingOff 101, connected, wakes 101.0",
-                "end: store closed": "closed",
-                "end: permanent": "failed",
-                "wait upload of nothing": "active, connecting, wait done",
-                "fail": "failed, cancel",
-                "close": "closed, cancel",
-            ]
-        ),
-        "away for too long": (
-            "active, connecting",
-            [
-                "server reset": "active, connecting, cancel",
-                "suspend download": "active, connecting, without download, cancel",
-                "suspend": "suspended, without both, cancel",
-                "answer": "active, connected",
-                "end": "active, connecting, begin reset 0 1",
-                "end: cancelled": "active, connecting, begin reset 0 1",
-                "end: unreachable": "backingOff 101, wakes 101.0",
-                "end: credentials": "waitingForCredentials, connected, wakes 101.0",
-                "end: history lost": "backingOff 101, connected, wakes 101.0",
-                "end: store closed": "closed",
-                "end: permanent": "failed",
-                "wait upload of nothing": "active, connecting, wait done",
-                "fail": "failed, cancel",
-                "close": "closed, cancel",
             ]
         ),
         "reset without download": (
             "active, without download",
             [
+                "suspend upload": "suspended, without both",
                 "suspend": "suspended, without both",
+                "resume download": "active, connecting, begin reset 0 1",
                 "resume": "active, connecting, begin reset 0 1",
                 "wait upload of nothing": "active, without download, wait done",
                 "wait download": "active, without download, wait ended",
+                "wait both": "active, without download, wait ended",
                 "fail": "failed, without download",
                 "close": "closed, without download",
             ]
@@ -215,11 +222,13 @@ extension MachineTableTests {
             "failed",
             [
                 "start": "active",
+                "suspend upload": "failed, without upload",
                 "suspend download": "failed, without download",
                 "suspend": "failed, without both",
                 "wait upload": "failed, wait ended",
                 "wait upload of nothing": "failed, wait ended",
                 "wait download": "failed, wait ended",
+                "wait both": "failed, wait ended",
                 "close": "closed",
             ]
         ),
@@ -227,11 +236,13 @@ extension MachineTableTests {
             "failed",
             [
                 "start": "active",
+                "suspend upload": "failed, without upload",
                 "suspend download": "failed, without download",
                 "suspend": "failed, without both",
                 "wait upload": "failed, wait ended",
                 "wait upload of nothing": "failed, wait ended",
                 "wait download": "failed, wait ended",
+                "wait both": "failed, wait ended",
                 "close": "closed",
             ]
         ),
@@ -241,6 +252,7 @@ extension MachineTableTests {
                 "wait upload": "closed, wait ended",
                 "wait upload of nothing": "closed, wait ended",
                 "wait download": "closed, wait ended",
+                "wait both": "closed, wait ended",
             ]
         ),
     ]

@@ -117,6 +117,19 @@ struct SessionStateTests {
         device.line.set(.answered)
         device.reachability.change(to: true)
         try await device.session.wait(for: .download)
+        // The next failure is waited for from the beginning again.
+        device.line.set(.unreachable)
+        device.session.sync(.download)
+        await device.clock.sleeperComes { $0 == .seconds(1) }
+        device.line.set(.answered)
+        device.clock.advance(by: .seconds(1))
+        try await device.session.wait(for: .download)
+        device.line.set(.unreachable)
+        device.session.sync(.download)
+        await device.clock.sleeperComes { $0 == .seconds(1) }
+        device.line.set(.answered)
+        device.clock.advance(by: .seconds(1))
+        try await device.session.wait(for: .download)
         device.reachability.change(to: false)
         await device.connection(.disconnected)
         #expect(device.session.state == .active, "a hint, not a gate")
@@ -177,10 +190,26 @@ struct SessionStateTests {
         let before = device.line.requests.count
         await device.line.requestsReach(before + 1)
         let reconnecting = Task { await device.session.reconnect() }
+        reconnecting.cancel()
+        #expect(await reconnecting.value == .alreadyConnecting, "whoever is cancelled does not wait for its end")
         device.line.set(.answered)
-        #expect(await reconnecting.value != .tried)
         await device.session.close()
         #expect(await device.session.reconnect() == .notStarted)
+    }
+
+    @Test("reconnecting right after another start tries at once, too", .timeLimit(.minutes(1)))
+    func reconnectAfterStart() async throws {
+        let device = try SessionDevice(emulator)
+        device.line.set(.status(503, headers: ["Retry-After": "900"]))
+        device.session.start(keeping: [device.table])
+        await device.clock.sleeperComes { $0 == .seconds(900) }
+        device.line.set(.answered)
+        device.session.start(keeping: [device.table])
+        let reconnection = await device.session.reconnect()
+        #expect([.tried, .alreadyConnecting].contains(reconnection))
+        try await device.session.wait(for: .download)
+        #expect(device.session.error == nil)
+        await device.session.close()
     }
 
     @Test("states come in order as a sequence, which ends with the session")
@@ -227,6 +256,15 @@ struct SessionStateTests {
         }
         try await session.wait(for: .download)
         #expect(told.withLock { $0 }.contains("connection"))
+        withObservationTracking {
+            _ = session.error
+        } onChange: {
+            told.withLock { _ = $0.insert("error") }
+        }
+        device.line.set(.unreachable)
+        session.sync(.download)
+        await device.backsOff()
+        #expect(session.error is SyncError && told.withLock { $0 }.contains("error"))
         await session.close()
     }
 }

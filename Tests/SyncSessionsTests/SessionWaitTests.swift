@@ -202,6 +202,64 @@ struct SessionWaitTests {
         await device.session.close()
     }
 
+    @Test("a failure on a change that was edited meanwhile does not end the wait", .timeLimit(.minutes(1)))
+    func failureOnEdited() async throws {
+        let device = try SessionDevice(emulator)
+        device.session.start(keeping: [device.table])
+        try await device.session.wait(for: .download)
+        device.line.set(.held)
+        let before = device.line.requests.count
+        try await device.add("milk", id: "a")
+        let waiting = Task { [emulator] in
+            try await device.session.wait(for: .upload)
+            return emulator.texts()
+        }
+        await device.line.requestsReach(before + 1)
+        try await device.table.update(Record(id: "a", ["text": "oat milk"]))
+        let failures = Mutex(1)
+        device.line.set { _ in
+            failures.withLock { left in
+                left -= 1
+                return left >= 0 ? .status(500) : .answered
+            }
+        }
+        await device.clock.sleeperComes { $0 == .milliseconds(500) }
+        device.clock.advance(by: .milliseconds(500))
+        #expect(try await waiting.value == ["oat milk"])
+        await device.session.close()
+    }
+
+    @Test("a server that fails on the change, and then on the question what became of it, does not end the wait")
+    func failureTwice() async throws {
+        let device = try SessionDevice(emulator)
+        device.session.start(keeping: [])
+        try await device.session.wait(for: .download)
+        let failures = Mutex(["POST", "GET"])
+        device.line.set { request in
+            failures.withLock { failures in
+                guard failures.first == request.method, request.method == "POST" || request.path.hasSuffix("/a") else {
+                    return .answered
+                }
+                failures.removeFirst()
+                return .status(500)
+            }
+        }
+        try await device.add("milk", id: "a")
+        let isThere = Mutex(false)
+        let waiting = Task { [emulator] in
+            try await device.session.wait(for: .upload)
+            isThere.withLock { $0 = emulator.texts() == ["milk"] }
+        }
+        for _ in 0..<2 {
+            await device.clock.sleeperComes { $0 == .seconds(1) || $0 == .seconds(2) }
+            await device.backsOff()
+            device.clock.advance(by: .seconds(2))
+        }
+        try await waiting.value
+        #expect(isThere.withLock { $0 } && failures.withLock { $0.isEmpty })
+        await device.session.close()
+    }
+
     @Test("the server's failure on a change neither ends the wait nor keeps pulls away")
     func serverFailure() async throws {
         let other = try SessionDevice(emulator)

@@ -3,8 +3,10 @@ import DatasyncHTTP
 import Foundation
 import HTTPTransport
 import OfflineSync
+import RemoteContract
 import SQLCipherStore
 import SQLCipherStoreTestSupport
+import ScriptedServer
 import SyncContract
 import Testing
 
@@ -40,6 +42,20 @@ struct SocketTests {
         pushDelay: .milliseconds(5),
         backoff: Backoff(first: .milliseconds(20), longest: .milliseconds(100))
     )
+
+    @Test("remotes that name no transport share connections")
+    func shared() async throws {
+        let answer =
+            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nDate: Mon, 23 Nov 2026 08:00:00 GMT\r\n"
+            + "Content-Length: 12\r\n\r\n{\"items\":[]}"
+        let server = try ScriptedServer { _ in [.send(Array(answer.utf8)), .keepOpen] }
+        let url = try #require(URL(string: "http://127.0.0.1:\(server.port)"))
+        for _ in 0..<20 {
+            let remote = try DatasyncRemote(baseURL: url, dialect: .datasync)
+            _ = try await remote.page(Query("TodoItem"), of: todoTable, at: .everything, pageSize: nil)
+        }
+        #expect(server.requests.count >= 20 && server.connectionCount < 10, "\(server.connectionCount)")
+    }
 
     @Test("two devices that share a transport become equal while the server stops and comes back")
     func restart() async throws {

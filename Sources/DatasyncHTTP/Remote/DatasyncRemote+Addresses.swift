@@ -8,14 +8,14 @@ extension SyncRemote where Self == DatasyncRemote {
     /// - Parameters:
     ///   - address: Scheme, host and path of the service, above the table endpoint.
     ///   - options: Settings with defaults.
-    ///   - transport: What carries requests.
+    ///   - transport: What carries requests; one that all remotes share unless another is given.
     ///   - token: Gives the token of whoever is signed in; without a provider the service is asked anonymously.
     /// - Returns: The remote; nothing is sent yet.
     /// - Throws: As ``DatasyncRemote/init(baseURL:dialect:options:transport:token:)``.
     public static func datasync(
         _ address: String,
         options: DatasyncOptions = DatasyncOptions(),
-        transport: any ClientTransport = DefaultTransport(),
+        transport: any ClientTransport = .shared,
         token: DatasyncRemote.TokenProvider? = nil
     ) throws(RemoteError) -> DatasyncRemote {
         try remote(address, .datasync, options, transport, token)
@@ -25,7 +25,7 @@ extension SyncRemote where Self == DatasyncRemote {
     public static func azureMobileApps(
         _ address: String,
         options: DatasyncOptions = DatasyncOptions(),
-        transport: any ClientTransport = DefaultTransport(),
+        transport: any ClientTransport = .shared,
         token: DatasyncRemote.TokenProvider? = nil
     ) throws(RemoteError) -> DatasyncRemote {
         try remote(address, .azureMobileApps, options, transport, token)

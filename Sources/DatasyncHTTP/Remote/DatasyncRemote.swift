@@ -38,7 +38,7 @@ public final class DatasyncRemote: OnlineRemote {
     ///   - dialect: The protocol that the service speaks.
     ///   - options: Settings with defaults.
     ///   - authentication: What proves to the server who is asking; nil asks anonymously.
-    ///   - transport: What carries requests.
+    ///   - transport: What carries requests; one that all remotes share unless another is given.
     /// - Throws: ``RemoteContract/RemoteError`` with code `invalidAddress` for an address that is refused, and
     ///   `invalidRequest` for an installation id or a header field that no request can carry.
     public convenience init(
@@ -46,7 +46,7 @@ public final class DatasyncRemote: OnlineRemote {
         dialect: DatasyncDialect,
         options: DatasyncOptions = DatasyncOptions(),
         authentication: (any RequestAuthentication)? = nil,
-        transport: any ClientTransport = DefaultTransport()
+        transport: any ClientTransport = .shared
     ) throws(RemoteError) {
         try self.init(baseURL, dialect, options, authentication, transport) { .now }
     }
@@ -66,14 +66,14 @@ public final class DatasyncRemote: OnlineRemote {
     ///   - baseURL: As in the other initializer.
     ///   - dialect: The protocol that the service speaks.
     ///   - options: Settings with defaults.
-    ///   - transport: What carries requests.
+    ///   - transport: What carries requests; one that all remotes share unless another is given.
     ///   - token: Gives the token of whoever is signed in.
     /// - Throws: As the other initializer.
     public convenience init(
         baseURL: URL,
         dialect: DatasyncDialect,
         options: DatasyncOptions = DatasyncOptions(),
-        transport: any ClientTransport = DefaultTransport(),
+        transport: any ClientTransport = .shared,
         token: @escaping TokenProvider
     ) throws(RemoteError) {
         let tokens = TokenCache(now: { Date() }, token)

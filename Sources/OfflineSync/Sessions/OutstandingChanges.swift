@@ -51,10 +51,14 @@ package final class OutstandingChanges: Sendable {
         package var open: Set<Int64> = []
         /// Whether there are changes to send that were made, edited or released after these.
         package var hasNewer = false
+        /// Those of them whose operations were edited since: the server's answer to the earlier edit may have been a failure,
+        /// of which nothing is stored then.
+        package var edited: Set<Int64> = []
 
-        package init(open: Set<Int64> = [], hasNewer: Bool = false) {
+        package init(open: Set<Int64> = [], hasNewer: Bool = false, edited: Set<Int64> = []) {
             self.open = open
             self.hasNewer = hasNewer
+            self.edited = edited
         }
     }
 
@@ -66,7 +70,9 @@ package final class OutstandingChanges: Sendable {
             state.open = state.open.filter { waiting[$0.key] != nil }
             let hasNewer = waiting.contains { number, editCounter in state.open[number].map { $0 < editCounter } ?? true
             }
-            return Review(open: Set(state.open.keys), hasNewer: hasNewer)
+            var review = Review(open: Set(state.open.keys), hasNewer: hasNewer)
+            review.edited = Set(state.open.filter { waiting[$0.key] ?? $0.value > $0.value }.keys)
+            return review
         }
     }
 }

@@ -37,6 +37,8 @@ struct TodoActions: Sendable {
     private func perform(_ action: String, _ rest: String) async throws -> Answer {
         var answer = Answer(action: action)
         switch action {
+        case _ where rest.isEmpty && ["done", "reopen", "delete", "undo"].contains(action):
+            throw ToolError("usage", "Of which to-do? Write: \(action) ID; 'list' shows the ids.")
         case "add":
             guard !rest.isEmpty else { throw ToolError("usage", "What is there to do? Write: add TEXT") }
             answer.id = try await todos.table.insert(["text": .string(rest), "complete": false]).id.stringValue

@@ -18,10 +18,11 @@ final class WatchStatusLine: Sendable {
         var progress: Double
         var error: String?
 
-        /// Whether it says more than an earlier one: how far the work is, and that some of many changes were sent, does not.
+        /// Whether it says more than an earlier one: how far the work is, and that some of many changes were sent, does not;
+        /// that it has ended does, where it was said to go on.
         func isNews(after former: Status?) -> Bool {
             guard var former else { return true }
-            former.progress = progress
+            if progress < 1 || former.progress == 1 { former.progress = progress }
             if pending > 0, pending < former.pending { former.pending = pending }
             return self != former
         }
@@ -114,7 +115,9 @@ extension WatchStatusLine.Status {
             parts.append("[\(bar)] \(Int(progress * 100))%")
         }
         if let until { parts.append("next attempt at \(until)") }
-        if let error { parts.append(error) }
+        // The service has answered since.
+        let isOver = state == "active" && connection == "connected"
+        if let error, !isOver { parts.append(error) }
         return parts.joined(separator: ", ")
     }
 }

@@ -4,61 +4,6 @@
 /// direction that is not suspended. It is begun when none is under way and no failure is waited for; so there is at most
 /// one at a time, and no request without a reason.
 struct SessionMachine: Sendable, Hashable {
-    /// What is pulled.
-    struct Pull: Sendable, Hashable {
-        var table: String
-        /// Whether every push waits for it.
-        var precedesPush = false
-        /// When it is made; nil for only when it is asked for.
-        var due: Duration?
-        /// Whether it was asked for after the work under way has begun.
-        var isAskedAgain = false
-        /// When it was last complete; nil when it never was.
-        var completed: Duration?
-    }
-
-    /// When a session syncs, as far as it decides by that.
-    struct Settings: Sendable, Hashable {
-        var pullInterval: Duration? = .seconds(300)
-        var pushDelay = Duration.milliseconds(500)
-        var backoff = Backoff()
-        /// Whether the session fails when everything would have to be brought anew.
-        var resetsManually = false
-        var maximumOfflineTime: Duration?
-    }
-
-    /// What is done in one go: the pulls that precede a push, the push, the other pulls; or everything is brought anew.
-    struct Work: Sendable, Hashable {
-        var pushes = false
-        /// Whether everything is brought anew, by all pulls.
-        var resets = false
-        /// The pulls, as they stand in the list of this number.
-        var pulls: [Int] = []
-        var list = 0
-    }
-
-    enum Phase: Sendable, Hashable { case inactive, loading, running, failed, closed }
-
-    /// Until when nothing is tried.
-    struct Hold: Sendable, Hashable {
-        var until: Duration
-        /// Whether the server has set that time.
-        var isOrdered = false
-        var needsCredentials = false
-    }
-
-    /// Somebody who waits.
-    struct Wait: Sendable, Hashable {
-        var direction: SyncDirection
-        var needsUpload: Bool
-        /// The pulls that have to become complete.
-        var pulls: Set<Int>
-        /// Those of them that are part of work that was begun since.
-        var begun: Set<Int> = []
-
-        var isDone: Bool { !needsUpload && pulls.isEmpty }
-    }
-
     private(set) var phase = Phase.inactive
     private(set) var pulls: [Pull] = []
     private(set) var options = Settings()
@@ -68,11 +13,18 @@ struct SessionMachine: Sendable, Hashable {
     private(set) var pushDue: Duration?
     private(set) var hold: Hold?
     private(set) var isConnected = false
+    /// Whether work is under way and the service has given no sign of itself for longer than ``patience``.
+    private(set) var isSilent = false
     private(set) var waits: [Int: Wait] = [:]
 
     /// Whether everything has to be brought anew before anything else is done.
     private(set) var needsReset = false
 
+    /// How long work may go on without a sign of the service before the connection counts as in doubt.
+    static let patience = Duration.seconds(5)
+
+    /// When the service was last heard of in the work under way, or that began.
+    private var lastSign = Duration.zero
     private var isPushAskedAgain = false
     private var isResetAskedAgain = false
     private var backoff = BackoffProgress()
@@ -89,9 +41,15 @@ struct SessionMachine: Sendable, Hashable {
     /// The directions that are done.
     var open: SyncDirection { SyncDirection.both.subtracting(suspended) }
 
-    /// When to wake it; nil when only an event can bring work.
+    /// Whether an answer of the service tells it anything.
+    func needsSign(at now: Duration) -> Bool {
+        work != nil && (!isConnected || isSilent || now - lastSign >= .seconds(1))
+    }
+
+    /// When to wake it; nil when only an event can bring news.
     func wakeTime() -> Duration? {
-        guard phase == .running, work == nil, !open.isEmpty, !needsReset || open.contains(.download) else { return nil }
+        if work != nil { return isStarted && isConnected && !isSilent ? lastSign + Self.patience : nil }
+        guard phase == .running, !open.isEmpty, !needsReset || open.contains(.download) else { return nil }
         var times: [Duration] = []
         if open.contains(.upload), let pushDue { times.append(pushDue) }
         if open.contains(.download) { times += pulls.compactMap(\.due) }
@@ -107,6 +65,7 @@ struct SessionMachine: Sendable, Hashable {
             if case .wait(let number, _, _) = event { return [.endWait(number, isDone: false)] }
             return []
         }
+        if work != nil, now - lastSign >= Self.patience { isSilent = true }
         var effects: [SessionEffect] = []
         switch event {
         case .started(let pulls, let options): start(pulls, options)
@@ -130,7 +89,7 @@ struct SessionMachine: Sendable, Hashable {
             pushDue = isPushAskedAgain ? now : hasNewer ? now + options.pushDelay : nil
             isPushAskedAgain = false
         case .pulled(let index): effects += pulled(index, now)
-        case .answered: isConnected = isConnected || work != nil && !open.isEmpty
+        case .answered: answered(now)
         case .ended(let failure, let random): effects += ended(failure, random, now)
         case .wait(let number, let direction, let needsUpload):
             effects += wait(number, direction, needsUpload, now)
@@ -142,7 +101,7 @@ struct SessionMachine: Sendable, Hashable {
         case .closed: effects += close()
         }
         if let next = nextWork(now) {
-            begin(next)
+            begin(next, now)
             effects.append(.begin(next))
         }
         return effects
@@ -258,7 +217,7 @@ struct SessionMachine: Sendable, Hashable {
     }
 
     private mutating func reconnect(_ now: Duration) {
-        guard phase == .running, !open.isEmpty else { return }
+        guard isStarted, !open.isEmpty else { return }
         hold = nil
         backoff = BackoffProgress()
         // Nothing but a request shows whether there is a connection.
@@ -301,9 +260,17 @@ struct SessionMachine: Sendable, Hashable {
         return next
     }
 
-    private mutating func begin(_ next: Work) {
+    /// The service has answered.
+    private mutating func answered(_ now: Duration) {
+        guard work != nil else { return }
+        (lastSign, isSilent) = (now, false)
+        if !open.isEmpty { isConnected = true }
+    }
+
+    private mutating func begin(_ next: Work, _ now: Duration) {
         work = next
         hold = nil
+        (lastSign, isSilent) = (now, false)
         isPushAskedAgain = false
         isResetAskedAgain = false
         for index in next.pulls {
@@ -329,6 +296,7 @@ struct SessionMachine: Sendable, Hashable {
     private mutating func ended(_ failure: SessionFailure?, _ random: Double, _ now: Duration) -> [SessionEffect] {
         guard let ended = work else { return [] }
         work = nil
+        isSilent = false
         switch failure {
         case nil:
             backoff = BackoffProgress()
@@ -356,7 +324,7 @@ struct SessionMachine: Sendable, Hashable {
     }
 
     private mutating func holdBack(after name: String, _ wait: Duration?, _ random: Double, _ now: Duration) {
-        guard phase == .running, !open.isEmpty else { return }
+        guard isStarted, !open.isEmpty else { return }
         let own = backoff.wait(after: name, options.backoff, random: random)
         hold = Hold(until: now + (wait ?? own), isOrdered: wait != nil)
     }

@@ -99,15 +99,18 @@ extension SyncSession.Status {
         case .loading, .running:
             if machine.open.isEmpty {
                 state = .suspended
+            } else if machine.hold?.needsCredentials == true {
+                state = .waitingForCredentials
             } else if let hold = machine.hold, let wake = machine.wakeTime(), wake <= hold.until {
                 let left = hold.until - environment.now()
                 let until = environment.date().addingTimeInterval(left / .seconds(1))
-                state = hold.needsCredentials ? .waitingForCredentials : .backingOff(until: until)
+                state = .backingOff(until: until)
             } else {
                 state = .active
             }
         }
         guard machine.isStarted, !machine.open.isEmpty else { return }
-        connection = machine.isConnected ? .connected : machine.work != nil ? .connecting : .disconnected
+        let isAnswered = machine.isConnected && !machine.isSilent
+        connection = isAnswered ? .connected : machine.work != nil ? .connecting : .disconnected
     }
 }

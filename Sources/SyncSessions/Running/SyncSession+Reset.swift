@@ -21,6 +21,7 @@ extension SyncSession {
         progressed()
         try await reset(pulls, context, running.withLock { $0.options.resetMode }) { [weak self] progress in
             self?.running.withLock { $0.pulling.report(progress) }
+            self?.answered()
             self?.progressed()
         }
         for index in pulls.indices {

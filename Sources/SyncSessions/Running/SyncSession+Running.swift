@@ -75,7 +75,7 @@ extension SyncSession {
                 }
             }
             let isClosed = running.machine.phase == .closed
-            if running.machine.work == nil || isClosed {
+            if !running.machine.isTrying || isClosed {
                 resumed = Array(running.afterWork.values)
                 running.afterWork = [:]
             }
@@ -237,10 +237,15 @@ extension SyncSession {
     private func happened(_ event: SyncEvent) {
         switch event {
         case .operationTaken, .operationNotTaken, .pageApplied:
-            if running.withLock({ !$0.machine.isConnected }) { send(.answered) }
+            answered()
             progressed()
         default: break
         }
+    }
+
+    /// Tells the machine that the service has answered, where that is news.
+    func answered() {
+        if running.withLock({ $0.machine.needsSign(at: environment.now()) }) { send(.answered) }
     }
 
     // MARK: What is asked of it
@@ -280,7 +285,7 @@ extension SyncSession {
         var before: Reconnection?
         send(.reconnect) { running in before = running.machine.reconnectionBefore }
         if let before, before != .alreadyConnecting { return before }
-        guard running.withLock({ $0.machine.work != nil || $0.machine.phase == .loading }) else {
+        guard running.withLock({ $0.machine.isTrying }) else {
             return before ?? .nothingToDo
         }
         await workEnds()
@@ -288,12 +293,12 @@ extension SyncSession {
     }
 
     /// Returns when the work under way has ended, or the task is cancelled.
-    private func workEnds() async {
+    func workEnds() async {
         let number = running.withLock { $0.newNumber() }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = running.withLock { running in
-                    if running.machine.work == nil || running.cancelledWaits.remove(number) != nil { return true }
+                    if !running.machine.isTrying || running.cancelledWaits.remove(number) != nil { return true }
                     running.afterWork[number] = continuation
                     return false
                 }
@@ -329,9 +334,12 @@ extension SessionMachine {
         switch phase {
         case .inactive, .closed: .notStarted
         case .failed: .failedForGood
-        case .loading, .running: open.isEmpty ? .suspended : work != nil || phase == .loading ? .alreadyConnecting : nil
+        case .loading, .running: open.isEmpty ? .suspended : isTrying ? .alreadyConnecting : nil
         }
     }
+
+    /// Whether something is under way, or it is about to be seen what is to be done.
+    fileprivate var isTrying: Bool { work != nil || phase == .loading }
 
     /// Whether waiting for these directions makes sense.
     func isWorking(in direction: SyncDirection) -> Bool { isStarted && direction.isDisjoint(with: suspended) }

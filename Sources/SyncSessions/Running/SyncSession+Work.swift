@@ -70,7 +70,7 @@ extension SyncSession {
         }
         let review = try await changes.review()
         let failed = Set(report?.failures.map(\.operationID) ?? []).intersection(review.open)
-        try await reviewUploads(passing: passed, failed: failed)
+        try await reviewUploads(passing: passed, failed: failed.union(review.edited))
         try await reviewProgress()
         let failure = report?.failures.first(where: { failed.contains($0.operationID) })
         if failure == nil { send(.pushed(hasNewer: review.hasNewer)) }
@@ -91,6 +91,7 @@ extension SyncSession {
             options.progress = { [weak self] progress in
                 told?(progress)
                 self?.running.withLock { $0.pulling.report(progress) }
+                self?.answered()
                 self?.progressed()
             }
             var isComplete = false
