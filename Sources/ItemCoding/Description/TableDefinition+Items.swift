@@ -13,7 +13,7 @@ extension TableDefinition {
     /// - Parameters:
     ///   - type: The type.
     ///   - name: The name, as in the server's address; nil for that of the type.
-    ///   - systemProperties: The server's columns to keep.
+    ///   - systemProperties: The server's columns to keep; a table that is local only keeps none.
     ///   - options: What the table is beside its columns.
     /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidSchema`` for a property that no value can be made up for,
     ///   with its name and the remedy, and for a key path in an option that is no stored property.
@@ -55,6 +55,10 @@ private struct TableBuilder<Item: Codable & Identifiable & Sendable> {
     private var searchable: Set<String> = []
     private var indexes: [[String]] = []
     private var references: [String: String] = [:]
+    private var rules: [String: DeletionRule] = [:]
+    private var wireNames: [String: String] = [:]
+    private var wireName: String?
+    private var isLocalOnly = false
     private var assignsIDs = false
     private var idComparison = IDComparison.exact
 
@@ -76,7 +80,9 @@ private struct TableBuilder<Item: Codable & Identifiable & Sendable> {
                     $0.type,
                     isSearchable: searchable.contains($0.name),
                     isLocal: local.contains($0.name),
-                    references: references[$0.name]
+                    references: references[$0.name],
+                    onDelete: rules[$0.name] ?? .noAction,
+                    wireName: wireNames[$0.name]
                 )
             }
         return TableDefinition(
@@ -85,7 +91,9 @@ private struct TableBuilder<Item: Codable & Identifiable & Sendable> {
             idComparison: idComparison,
             systemProperties: systemProperties,
             indexes: indexes,
-            assignsIDs: assignsIDs
+            assignsIDs: assignsIDs,
+            wireName: wireName,
+            isLocalOnly: isLocalOnly
         )
     }
 
@@ -109,6 +117,11 @@ private struct TableBuilder<Item: Codable & Identifiable & Sendable> {
         case .example: break
         case .assignsIDs: assignsIDs = true
         case .idComparison(let comparison): idComparison = comparison
+        case .onDelete(let path, let table, let rule):
+            for name in try names([path]) { (references[name], rules[name]) = (table, rule) }
+        case .wireName(let name): wireName = name
+        case .columnWireName(let wireName, let path): for name in try names([path]) { wireNames[name] = wireName }
+        case .localOnly: isLocalOnly = true
         }
     }
 }

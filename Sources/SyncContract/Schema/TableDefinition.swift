@@ -3,8 +3,23 @@
 /// Every table has a column `id`, which is not declared, and the system properties named here. A store keeps columns
 /// that a server sends beyond the declared ones when it has the capability ``StoreCapabilities/unknownColumns``.
 public struct TableDefinition: Sendable, Hashable {
-    /// The name, as in the server's address.
+    /// The name on this device; in the server's address as well, unless ``wireName`` says otherwise.
     public let name: String
+
+    /// The name that the server has for the table. See ``ColumnDefinition/wireName``.
+    ///
+    /// Where tables lie at paths of their own (`DatasyncOptions.tableNames`), it is this name that is looked up there.
+    public let wireName: String
+
+    /// Whether the table belongs to this device: its changes are not queued, and pushing, pulling and purging it are errors.
+    ///
+    /// Everything else is as in other tables: transactions that change both kinds, queries, references and what a deletion
+    /// does, migrations. It has no columns of the server.
+    ///
+    /// Nothing of this is stored with the schema. A table that was synced before keeps its rows. What waited of it is not sent
+    /// any more, and counts as of an undeclared table: push before. Of a table that is synced from now on, rows that were made
+    /// before are not on the server, and nothing says so: insert them into a new table instead.
+    public let isLocalOnly: Bool
 
     /// The kind of id the table has.
     public let idKind: IDKind
@@ -44,15 +59,28 @@ public struct TableDefinition: Sendable, Hashable {
     ///   - indexes: Column lists to find rows by.
     ///   - assignsIDs: Whether the server chooses the ids of new rows. Where this does not say so and it does, the first
     ///     insert fails.
+    ///   - wireName: The server's name for the table; nil when it is the same.
+    ///   - isLocalOnly: Whether the table stays on this device. Then it keeps no system properties, whatever is given.
     public init(
         _ name: String,
         columns: [ColumnDefinition],
         idComparison: IDComparison = .exact,
         systemProperties: SystemProperties = [.createdAt, .updatedAt, .version],
         indexes: [[String]] = [],
-        assignsIDs: Bool = false
+        assignsIDs: Bool = false,
+        wireName: String? = nil,
+        isLocalOnly: Bool = false
     ) {
-        self.init(name, idKind: .string(idComparison), columns, systemProperties, indexes, assignsIDs)
+        self.init(
+            name,
+            idKind: .string(idComparison),
+            columns,
+            isLocalOnly ? [] : systemProperties,
+            indexes,
+            assignsIDs,
+            wireName: wireName,
+            isLocalOnly: isLocalOnly
+        )
     }
 
     package init(
@@ -61,14 +89,32 @@ public struct TableDefinition: Sendable, Hashable {
         _ columns: [ColumnDefinition],
         _ systemProperties: SystemProperties = [],
         _ indexes: [[String]] = [],
-        _ assignsIDs: Bool = false
+        _ assignsIDs: Bool = false,
+        wireName: String? = nil,
+        isLocalOnly: Bool = false
     ) {
         self.name = name
+        self.wireName = wireName ?? name
+        self.isLocalOnly = isLocalOnly
         self.idKind = idKind
         self.columns = columns
         self.systemProperties = systemProperties
         self.indexes = indexes
         self.assignsIDs = assignsIDs
+    }
+
+    /// This table with other names and columns, and without the indexes over those that it has.
+    package func with(name: String, wireName: String, columns: [ColumnDefinition]) -> TableDefinition {
+        TableDefinition(
+            name,
+            idKind: idKind,
+            columns,
+            systemProperties,
+            [],
+            assignsIDs,
+            wireName: wireName,
+            isLocalOnly: isLocalOnly
+        )
     }
 
     /// The app's columns followed by the system properties.
