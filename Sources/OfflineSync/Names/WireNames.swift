@@ -30,11 +30,7 @@ struct WireNames: Sendable {
         wireNames = Dictionary(renamed.map { ($0.name, $0.wireName) }) { first, _ in first }
         localNames = Dictionary(renamed.map { ($0.wireName, $0.name) }) { first, _ in first }
         taken = Set(renamed.map(\.name) + table.columns.filter(\.isLocal).map(\.name))
-        self.table = table.with(
-            name: table.wireName,
-            wireName: table.wireName,
-            columns: table.columns.filter { !$0.isLocal }.map { ColumnDefinition($0.wireName, $0.type) }
-        )
+        self.table = table.onWire
     }
 
     /// What the server calls a column.

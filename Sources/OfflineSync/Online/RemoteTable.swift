@@ -197,7 +197,7 @@ extension TableDefinition {
         let others = row.withoutSystemProperties().fields.filter { !declared.contains($0.key) }
         guard !others.isEmpty else { return self }
         let added = others.sorted { $0.key < $1.key }.map { ColumnDefinition($0.key, $0.value.columnType) }
-        return with(name: name, wireName: wireName, columns: columns + added)
+        return adding(added)
     }
 }
 

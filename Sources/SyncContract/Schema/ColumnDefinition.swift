@@ -1,7 +1,7 @@
 /// A declared column: its name and the one type its values have.
 public struct ColumnDefinition: Sendable, Hashable {
     /// The name on this device; on the wire as well, unless ``wireName`` says otherwise.
-    public let name: String
+    public private(set) var name: String
 
     /// The name that the server has for the column.
     ///
@@ -63,6 +63,13 @@ public struct ColumnDefinition: Sendable, Hashable {
         self.isLocal = isLocal
         self.references = references
         self.onDelete = onDelete
+    }
+
+    /// This column as the server knows it.
+    package var onWire: ColumnDefinition {
+        var column = self
+        column.name = wireName
+        return column
     }
 }
 

@@ -4,7 +4,7 @@
 /// that a server sends beyond the declared ones when it has the capability ``StoreCapabilities/unknownColumns``.
 public struct TableDefinition: Sendable, Hashable {
     /// The name on this device; in the server's address as well, unless ``wireName`` says otherwise.
-    public let name: String
+    public private(set) var name: String
 
     /// The name that the server has for the table. See ``ColumnDefinition/wireName``.
     ///
@@ -25,7 +25,7 @@ public struct TableDefinition: Sendable, Hashable {
     public let idKind: IDKind
 
     /// The app's own columns, in declaration order.
-    public let columns: [ColumnDefinition]
+    public private(set) var columns: [ColumnDefinition]
 
     /// The server's columns that the table keeps.
     public let systemProperties: SystemProperties
@@ -103,18 +103,19 @@ public struct TableDefinition: Sendable, Hashable {
         self.assignsIDs = assignsIDs
     }
 
-    /// This table with other names and columns, and without the indexes over those that it has.
-    package func with(name: String, wireName: String, columns: [ColumnDefinition]) -> TableDefinition {
-        TableDefinition(
-            name,
-            idKind: idKind,
-            columns,
-            systemProperties,
-            [],
-            assignsIDs,
-            wireName: wireName,
-            isLocalOnly: isLocalOnly
-        )
+    /// This table as the server knows it: with its names, and without the columns that stay on this device.
+    package var onWire: TableDefinition {
+        var table = self
+        table.name = wireName
+        table.columns = columns.filter { !$0.isLocal }.map(\.onWire)
+        return table
+    }
+
+    /// This table with further columns.
+    package func adding(_ columns: [ColumnDefinition]) -> TableDefinition {
+        var table = self
+        table.columns += columns
+        return table
     }
 
     /// The app's columns followed by the system properties.
