@@ -281,7 +281,7 @@ var testTargets: [Target] {
             dependencies: [
                 "OfflineSync", "RemoteContract", "SyncContract", "QueryEvaluation", "ReferenceStore", "DatasyncHTTP",
                 "DatasyncEmulator", "EmulatorTransport", "StoreConformance", "SeededNumbers", "SQLCipherStore",
-                "SQLCipherStoreTestSupport", "ItemCoding", "ChildProcesses",
+                "SQLCipherStoreTestSupport", "ItemCoding", "ChildProcesses", "QueryGenerator",
             ]
         ),
         .testTarget(

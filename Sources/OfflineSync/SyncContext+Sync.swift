@@ -1,7 +1,7 @@
 public import SyncContract
 
 extension SyncContext {
-    /// Sends what waits, then brings what changed in all tables of the schema. With ``SyncOptions/order`` `pullFirst` it is
+    /// Sends what waits, then brings what changed in all tables of the schema but those that are local only. With ``SyncOptions/order`` `pullFirst` it is
     /// the other way round.
     ///
     /// What the server did not take is stored, named in the report, and does not stop the pull.
@@ -9,7 +9,7 @@ extension SyncContext {
     /// - Returns: What was sent, and what came.
     /// - Throws: As ``push(_:)`` and ``pull(_:_:options:)``. What was done before stays.
     public func sync() async throws -> SyncReport {
-        let tables = try store.schema.tables.map { try table($0.name) }
+        let tables = try store.schema.syncedTables.map { try table($0.name) }
         guard order != .pullFirst else {
             let pull = try await pull(tables, .init())
             return SyncReport(push: pull.push ?? PushReport(), pull: pull)

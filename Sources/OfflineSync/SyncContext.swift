@@ -14,6 +14,7 @@ public final class SyncContext: Sendable {
     /// The local store.
     public let store: any SyncContextDataSource
 
+    /// The server, spoken to in the names of this device.
     let remote: any SyncRemote
     /// Whether there is a server.
     private let hasRemote: Bool
@@ -48,7 +49,9 @@ public final class SyncContext: Sendable {
         self.clock = clock
         coordination = .of(store)
         hasRemote = remote != nil
-        self.remote = remote ?? UnavailableRemote(RemoteError(.unreachable, "This context has no server."))
+        let given = remote ?? UnavailableRemote(RemoteError(.unreachable, "This context has no server."))
+        let isNamedOtherwise = store.schema.syncedTables.contains(where: WireNames.areNeeded)
+        self.remote = isNamedOtherwise ? given.inLocalNames() : given
         pageSize = options.pageSize.map { max(1, $0) }
         order = options.order
         parallelOperations = options.parallelOperations
@@ -95,6 +98,20 @@ public final class SyncContext: Sendable {
         try table("\(type)", of: type)
     }
 
+    /// The declaration of a table that is kept in step with the server.
+    ///
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - what: What of it was asked for, as a participle, that has no meaning for a table which stays here.
+    /// - Returns: The declaration.
+    /// - Throws: `StoreError` with code `tableNotFound`; ``SyncError`` with code ``SyncError/Code/invalidParameter`` for a table
+    ///   that is local only.
+    func syncedTable(_ name: String, _ what: String) throws -> TableDefinition {
+        let table = try definition(of: name)
+        try table.checkSynced(what)
+        return table
+    }
+
     private func definition(of name: String) throws -> TableDefinition {
         guard let definition = store.schema.tables.first(where: { $0.name == name }) else {
             throw StoreError.tableNotFound(name)
@@ -126,12 +143,13 @@ public final class SyncContext: Sendable {
     ///   ``SyncError/Code/pushAbortedAddress``, ``SyncError/Code/storeUnavailable`` when the store is locked or closed
     ///   meanwhile, `StoreError` when the store fails otherwise, `CancellationError`. What the server accepted
     ///   before is recorded, unless it is the store that has ended the push; everything else is still queued.
-    ///   `StoreError` with code `tableNotFound` for a table that is not declared. ``SyncError/Code/unsupported`` without
+    ///   `StoreError` with code `tableNotFound` for a table that is not declared. ``SyncError/Code/invalidParameter`` for a
+    ///   table that is local only. ``SyncError/Code/unsupported`` without
     ///   a server. ``SyncError/Code/historyLost`` while everything is being brought anew. What a delegate or a policy
     ///   throws.
     public func push(_ tables: any SyncSource...) async throws -> PushReport {
         try checkRemote()
-        let names = try tables.map { try table($0.source.table).name }
+        let names = try tables.map { try syncedTable($0.source.table, "pushed").name }
         let report = try await coordination.gate.withTurn {
             try await checkReset()
             events.send(.pushStarted)

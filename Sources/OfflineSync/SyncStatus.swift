@@ -11,8 +11,8 @@ public struct SyncStatus: Sendable, Hashable {
     /// Changes that the server refused, or has failed on too often; they wait to be edited or resolved.
     public internal(set) var failed = 0
 
-    /// How many of all these belong to tables that are not declared any more. They are kept and not sent: declare the
-    /// table again, or give them up with ``SyncContext/forcePurge(_:)``.
+    /// How many of all these belong to tables that are not declared any more, or as local only. They are kept and not sent:
+    /// declare the table again as it was, or give them up with ``SyncContext/forcePurge(_:)``.
     public internal(set) var undeclared = 0
 
     /// Rows of the server that do not fit their table: see ``SyncContext/setAsideRows()``.

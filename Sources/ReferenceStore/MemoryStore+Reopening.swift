@@ -18,6 +18,7 @@ extension MemoryStore {
         with schema: StoreSchema,
         translating translation: (any QueueTranslation)? = nil
     ) throws -> MemoryStore {
+        try schema.check()
         var reader = StoreReader(MemoryTransaction(tables, capabilities))
         let version = try SchemaMigration.storedVersion(&reader)
         let migration = try SchemaMigration(from: version, of: self.schema.tables, to: schema)

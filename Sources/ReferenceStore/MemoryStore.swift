@@ -20,7 +20,7 @@ public actor MemoryStore: SyncContextDataSource {
     /// Creates an empty store.
     ///
     /// - Parameters:
-    ///   - schema: The declared tables.
+    ///   - schema: The declared tables. With a literal that is wrong, every read and write throws what its check does.
     ///   - keepsUnknownColumns: Whether values under undeclared keys are kept.
     ///   - answersSyncStates: Whether queries about states are answered here. Otherwise transactions answer them.
     ///   - handlesSyncTableOperations: Whether the sync engine writes the items of local changes.
@@ -36,7 +36,7 @@ public actor MemoryStore: SyncContextDataSource {
         if answersSyncStates { capabilities.insert(.syncStates) }
         self.capabilities = capabilities
         self.handlesSyncTableOperations = handlesSyncTableOperations
-        let tables = Dictionary(uniqueKeysWithValues: schema.allTables.map { ($0.name, MemoryTable($0)) })
+        let tables = Dictionary(schema.allTables.map { ($0.name, MemoryTable($0)) }) { first, _ in first }
         self.tables = schema.version > 1 ? tables.recording(schema.version, capabilities) : tables
     }
 
@@ -53,6 +53,7 @@ public actor MemoryStore: SyncContextDataSource {
         _ body: @escaping @Sendable (inout StoreReader) throws -> Value
     ) async throws -> Value {
         try Task.checkCancellation()
+        try schema.check()
         var reader = StoreReader(MemoryTransaction(tables, capabilities))
         return try body(&reader)
     }
@@ -62,6 +63,7 @@ public actor MemoryStore: SyncContextDataSource {
         _ body: @escaping @Sendable (inout StoreTransaction) throws -> Value
     ) async throws -> Value {
         try Task.checkCancellation()
+        try schema.check()
         let backend = MemoryTransaction(tables, capabilities)
         // What two hold is copied when one of them changes it.
         tables = [:]

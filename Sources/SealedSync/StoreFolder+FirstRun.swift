@@ -20,6 +20,7 @@ extension StoreFolder {
         unlocker: any StoreUnlocker,
         options: EncryptedStoreOptions = .init()
     ) async throws -> EncryptedStore {
+        try schema.check()
         guard try !hasDatabase else { return try await open(schema, unlocker: unlocker, options: options) }
         let keyring: StoreKeyring
         do {

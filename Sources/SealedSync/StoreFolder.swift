@@ -63,6 +63,7 @@ public struct StoreFolder: Sendable {
         unlocker: any StoreUnlocker,
         options: EncryptedStoreOptions = .init()
     ) async throws -> EncryptedStore {
+        try schema.check()
         let keyring = try await makeKeyring(unlocker)
         return try await open(schema, keyring: keyring, mode: .createNew, options: options)
     }

@@ -9,17 +9,34 @@ internal import SyncSessions
 extension SyncContext {
     /// Opens the encrypted store in a folder, or makes it on the first run, and ties it to a server.
     ///
+    /// ```swift
+    /// let context = try await SyncContext.open(
+    ///     .named("todos"),
+    ///     schema: [.init(TodoItem.self), .init(RecentSearch.self, .localOnly)],
+    ///     unlocker: .passphrase(passphrase)
+    /// )
+    /// ```
+    ///
+    /// **A store for one device, and a server later.** Without a remote a store is a whole one: everything works but what asks
+    /// a server, which throws `SyncError.Code.unsupported`. Changes of tables that are not `localOnly` are queued all the
+    /// same, and what makes up for each other is one change: an item that was inserted and edited is one insert, one that was
+    /// inserted and deleted is nothing. So the day the store is opened with a remote, nothing has to be brought over: the next
+    /// ``SyncContext/sync()`` or session sends everything, in the order in which it was made, and brings what the server has.
+    /// Where both have a row of one id, that is a conflict like any other. Tables that are for the device alone are declared
+    /// `localOnly`, and columns `local`: these are never sent, whatever the store is opened with.
+    ///
     /// - Parameters:
     ///   - folder: Where the store is.
-    ///   - schema: Its tables. Tables and columns that are new are added, and a store of a lower version is migrated, with
-    ///     the changes that wait.
+    ///   - schema: Its tables: a `StoreSchema`, or a literal for those of version 1. Tables and columns that are new are
+    ///     added, and a store of a lower version is migrated, with the changes that wait.
     ///   - unlocker: What opens it, or will open it: `.passphrase(…)`. There is no default, because none would be safe
     ///     everywhere.
     ///   - remote: The server: `.datasync("https://…")`. Without one nothing is sent; changes wait until the store is opened
     ///     with a server, for ever if need be.
     ///   - options: Settings with defaults.
     /// - Returns: The context.
-    /// - Throws: As ``StoreFolder/openOrCreate(_:unlocker:options:)``.
+    /// - Throws: As ``StoreFolder/openOrCreate(_:unlocker:options:)``; `StoreError` with code `invalidSchema` for a literal that
+    ///   is wrong, before anything is made.
     public static func open(
         _ folder: StoreFolder,
         schema: StoreSchema,

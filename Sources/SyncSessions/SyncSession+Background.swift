@@ -50,7 +50,7 @@ extension SyncSession {
         let stored = SyncDirection(stored: try await context.storedSuspension())
         let open = SyncDirection.both.subtracting(stored).subtracting(running.withLock { $0.machine.suspended })
         let (kept, options) = running.withLock { ($0.pulls, $0.options) }
-        let pulls = kept.isEmpty ? context.store.schema.tables.map { SessionPull(Query($0.name)) } : kept
+        let pulls = kept.isEmpty ? context.store.schema.syncedTables.map { SessionPull(Query($0.name)) } : kept
         let mustReset = try await mustReset(pulls, context, options)
         guard !mustReset || open.contains(.download) else { return }
         if mustReset { try await resetOnce(pulls, context, options) }

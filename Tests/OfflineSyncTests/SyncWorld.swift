@@ -14,13 +14,15 @@ struct SyncWorld {
         let server: InterceptedServer
         let context: SyncContext
         let table: SyncTable<Record>
+        /// What the device calls the server's column `text`.
+        let textColumn: String
 
-        func text(_ id: String) async throws -> String? { try await table.read(id)?["text"]?.stringValue }
+        func text(_ id: String) async throws -> String? { try await table.read(id)?[textColumn]?.stringValue }
 
         func texts() async throws -> [String: String] {
             let rows = try await table.read(table.query).records
             return Dictionary(
-                uniqueKeysWithValues: rows.map { ($0.id.stringValue ?? "", $0["text"]?.stringValue ?? "") }
+                uniqueKeysWithValues: rows.map { ($0.id.stringValue ?? "", $0[textColumn]?.stringValue ?? "") }
             )
         }
 
@@ -51,7 +53,7 @@ struct SyncWorld {
     }
 
     /// Makes a world and lends it. The laptop may be answered by something else than the emulator, and may declare more
-    /// than the phone does. Rows are stamped as if they had been written some milliseconds earlier.
+    /// than the phone does, or the table in its own way. Rows are stamped as if they had been written some milliseconds earlier.
     static func with(
         _ dialect: DatasyncDialect,
         edition: EmulatorConfiguration.Edition = .usual,
@@ -59,6 +61,7 @@ struct SyncWorld {
         age: Int64 = 0,
         batchSize: Int = 1,
         laptopColumns: [ColumnDefinition] = [],
+        laptopTable: TableDefinition? = nil,
         answeringLaptop: StandIn = .none,
         _ body: (SyncWorld) async throws -> Void
     ) async throws {
@@ -75,7 +78,7 @@ struct SyncWorld {
             emulator: emulator,
             dialect: dialect,
             phone: try device(emulator, dialect, batchSize),
-            laptop: try device(emulator, dialect, batchSize, laptopColumns, answeringLaptop)
+            laptop: try device(emulator, dialect, batchSize, laptopColumns, laptopTable, answeringLaptop)
         )
         try await body(world)
         for device in [world.phone, world.laptop] {
@@ -89,12 +92,15 @@ struct SyncWorld {
         _ dialect: DatasyncDialect,
         _ batchSize: Int,
         _ columns: [ColumnDefinition] = [],
+        _ table: TableDefinition? = nil,
         _ standIn: StandIn = .none
     ) throws -> Device {
+        let table = table ?? todoTable
         let definition = TableDefinition(
-            "TodoItem",
-            columns: todoTable.columns + columns,
-            idComparison: dialect == .datasync ? .exact : .asciiCaseInsensitive
+            table.name,
+            columns: table.columns + columns,
+            idComparison: dialect == .datasync ? .exact : .asciiCaseInsensitive,
+            wireName: table.wireName
         )
         let store = try makeStore(definition)
         let remote = try DatasyncRemote(
@@ -104,7 +110,27 @@ struct SyncWorld {
         )
         let server = InterceptedServer(remote, batchSize: batchSize)
         let context = SyncContext(store: store, remote: server)
-        return Device(store: store, server: server, context: context, table: try context.table("TodoItem"))
+        return Device(
+            store: store,
+            server: server,
+            context: context,
+            table: try context.table(table.name),
+            textColumn: table.columns.first { $0.wireName == "text" }?.name ?? "text"
+        )
+    }
+
+    /// A device with tables of its own.
+    static func context(
+        _ emulator: Emulator,
+        _ dialect: DatasyncDialect,
+        _ schema: StoreSchema
+    ) throws -> SyncContext {
+        let remote = try DatasyncRemote(
+            baseURL: EmulatorTransport.url,
+            dialect: dialect,
+            transport: EmulatorTransport(emulator)
+        )
+        return SyncContext(store: MemoryStore(schema), remote: InterceptedServer(remote))
     }
 
     /// The server's rows that are not deleted: text by id.

@@ -23,6 +23,20 @@ struct OpeningTests {
         await again.close()
     }
 
+    @Test("a schema that is a literal is checked first, and nothing is made of a wrong one")
+    func literal() async throws {
+        let folder = try TestFolder()
+        let table = TableDefinition("items", columns: [])
+        let error = await #expect(throws: StoreError.self) {
+            try await EncryptedStore.open(at: folder.database, key: .testKey(), schema: [table, table])
+        }
+        #expect(error?.code == .invalidSchema)
+        #expect(try folder.contents().isEmpty)
+        let store = try await EncryptedStore.open(at: folder.database, key: .testKey(), schema: [table])
+        #expect(try await store.read(Query("items")).records.isEmpty)
+        await store.close()
+    }
+
     @Test("the first bytes are the file header, never SQLite's header, and two stores differ in the rest")
     func fileHeader() async throws {
         var starts: Set<[UInt8]> = []

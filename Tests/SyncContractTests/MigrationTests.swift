@@ -91,3 +91,48 @@ struct MigrationTests {
         }
     }
 }
+
+@Suite("Steps that misspell a name")
+struct MisspeltStepTests {
+    private let invoice = TableDefinition("Invoice", columns: [.init("amount", .decimal)])
+    private let bill = TableDefinition("Bill", columns: [.init("price", .decimal)])
+
+    private func failure(_ steps: MigrationStep..., of stored: TableDefinition...) throws -> String? {
+        let schema = try StoreSchema(version: 2, [invoice], migrations: [Migration(to: 2, steps: steps)])
+        do throws(StoreError) {
+            _ = try SchemaMigration(from: 1, of: stored, to: schema)
+            return nil
+        } catch {
+            #expect(error.code == .schemaMismatch)
+            return error.message
+        }
+    }
+
+    @Test("are told with what the store has in its place, before anything is touched")
+    func told() throws {
+        let table = try failure(.renameTable("Bil", to: "Invoice"), of: bill)
+        #expect(table?.contains("'Bil'") == true && table?.contains("'Bill'") == true)
+        #expect(try failure(.dropTable("Bil"), of: bill)?.contains("'Bill'") == true)
+        let rename: [MigrationStep] = [.renameTable("Bill", to: "Invoice")]
+        let column = try failure(rename[0], .renameColumn("prise", to: "amount", in: "Invoice"), of: bill)
+        #expect(column?.contains("'prise'") == true && column?.contains("'price'") == true)
+        #expect(try failure(rename[0], .dropColumn("prize", in: "Invoice"), of: bill)?.contains("'price'") == true)
+        #expect(try failure(rename[0], .renameColumn("price", to: "amount", in: "Invoice"), of: bill) == nil)
+    }
+
+    @Test("are not what a store misses that is older than a table or column")
+    func older() throws {
+        #expect(try failure(.renameTable("Bill", to: "Invoice")) == nil)
+        #expect(try failure(.dropTable("Draft"), of: invoice) == nil)
+        let empty = TableDefinition("Invoice", columns: [])
+        #expect(try failure(.renameColumn("price", to: "amount", in: "Invoice"), of: empty) == nil)
+        // What the versions between have left out is not known.
+        let schema = try StoreSchema(
+            version: 3,
+            [invoice],
+            migrations: [Migration(to: 2), Migration(to: 3, .renameTable("Draft", to: "Invoice"))]
+        )
+        #expect(try SchemaMigration(from: 1, of: [bill], to: schema)?.tables.isEmpty == true)
+        #expect(throws: StoreError.self) { try SchemaMigration(from: 2, of: [bill], to: schema) }
+    }
+}

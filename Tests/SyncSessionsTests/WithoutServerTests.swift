@@ -55,4 +55,20 @@ struct WithoutServerTests {
         await session.close()
         #expect(try await context.status().pending == 1)
     }
+
+    @Test("syncs all tables but those that stay on the device")
+    func localOnly() async throws {
+        let local = TableDefinition("Search", columns: [.init("text", .string)], isLocalOnly: true)
+        let store = MemoryStore(try StoreSchema([todoTable, noteTable, local]))
+        let device = try SessionDevice(emulator, store)
+        let searches = try device.context.table("Search")
+        try await searches.insert(["text": "milk"], id: "s")
+        try await device.add("milk", id: "a")
+        device.session.start()
+        try await device.session.wait(for: .both)
+        #expect(emulator.texts() == ["milk"] && device.session.error == nil)
+        #expect(try await searches.read("s")?["text"] == "milk")
+        #expect(emulator.requests.allSatisfy { !$0.request.path.contains("Search") })
+        await device.session.close()
+    }
 }

@@ -12,7 +12,7 @@ public struct DatasyncOptions: Sendable {
 
     /// The server's names of tables that are called differently there; a table that is not listed keeps its name.
     ///
-    /// A name may have several segments separated by slashes.
+    /// A name may have several segments separated by slashes. A table that declares a name on the wire is looked up by that.
     public var tableNames: [String: String] = [:]
 
     /// The longest time one request may take, from sending to the last byte of the answer.

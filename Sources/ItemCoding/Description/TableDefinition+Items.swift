@@ -14,7 +14,7 @@ extension TableDefinition {
     /// - Parameters:
     ///   - type: The type.
     ///   - name: The name, as in the server's address; nil for that of the type.
-    ///   - systemProperties: The server's columns to keep.
+    ///   - systemProperties: The server's columns to keep; a table that is local only keeps none.
     ///   - options: What the table is beside its columns.
     /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidSchema`` for a property that no value can be made up for,
     ///   with its name and the remedy, for a key path in an option that is no stored property, and for ids that are UUIDs
@@ -72,6 +72,10 @@ private struct TableBuilder<Item: Codable & Identifiable & Sendable> where Item.
     private var searchable: Set<String> = []
     private var indexes: [[String]] = []
     private var references: [String: String] = [:]
+    private var rules: [String: DeletionRule] = [:]
+    private var wireNames: [String: String] = [:]
+    private var wireName: String?
+    private var isLocalOnly = false
     private var assignsIDs = false
     private var idComparison: IDComparison = Item.ID.self == UUID.self ? .asciiCaseInsensitive : .exact
     private var example: Item?
@@ -95,6 +99,8 @@ private struct TableBuilder<Item: Codable & Identifiable & Sendable> where Item.
                     isSearchable: searchable.contains($0.name),
                     isLocal: local.contains($0.name),
                     references: references[$0.name],
+                    onDelete: rules[$0.name] ?? .noAction,
+                    wireName: wireNames[$0.name],
                     textForm: $0.textForm
                 )
             }
@@ -104,7 +110,9 @@ private struct TableBuilder<Item: Codable & Identifiable & Sendable> where Item.
             idComparison: idComparison,
             systemProperties: systemProperties,
             indexes: indexes,
-            assignsIDs: assignsIDs
+            assignsIDs: assignsIDs,
+            wireName: wireName,
+            isLocalOnly: isLocalOnly
         )
         try table.check(idsOf: Item.ID.self)
         table.standIns = try standIns(table, description)
@@ -146,6 +154,11 @@ private struct TableBuilder<Item: Codable & Identifiable & Sendable> where Item.
         case .example(let item): example = item
         case .assignsIDs: assignsIDs = true
         case .idComparison(let comparison): idComparison = comparison
+        case .onDelete(let path, let table, let rule):
+            for name in try names([path]) { (references[name], rules[name]) = (table, rule) }
+        case .wireName(let name): wireName = name
+        case .columnWireName(let wireName, let path): for name in try names([path]) { wireNames[name] = wireName }
+        case .localOnly: isLocalOnly = true
         }
     }
 }

@@ -10,6 +10,10 @@ public struct TableOption<Item: Codable & Identifiable & Sendable> {
         case example(Item)
         case assignsIDs
         case idComparison(IDComparison)
+        case onDelete(PartialKeyPath<Item>, table: String, DeletionRule)
+        case wireName(String)
+        case columnWireName(String, PartialKeyPath<Item>)
+        case localOnly
     }
 
     let kind: Kind
@@ -32,7 +36,8 @@ public struct TableOption<Item: Codable & Identifiable & Sendable> {
         TableOption(kind: .indexed(properties))
     }
 
-    /// A column that holds ids of another table. See ``ColumnDefinition/references``.
+    /// A column that holds ids of another table. See ``ColumnDefinition/references``, and for what a deletion does
+    /// ``references(_:_:named:onDelete:)``.
     ///
     /// - Parameters:
     ///   - property: The property.

@@ -42,7 +42,7 @@ struct InsertRecognition {
         self.translation = translation
         comparison = TableRowComparison(
             table: translation.table,
-            shownColumns: try ConfigurationTable.shownColumns(of: translation.table.name, &transaction),
+            shownColumns: try ConfigurationTable.shownColumns(of: translation.table, &transaction),
             mayBeOwn: true
         )
         inserts = operations.map { Insert(itemID: $0.itemID, contents: $0.change.sentInserts) }

@@ -3,8 +3,9 @@ internal import SyncContract
 
 /// What is remembered of migrated tables and their rows, in the rows of `MS_TableConfig`.
 ///
-/// The columns that the server's rows have shown keep the names under which they came: one that is renamed here counts as
-/// shown when it comes under its new name, and until then its absence does not clear it.
+/// The columns that the server's rows have shown are known by the server's names. One that is renamed here alone has been
+/// shown; one that the server has renamed as well counts as shown when it comes under its new name, and until then its absence
+/// does not clear it.
 struct SettingRows: TranslatedRows {
     let tables: [String: TableMigration]
     let systemTable = SystemTables.configuration

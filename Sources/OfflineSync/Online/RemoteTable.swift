@@ -58,8 +58,8 @@ extension RemoteTable<Record> {
     ///   - query: What to read.
     ///   - size: How many rows to ask for at a time, 1 or more; nil leaves it to the server.
     /// - Returns: The pages. Each iteration starts anew, and asks for a page when it is wanted.
-    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidParameter`` for a query of another table; `StoreError` with code
-    ///   `invalidQuery` for a column that is compared with a value of another kind.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidParameter`` for a query of another table, or one that names a
+    ///   column which stays on this device; `StoreError` with code `invalidQuery` for a column that is compared with a value of another kind.
     public func pages(_ query: Query, size: Int? = nil) throws -> RemotePages {
         try check(query)
         return RemotePages(table: self, query: query, size: size.map { Swift.max(1, $0) })
@@ -147,6 +147,7 @@ extension RemoteTable<Record> {
         guard !change.names.isEmpty else {
             throw SyncError(.invalidParameter, "A change of table '\(name)' names no column; name those that change.")
         }
+        try checkSent(Array(change.names))
         return try await remote.patch(id, change.fields, in: definition.covering(change), version: version)
     }
 
@@ -177,6 +178,18 @@ extension RemoteTable<Record> {
             throw SyncError(.invalidParameter, "The query is for table '\(query.table)', and this is '\(name)'.")
         }
         try query.checkKinds(for: definition)
+        var columns = query.order.map(\.column) + (query.selection ?? [])
+        try query.predicate?.collectColumns(into: &columns)
+        try checkSent(columns)
+    }
+
+    /// Refuses columns that the server has not.
+    private func checkSent(_ names: some Collection<String>) throws {
+        guard let local = definition.columns.first(where: { $0.isLocal && names.contains($0.name) }) else { return }
+        throw SyncError(
+            .invalidParameter,
+            "Column '\(local.name)' of table '\(name)' stays on this device; the server has no such column."
+        )
     }
 }
 
@@ -187,7 +200,7 @@ extension TableDefinition {
         let others = row.withoutSystemProperties().fields.filter { !declared.contains($0.key) }
         guard !others.isEmpty else { return self }
         let added = others.sorted { $0.key < $1.key }.map { ColumnDefinition($0.key, $0.value.columnType) }
-        return TableDefinition(name, idKind: idKind, columns + added, systemProperties, indexes)
+        return adding(added)
     }
 }
 

@@ -7,7 +7,8 @@ extension SyncContext {
     ///
     /// The table need not be one of the store's. Columns of one that is not have the types that JSON has.
     ///
-    /// - Throws: ``SyncError`` with code ``SyncError/Code/unsupported`` when the remote has no online tables.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/unsupported`` when the remote has no online tables, and with
+    ///   ``SyncError/Code/invalidParameter`` for a table that is local only.
     public func remoteTable(_ name: String) throws(SyncError) -> RemoteTable<Record> {
         let declared = store.schema.tables.first { $0.name == name }
         return try remoteTable(declared ?? TableDefinition(name, columns: []))
@@ -15,7 +16,12 @@ extension SyncContext {
 
     /// A table on the server that is declared here, for this alone. Otherwise as ``remoteTable(_:)-(String)``.
     public func remoteTable(_ definition: TableDefinition) throws(SyncError) -> RemoteTable<Record> {
-        RemoteTable(definition: definition, remote: try onlineRemote, events: events)
+        try definition.checkSynced("found on the server")
+        return RemoteTable(
+            definition: definition,
+            remote: try onlineRemote.onlineInLocalNames(),
+            events: events
+        )
     }
 
     /// A table on the server by name, with items of a `Codable` type. Otherwise as ``remoteTable(_:)-(String)``.

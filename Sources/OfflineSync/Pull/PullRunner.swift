@@ -32,12 +32,24 @@ struct PullRunner {
     }
 
     /// The name of a query that was given none.
-    static func defaultQueryID(of query: Query, _ parameters: [String: String]) throws -> String {
-        "auto:" + StableHash.text(of: try fingerprint(of: query, parameters))
+    static func defaultQueryID(
+        of query: Query,
+        in table: TableDefinition,
+        _ parameters: [String: String]
+    ) throws -> String {
+        "auto:" + StableHash.text(of: try fingerprint(of: query, in: table, parameters))
     }
 
     /// What a cursor belongs to: another condition, or other parameters, start from the beginning.
-    static func fingerprint(of query: Query, _ parameters: [String: String]) throws -> String {
+    ///
+    /// The condition is in the names of the server. A column that is renamed here alone leaves a pull where it was; one that
+    /// stands for another one of the server starts it anew. A cursor is its table's, whatever that is called on the server.
+    static func fingerprint(
+        of query: Query,
+        in table: TableDefinition,
+        _ parameters: [String: String]
+    ) throws -> String {
+        let query = WireNames.areNeeded(for: table) ? WireNames(table).outgoing(query) : query
         let condition = try query.predicate?.normalized().canonicalText ?? ""
         guard !parameters.isEmpty else { return condition }
         let pairs = parameters.sorted { $0.key < $1.key }
@@ -50,7 +62,7 @@ struct PullRunner {
         try await refetch(&work)
         let name = table.name
         let query = try await asked(query)
-        let fingerprint = try Self.fingerprint(of: query, parameters)
+        let fingerprint = try Self.fingerprint(of: query, in: table, parameters)
         let (start, purgedRows) = try await store.read { transaction in
             let cursor = try PullCursorStorage.cursor(queryID, of: name, query: fingerprint, &transaction)
             return (cursor, try PurgedRowStorage.rows(queryID, of: name, &transaction))

@@ -187,7 +187,7 @@ extension ServerRowMerge {
         storesUndeclaredColumns: Bool,
         _ transaction: inout some StoreReading & ~Copyable
     ) throws {
-        let shown = try ConfigurationTable.shownColumns(of: table.name, &transaction)
+        let shown = try ConfigurationTable.shownColumns(of: table, &transaction)
         self.init(table, shownColumns: shown, storesUndeclaredColumns: storesUndeclaredColumns)
     }
 
@@ -207,7 +207,7 @@ extension ServerRowMerge {
     /// Stores the columns that were shown for the first time.
     mutating func remember(_ transaction: inout StoreTransaction) throws {
         guard hasNews else { return }
-        try ConfigurationTable.setShownColumns(shownColumns, of: table.name, &transaction)
+        try ConfigurationTable.setShownColumns(shownColumns, of: table, &transaction)
         hasNews = false
     }
 }

@@ -117,8 +117,8 @@ enum SetAsideStorage {
         )
     }
 
-    /// What rows have to fit: the columns and their kinds.
+    /// What rows have to fit: the columns, as the server calls them, and their kinds.
     private static func fingerprint(of table: TableDefinition) -> String {
-        StableHash.text(of: table.columns.map { "\($0.name) \($0.type)" }.joined(separator: "\n"))
+        StableHash.text(of: table.columns.map { "\($0.wireName) \($0.type)" }.joined(separator: "\n"))
     }
 }

@@ -28,7 +28,8 @@ extension SyncContext {
     ///   - options: How it is done.
     /// - Returns: What changed locally.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidParameter`` for an order, limit, offset, selection or
-    ///   total count in a query, and for a predicate that names a local column; ``SyncError/Code/pullAborted`` when
+    ///   total count in a query, for a predicate that names a local column, and for a table that is local only;
+    ///   ``SyncError/Code/pullAborted`` when
     ///   the server cannot be reached or answers something else than rows, with what the push before did in
     ///   ``SyncError/push``; ``SyncError/Code/historyLost`` when the server no longer has what the pull goes on from, or
     ///   everything is being brought anew; what ``push()`` throws; ``SyncError/Code/storeUnavailable`` when the store is
@@ -67,14 +68,16 @@ extension SyncContext {
     ///   - source: The table or query.
     ///   - queryID: The name that its pulls were given, if they were.
     ///   - parameters: Those of its pulls, where they were given no name.
-    /// - Throws: `StoreError`; `CancellationError`.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidParameter`` for a table that is local only; `StoreError`;
+    ///   `CancellationError`.
     public func resetDeltaToken(
         of source: any SyncSource,
         queryID: String? = nil,
         parameters: [String: String] = [:]
     ) async throws {
         let query = source.source
-        let id = try queryID ?? PullRunner.defaultQueryID(of: query, parameters)
+        let table = try syncedTable(query.table, "pulled")
+        let id = try queryID ?? PullRunner.defaultQueryID(of: query, in: table, parameters)
         try await coordination.pullGate.withTurn {
             try await store.write { transaction in
                 try PullCursorStorage.remove(id, of: query.table, &transaction)
@@ -197,12 +200,12 @@ extension SyncContext {
                 "An incremental pull takes a query without a limit, and a query id of 1 to 128 characters."
             )
         }
-        let id = try queryID ?? PullRunner.defaultQueryID(of: query, options.parameters)
+        let id = try queryID ?? PullRunner.defaultQueryID(of: query, in: table, options.parameters)
         return PulledQuery(query: query, queryID: id, table: table)
     }
 
     private func checked(_ query: Query) throws -> TableDefinition {
-        let table = try self.table(query.table).definition
+        let table = try syncedTable(query.table, "pulled")
         guard query.order.isEmpty, query.offset == 0, query.selection == nil, !query.includesTotalCount else {
             throw SyncError(
                 .invalidParameter,

@@ -17,11 +17,13 @@ extension SyncContext {
     ///   - resettingDeltaTokens: Whether the table's next incremental pulls start from the beginning; nil when the
     ///     source is a whole table.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/purgeAbortedPendingChanges`` when changes of the rows wait,
-    ///   for a whole table changes of any of its rows. Nothing is removed then.
+    ///   for a whole table changes of any of its rows. Nothing is removed then. ``SyncError/Code/invalidParameter`` for a
+    ///   table that is local only: its rows are nowhere else.
     public func purge(_ source: any SyncSource, resettingDeltaTokens: Bool? = nil) async throws {
         let query = source.source
-        try table(query.table).check(query)
-        let purge = Purge(query, try table(query.table).definition, remote, resettingDeltaTokens)
+        let table = try syncedTable(query.table, "purged")
+        try query.checkKinds(for: table)
+        let purge = Purge(query, table, remote, resettingDeltaTokens)
         let schema = store.schema
         try await coordination.pullGate.withTurn {
             try await coordination.gate.withTurn {
@@ -51,8 +53,9 @@ extension SyncContext {
     /// - Returns: How many changes were given up, those in conflict and those that failed included.
     @discardableResult
     public func forcePurge(_ query: Query, resettingDeltaTokens: Bool? = nil) async throws -> Int {
-        try table(query.table).check(query)
-        let purge = Purge(query, try table(query.table).definition, remote, resettingDeltaTokens)
+        let table = try syncedTable(query.table, "purged")
+        try query.checkKinds(for: table)
+        let purge = Purge(query, table, remote, resettingDeltaTokens)
         guard !purge.takesWholeTable else { return try await forcePurge(query.table) }
         let schema = store.schema
         return try await coordination.pullGate.withTurn {
@@ -81,7 +84,8 @@ extension SyncContext {
     @discardableResult
     public func forcePurge(_ table: String) async throws -> Int {
         let schema = store.schema
-        let isDeclared = schema.tables.contains { $0.name == table }
+        let declared = schema.tables.first { $0.name == table }
+        try declared?.checkSynced("purged")
         return try await coordination.pullGate.withTurn {
             try await coordination.gate.withTurn {
                 try await store.write { transaction in
@@ -90,7 +94,7 @@ extension SyncContext {
                     try PullCursorStorage.removeAll(of: table, &transaction)
                     try ConfigurationTable.removeShownColumns(of: table, &transaction)
                     try IdentifierMapping.removeUnreferenced(of: table, schema, &transaction)
-                    if isDeclared { try transaction.delete(Query(table)) }
+                    if declared != nil { try transaction.delete(Query(table)) }
                     return givenUp
                 }
             }

@@ -28,7 +28,7 @@ struct PushPlan: Sendable {
     }
 
     init(_ schema: StoreSchema, tables: Set<String>?, through last: Int64, _ groups: GroupStorage.Groups) {
-        declared = Set(schema.tables.map(\.name))
+        declared = Set(schema.syncedTables.map(\.name))
         self.tables = tables ?? declared
         self.last = last
         revision = groups.revision

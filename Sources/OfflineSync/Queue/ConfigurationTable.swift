@@ -12,7 +12,7 @@ enum ConfigurationTable {
         case refetch = 1_000
         /// The highest number of an operation that was removed.
         case highestRemovedNumber = 1_001
-        /// The declared columns that rows of the server have shown, separated by spaces.
+        /// The declared columns that rows of the server have shown, by the server's names, separated by spaces.
         case shownColumns = 1_002
         /// Whether the row named by the key was deleted, and the versions that only this device's own writes have left
         /// behind in it, separated by tabs.
@@ -66,11 +66,12 @@ enum ConfigurationTable {
     }
 
     static func shownColumns(
-        of table: String,
+        of table: TableDefinition,
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> Set<String> {
-        let names = try row(.shownColumns, table, "", &transaction)?["value"]?.stringValue ?? ""
-        return Set(names.split(separator: " ").map(String.init))
+        let names = try row(.shownColumns, table.name, "", &transaction)?["value"]?.stringValue ?? ""
+        let shown = Set(names.split(separator: " ").map(String.init))
+        return Set(table.columns.lazy.filter { !$0.isLocal && shown.contains($0.wireName) }.map(\.name))
     }
 
     /// The declared columns, by table, that no row of the server has shown although rows came.
@@ -79,8 +80,8 @@ enum ConfigurationTable {
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> [String: [String]] {
         var unshown: [String: [String]] = [:]
-        for table in schema.tables {
-            let shown = try shownColumns(of: table.name, &transaction)
+        for table in schema.syncedTables {
+            let shown = try shownColumns(of: table, &transaction)
             let names = table.columns.filter { !$0.isLocal && !shown.contains($0.name) }.map(\.name)
             if !shown.isEmpty, !names.isEmpty { unshown[table.name] = names }
         }
@@ -89,10 +90,11 @@ enum ConfigurationTable {
 
     static func setShownColumns(
         _ names: Set<String>,
-        of table: String,
+        of table: TableDefinition,
         _ transaction: inout StoreTransaction
     ) throws {
-        try set(.shownColumns, table, "", ["value": .string(names.sorted().joined(separator: " "))], &transaction)
+        let shown = table.columns.filter { names.contains($0.name) }.map(\.wireName).sorted().joined(separator: " ")
+        try set(.shownColumns, table.name, "", ["value": .string(shown)], &transaction)
     }
 
     /// Forgets what rows of a table have shown.

@@ -7,7 +7,7 @@ struct DeletionRules {
 
     init(_ schema: StoreSchema) {
         for table in schema.tables {
-            for column in table.columns where column.onDelete != .nothing {
+            for column in table.columns where column.onDelete != .noAction {
                 if let other = column.references { references[other, default: []].append((table, column)) }
             }
         }

@@ -59,6 +59,7 @@ struct LocalChanges: Sendable {
     ) throws -> Bool {
         guard writesItems, let backend = transaction.backend as? any ItemWriteBackend else { return false }
         guard try insertRow(&transaction) else { return false }
+        guard !table.isLocalOnly else { return true }
         let operation = try operation(QueuedChange(.insert), id, &group, &transaction)
         if try OperationQueue.addIfFirst(operation, table, backend) { return true }
         group.takeBack(operation)
@@ -213,6 +214,7 @@ struct LocalChanges: Sendable {
     /// Takes back a deletion that was not sent, with what waited before it; one that was sent is followed by an insert.
     func undoDelete(_ id: RecordID, _ transaction: inout StoreTransaction) throws {
         let itemID = try itemID(id)
+        guard !table.isLocalOnly else { throw Self.nothingWaits(in: table) }
         guard let waiting = try waiting(for: itemID, &transaction) else {
             guard try transaction.record(id, in: table.name) == nil,
                 let (operation, row) = try CancelledInserts.take(itemID, in: table, &transaction)
@@ -251,9 +253,9 @@ struct LocalChanges: Sendable {
 
     /// The operation that waits for an item. What a push has prepared for it and not sent yet is not sent any more.
     private func waiting(for itemID: String, _ transaction: inout StoreTransaction) throws -> TableOperation? {
-        guard var waiting = try OperationQueue.operation(for: itemID, in: table, &transaction, schema) else {
-            return nil
-        }
+        guard !table.isLocalOnly,
+            var waiting = try OperationQueue.operation(for: itemID, in: table, &transaction, schema)
+        else { return nil }
         marked.takeBack(&waiting)
         return waiting
     }
@@ -310,7 +312,7 @@ struct LocalChanges: Sendable {
     }
 
     /// Writes the operation that the machine has made of the one that waited. An edit makes earlier answers of the server
-    /// out of date: they are dropped.
+    /// out of date: they are dropped. Of a table that stays here there is none.
     private func save(
         _ machine: ItemMachine<Record>,
         _ waiting: TableOperation?,
@@ -318,6 +320,7 @@ struct LocalChanges: Sendable {
         _ group: inout ChangeGroup,
         _ transaction: inout StoreTransaction
     ) throws {
+        guard !table.isLocalOnly else { return }
         if machine.needsRow { try ConfigurationTable.requestRefetch(of: itemID, in: table.name, &transaction) }
         guard let change = machine.change else {
             if let waiting {
@@ -391,6 +394,13 @@ struct LocalChanges: Sendable {
         SyncError(
             .invalidAction,
             "The item has a deletion waiting; take it back (undoDelete), insert the item again, or push first."
+        )
+    }
+
+    private static func nothingWaits(in table: TableDefinition) -> SyncError {
+        SyncError(
+            .invalidAction,
+            "Table '\(table.name)' is local only: its changes do not wait for a server, so that none can be taken back."
         )
     }
 

@@ -273,7 +273,7 @@ enum OperationQueue {
     }
 
     private static func isDeclared(_ schema: StoreSchema) -> QueryPredicate {
-        Column("table").isAny(of: schema.tables.map { .string($0.name) })
+        Column("table").isAny(of: schema.syncedTables.map { .string($0.name) })
     }
 
     private static func query(_ table: String?, _ state: TableOperation.State? = nil) -> Query {

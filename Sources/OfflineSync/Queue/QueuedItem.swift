@@ -105,7 +105,7 @@ struct QueuedItem {
     private func completed(_ base: Record, _ transaction: inout StoreTransaction) throws -> Record {
         var base = table.withoutLocalColumns(base)
         guard let baseBefore else { return base }
-        let shown = try ConfigurationTable.shownColumns(of: table.name, &transaction)
+        let shown = try ConfigurationTable.shownColumns(of: table, &transaction)
         for column in table.columns where !column.isLocal && base[column.name] == nil && !shown.contains(column.name) {
             base[column.name] = baseBefore[column.name]
         }

@@ -6,7 +6,7 @@ extension PullRunner {
     func bringFreshRows(_ query: Query, queryID: String, reconciles: Bool, _ work: inout Work) async throws {
         let table = table
         let query = try await asked(query)
-        let fingerprint = try Self.fingerprint(of: query, parameters)
+        let fingerprint = try Self.fingerprint(of: query, in: table, parameters)
         let cursors = try await store.read { try FreshRows.cursors(of: table.name, &$0) }
         let cursor = cursors.first { $0.queryID == queryID && $0.query == fingerprint }?.cursor
         let start = reconciles ? PullPosition.everything : .changes(since: cursor)

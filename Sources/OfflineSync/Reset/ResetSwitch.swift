@@ -96,7 +96,7 @@ struct ResetSwitch: Sendable {
                     row.map(table.withoutLocalColumns),
                     TableRowComparison(
                         table: table,
-                        shownColumns: try ConfigurationTable.shownColumns(of: table.name, &transaction),
+                        shownColumns: try ConfigurationTable.shownColumns(of: table, &transaction),
                         mayBeOwn: !operation.change.sent.isEmpty
                     )
                 )

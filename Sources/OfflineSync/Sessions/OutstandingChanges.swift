@@ -119,7 +119,7 @@ extension OperationQueue {
         let query = Query(SystemTables.operations.name)
             .filtered(
                 by: Column("state").isAny(of: TableOperation.sentStates)
-                    && Column("table").isAny(of: schema.tables.map { .string($0.name) })
+                    && Column("table").isAny(of: schema.syncedTables.map { .string($0.name) })
             )
             .selecting(["editCounter"])
         var waiting: [Int64: Int64] = [:]

@@ -31,7 +31,7 @@ extension SyncContext {
 
     /// When everything of a pull was last here; nil when it never was, or when its rows were purged since.
     package func lastCompletePull(of source: any SyncSource, _ name: PullName) async throws -> Date? {
-        let (key, fingerprint) = try name.keys(of: source)
+        let (key, fingerprint) = try name.keys(of: source, in: syncedTable(source.source.table, "pulled"))
         let table = source.source.table
         let row = try await store.read { try ConfigurationTable.row(.completePull, table, key, &$0) }
         guard let row, row["query"]?.stringValue ?? "" == fingerprint,
@@ -42,7 +42,7 @@ extension SyncContext {
 
     /// Remembers when everything of a pull was here.
     package func storeCompletePull(of source: any SyncSource, _ name: PullName, at date: Date) async throws {
-        let (key, fingerprint) = try name.keys(of: source)
+        let (key, fingerprint) = try name.keys(of: source, in: syncedTable(source.source.table, "pulled"))
         let table = source.source.table
         let value = String(Int64(date.timeIntervalSince1970 * 1_000))
         try await store.write { transaction in
@@ -67,8 +67,11 @@ package struct PullName: Sendable, Hashable {
         self.parameters = parameters
     }
 
-    fileprivate func keys(of source: any SyncSource) throws -> (key: String, fingerprint: String) {
-        let fingerprint = try PullRunner.fingerprint(of: source.source, parameters)
-        return (try queryID ?? PullRunner.defaultQueryID(of: source.source, parameters), fingerprint)
+    fileprivate func keys(
+        of source: any SyncSource,
+        in table: TableDefinition
+    ) throws -> (key: String, fingerprint: String) {
+        let fingerprint = try PullRunner.fingerprint(of: source.source, in: table, parameters)
+        return (try queryID ?? PullRunner.defaultQueryID(of: source.source, in: table, parameters), fingerprint)
     }
 }

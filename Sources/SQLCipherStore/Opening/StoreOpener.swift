@@ -35,6 +35,7 @@ struct StoreOpener: Sendable {
     }
 
     private func openStore() throws -> (Database, Opened) {
+        try schema?.check()
         guard key.count == KeyText.keyCount else {
             throw StoreError.wrongKeyLength(key.count)
         }

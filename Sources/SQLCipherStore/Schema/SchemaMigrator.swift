@@ -22,6 +22,7 @@ package struct SchemaMigrator {
     ///   stored value that does not fit a column declared for it now, after which nothing is kept; as
     ///   ``SchemaMigration/init(from:of:to:)`` and its ``QueueTranslation``.
     package func migrate() throws -> StoreCatalog {
+        try schema.check()
         let stored = try StoredSchema(database)
         if let migration = try migration(of: stored) { return try run(migration, from: stored) }
         let plan = try SchemaPlan(from: stored, to: schema)
@@ -38,6 +39,7 @@ package struct SchemaMigrator {
     /// Throws as ``migrate()`` does, when the tables cannot be brought to the declared ones. Nothing is touched. Of a
     /// migration that has steps to do, nothing is known in advance.
     package func check() throws {
+        try schema.check()
         let stored = try StoredSchema(database)
         guard try migration(of: stored) == nil else { return }
         _ = try SchemaPlan(from: stored, to: schema)

@@ -68,6 +68,19 @@ extension StoreRules {
             }
         },
         rule(
+            "schema.literal-is-checked",
+            "Throws what is wrong with a schema that was written as a literal. Whoever opens a store calls this first.",
+            in: "StoreSchema",
+            "Makes a store with a literal whose index names a column that is not declared, and reads: one of both throws"
+                + " invalidSchema."
+        ) { trial in
+            let table = TableDefinition("items", columns: [.init("text", .string)], indexes: [["missing"]])
+            try await trial.expectError(.invalidSchema, from: "an index over a column that is not declared") {
+                let store = try await trial.makeStore([table] as StoreSchema)
+                _ = try await store.read(Query("items"))
+            }
+        },
+        rule(
             "schema.indexes-change-nothing",
             "Lists of column names that the store should find rows by; the order of names counts.",
             in: "TableDefinition",

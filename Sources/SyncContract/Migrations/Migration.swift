@@ -23,6 +23,8 @@ public struct Migration: Sendable {
 /// One step of a migration. Tables and columns have the names that they have when the step's turn comes.
 ///
 /// A step about a table or column that a store does not have is passed over: the store is from a time before it was added.
+/// Where the store has, in its place, one that is neither declared any more nor mentioned, a name is misspelt, and the opening
+/// ends with ``StoreError/Code/schemaMismatch``; see ``SchemaMigration/init(from:of:to:)``.
 public struct MigrationStep: Sendable {
     enum Action: Sendable {
         case renameTable(to: String)
@@ -42,12 +44,16 @@ public struct MigrationStep: Sendable {
 
     /// Gives a table another name. What waits for its rows goes with it, and so does how far it was pulled.
     ///
-    /// The server is asked for the new name from then on, unless the table declares how the server calls it.
+    /// The server is asked for the new name from then on, unless the table declares how the server calls it: see
+    /// ``TableDefinition/wireName``.
     public static func renameTable(_ old: String, to new: String) -> Self {
         Self(table: old, action: .renameTable(to: new))
     }
 
     /// Gives a column another name, in rows and in changes that wait.
+    ///
+    /// The server's name for it is what the column declares now: see ``ColumnDefinition/wireName``. The old name may be that of
+    /// values which rows have under a key that was never declared.
     public static func renameColumn(_ old: String, to new: String, in table: String) -> Self {
         Self(table: table, action: .column(old, .rename(to: new)))
     }

@@ -27,7 +27,9 @@ public struct SchemaMigration: Sendable {
     ///   - stored: The tables of the app that it has, with the columns that were declared last.
     ///   - schema: The tables that it is opened with.
     /// - Throws: ``StoreError`` with code ``StoreError/Code/newerSchema`` when the store has a higher version, and
-    ///   ``StoreError/Code/schemaMismatch`` when a table would get the name of another one that is stored, or other ids.
+    ///   ``StoreError/Code/schemaMismatch`` when a table would get the name of another one that is stored, or other ids, and
+    ///   when a step speaks of a table or column that the store does not have, while one that it has is neither declared any
+    ///   more nor mentioned by a step: then a name is misspelt.
     public init?(
         from version: Int,
         of stored: [TableDefinition],
@@ -47,6 +49,7 @@ public struct SchemaMigration: Sendable {
         for migration in schema.migrations where migration.version > version {
             for step in migration.steps { try lineages.follow(step, to: migration.version) }
         }
+        try lineages.refuseMisspelt(to: version + 1, in: schema)
         tables = try lineages.tables(in: schema)
     }
 }
@@ -58,17 +61,26 @@ private struct Lineages {
     private var named: [String: Int]
     private var names: [Int: String]
     private var steps: [Int: [(column: String, action: MigrationStep.ColumnAction)]] = [:]
+    /// The columns that the tables have, under the names that they have by now.
+    private var columns: [Set<String>]
+    /// The steps about tables that there were not.
+    private var missedTables: [(name: String, version: Int)] = []
+    /// The steps about columns that there were not.
+    private var missedColumns: [(lineage: Int, name: String, version: Int)] = []
 
     init(_ stored: [TableDefinition]) {
         self.stored = stored
+        columns = stored.map { Set($0.allColumns.map(\.name)) }
         named = Dictionary(stored.enumerated().map { ($1.name, $0) }) { first, _ in first }
         names = Dictionary(uniqueKeysWithValues: stored.enumerated().map { ($0, $1.name) })
     }
 
     mutating func follow(_ step: MigrationStep, to version: Int) throws(StoreError) {
-        guard let lineage = named[step.table] else { return }
+        guard let lineage = named[step.table] else { return missedTables.append((step.table, version)) }
         switch step.action {
-        case .column(let column, let action): steps[lineage, default: []].append((column, action))
+        case .column(let column, let action):
+            steps[lineage, default: []].append((column, action))
+            if !columns[lineage].follow(action, of: column) { missedColumns.append((lineage, column, version)) }
         case .dropTable:
             named[step.table] = nil
             names[lineage] = nil
@@ -88,6 +100,33 @@ private struct Lineages {
         }
     }
 
+    /// Refuses steps to the version after the store's that miss their table or column, while something of the store is left
+    /// over. What a step misses may also be newer than the store; then nothing is left over. Of the steps to later versions
+    /// nobody knows what the versions between have added and left out.
+    func refuseMisspelt(to version: Int, in schema: StoreSchema) throws(StoreError) {
+        let untouched = stored.indices.filter { names[$0] != nil && steps[$0] == nil }.map { stored[$0].name }
+        let left = untouched.filter { name in !schema.tables.contains { $0.name == name } }.min()
+        if let left, let missed = missedTables.first(where: { $0.version == version }) {
+            throw StoreError(
+                .schemaMismatch,
+                "The migration to version \(version) speaks of table '\(missed.name)', which the store does not have; it has"
+                    + " '\(left)', which is not declared any more. Write its name, or let a step rename or drop that one."
+                    + " Nothing was touched."
+            )
+        }
+        for missed in missedColumns where missed.version == version {
+            guard let table = names[missed.lineage].flatMap(schema.table),
+                let left = columns[missed.lineage].subtracting(table.allColumns.map(\.name)).min()
+            else { continue }
+            throw StoreError(
+                .schemaMismatch,
+                "The migration to version \(version) speaks of column '\(missed.name)' of table '\(table.name)', which the store"
+                    + " does not have; it has '\(left)', which is not declared any more. Write its name, or let a step rename or"
+                    + " drop that one; one that shall only be left out, leave out in another version. Nothing was touched."
+            )
+        }
+    }
+
     func tables(in schema: StoreSchema) throws(StoreError) -> [TableMigration] {
         var tables: [TableMigration] = []
         for (lineage, old) in stored.enumerated() {
@@ -103,5 +142,23 @@ private struct Lineages {
             tables.append(TableMigration(old: old, new: new, steps: steps))
         }
         return tables
+    }
+}
+
+extension Set<String> {
+    /// Follows a step about one of the columns that a table has.
+    ///
+    /// - Returns: Whether there is such a column, or none is needed.
+    fileprivate mutating func follow(_ action: MigrationStep.ColumnAction, of column: String) -> Bool {
+        switch action {
+        case .fill:
+            insert(column)
+            return true
+        case .convert: return contains(column)
+        case .drop: return remove(column) != nil
+        case .rename(let name):
+            insert(name)
+            return remove(column) != nil
+        }
     }
 }

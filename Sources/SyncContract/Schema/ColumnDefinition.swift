@@ -1,7 +1,16 @@
 /// A declared column: its name and the one type its values have.
 public struct ColumnDefinition: Sendable, Hashable {
-    /// The name, as on the wire.
-    public let name: String
+    /// The name on this device; on the wire as well, unless ``wireName`` says otherwise.
+    public private(set) var name: String
+
+    /// The name that the server has for the column.
+    ///
+    /// Whatever leaves for the server has it and whatever comes from there is looked for under it; everything on this device
+    /// goes by ``name``. A column that is renamed here by a migration keeps the server's name when this says it.
+    ///
+    /// Rows may hold a value under this name already, from before the column was declared. It goes on being sent until the
+    /// column has a value; a migration brings it into the column: `.renameColumn("remark", to: "comment", in: …)`.
+    public let wireName: String
 
     /// The type of every value that is not null.
     public let type: ColumnType
@@ -14,6 +23,9 @@ public struct ColumnDefinition: Sendable, Hashable {
     public let isSearchable: Bool
 
     /// Whether the column belongs to this device: it is never sent, and what a server sends never touches it.
+    ///
+    /// In a row that comes from the server it is null at first; a row that the server removes takes it along. A change of
+    /// nothing else is not queued. Where the server has a column of the same name, its values are kept under another key.
     public let isLocal: Bool
 
     /// The table whose ids the column holds; nil for a column that refers to nothing.
@@ -29,22 +41,41 @@ public struct ColumnDefinition: Sendable, Hashable {
 
     /// Declares a column. Names are checked when the schema is made, that only text is searchable, and that a column which
     /// refers to a table is text, and the table declared, and that one with a rule for deletions refers to a table.
+    ///
+    /// - Parameters:
+    ///   - name: The name on this device.
+    ///   - type: The type of every value that is not null.
+    ///   - isSearchable: Whether words of the text are looked up in an index.
+    ///   - isLocal: Whether the column stays on this device.
+    ///   - references: The table whose ids the column holds.
+    ///   - onDelete: What the deletion of the row with that id does.
+    ///   - wireName: The server's name for the column; nil when it is the same.
+    ///   - textForm: What the column's text is to a server that has a type for it.
     public init(
         _ name: String,
         _ type: ColumnType,
         isSearchable: Bool = false,
         isLocal: Bool = false,
         references: String? = nil,
-        onDelete: DeletionRule = .nothing,
+        onDelete: DeletionRule = .noAction,
+        wireName: String? = nil,
         textForm: TextForm = .text
     ) {
         self.name = name
+        self.wireName = wireName ?? name
         self.type = type
         self.isSearchable = isSearchable
         self.isLocal = isLocal
         self.references = references
         self.onDelete = onDelete
         self.textForm = textForm
+    }
+
+    /// This column as the server knows it.
+    package var onWire: ColumnDefinition {
+        var column = self
+        column.name = wireName
+        return column
     }
 }
 
@@ -72,7 +103,7 @@ public enum TextForm: Sendable, Hashable {
 /// other.
 public enum DeletionRule: Sendable, Hashable {
     /// Nothing: they keep the id.
-    case nothing
+    case noAction
     /// The column becomes null in them.
     case nullify
     /// They are deleted as well, before it, and so are those that refer to them.

@@ -1,7 +1,7 @@
 /// The tables a store keeps: the app's and the three system tables.
 ///
 /// Names of tables and columns are compared exactly. Two schemas are equal when their versions and tables are.
-public struct StoreSchema: Sendable {
+public struct StoreSchema: Sendable, ExpressibleByArrayLiteral {
     /// The version of the tables. A store records it, and is refused by a schema of a lower one.
     public let version: Int
 
@@ -10,6 +10,9 @@ public struct StoreSchema: Sendable {
 
     /// How stores of earlier versions become this one, from version 2 on.
     public let migrations: [Migration]
+
+    /// What is wrong with the tables of a literal.
+    private let problem: StoreError?
 
     /// Checks the declarations, and that the migrations lead to them.
     ///
@@ -22,8 +25,8 @@ public struct StoreSchema: Sendable {
     /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidSchema`` that names the table and column: for a name
     ///   that breaks the rules of ``TableDefinition``, for names that are equal but for the case of ASCII letters
     ///   (SQLite does not tell them apart), for a reserved column name, for an index over an undeclared column, for a
-    ///   searchable column that is not text, and for a column that refers to a table and is not text, or whose table is
-    ///   not declared;
+    ///   searchable column that is not text, for a column that refers to a table and is not text, or whose table is
+    ///   not declared, and for names on the wire that are no names, are equal, or belong to what stays on this device;
     ///   for migrations with a gap, and for a step that speaks of a table or column that there is not.
     public init(
         version: Int = 1,
@@ -35,12 +38,41 @@ public struct StoreSchema: Sendable {
         try check.check(migrations, to: version)
     }
 
+    /// Tables of version 1: `[.init(TodoItem.self), .init(Customer.self)]`.
+    ///
+    /// They are checked when a store is opened with them, see ``check()``; a store in memory is open at once, and its reads
+    /// and writes throw then.
+    public init(arrayLiteral tables: TableDefinition...) {
+        version = 1
+        self.tables = tables
+        migrations = []
+        do throws(StoreError) {
+            try Self.check(tables)
+            problem = nil
+        } catch {
+            problem = error
+        }
+    }
+
+    /// Throws what is wrong with a schema that was written as a literal. Whoever opens a store calls this first.
+    ///
+    /// - Throws: As ``init(version:_:migrations:)``. A schema that was made by another initializer throws nothing.
+    public func check() throws(StoreError) { if let problem { throw problem } }
+
     /// The tables of a store as it remembers them itself, of whatever version.
     package init(
         stored tables: [TableDefinition],
         version: Int,
         _ migrations: [Migration] = []
     ) throws(StoreError) {
+        try Self.check(tables)
+        self.version = version
+        self.tables = tables
+        self.migrations = migrations
+        problem = nil
+    }
+
+    private static func check(_ tables: [TableDefinition]) throws(StoreError) {
         var seen: Set<String> = []
         for table in tables {
             try Self.check(table)
@@ -49,13 +81,14 @@ public struct StoreSchema: Sendable {
             }
         }
         for table in tables { try Self.checkReferences(of: table, tables.map(\.name)) }
-        self.version = version
-        self.tables = tables
-        self.migrations = migrations
+        try Self.checkWireNames(of: tables)
     }
 
     /// The app's tables followed by the system tables.
     public var allTables: [TableDefinition] { tables + SystemTables.all }
+
+    /// The app's tables that are kept in step with a server.
+    package var syncedTables: [TableDefinition] { tables.filter { !$0.isLocalOnly } }
 
     /// The declaration of a table, system tables included; nil when there is none of that name.
     public func table(_ name: String) -> TableDefinition? {
@@ -105,7 +138,7 @@ public struct StoreSchema: Sendable {
     private static func checkReferences(of table: TableDefinition, _ tables: [String]) throws(StoreError) {
         for column in table.columns {
             guard let other = column.references else {
-                guard column.onDelete == .nothing else {
+                guard column.onDelete == .noAction else {
                     throw .invalidSchema(
                         "Column '\(column.name)' of '\(table.name)' has a rule for deletions and refers to no table."
                     )
@@ -126,7 +159,7 @@ public struct StoreSchema: Sendable {
         }
     }
 
-    private static func isIdentifier(_ name: String) -> Bool {
+    static func isIdentifier(_ name: String) -> Bool {
         let bytes = Array(name.utf8)
         guard let first = bytes.first, bytes.count <= 127, !(48...57).contains(first) else { return false }
         return bytes.allSatisfy {

@@ -3,14 +3,29 @@
 /// Every table has a column `id`, which is not declared, and the system properties named here. A store keeps columns
 /// that a server sends beyond the declared ones when it has the capability ``StoreCapabilities/unknownColumns``.
 public struct TableDefinition: Sendable, Hashable {
-    /// The name, as in the server's address.
-    public let name: String
+    /// The name on this device; in the server's address as well, unless ``wireName`` says otherwise.
+    public private(set) var name: String
+
+    /// The name that the server has for the table. See ``ColumnDefinition/wireName``.
+    ///
+    /// Where tables lie at paths of their own (`DatasyncOptions.tableNames`), it is this name that is looked up there.
+    public let wireName: String
+
+    /// Whether the table belongs to this device: its changes are not queued, and pushing, pulling and purging it are errors.
+    ///
+    /// Everything else is as in other tables: transactions that change both kinds, queries, references and what a deletion
+    /// does, migrations. It has no columns of the server.
+    ///
+    /// Nothing of this is stored with the schema. A table that was synced before keeps its rows. What waited of it is not sent
+    /// any more, and counts as of an undeclared table: push before. Of a table that is synced from now on, rows that were made
+    /// before are not on the server, and nothing says so: insert them into a new table instead.
+    public let isLocalOnly: Bool
 
     /// The kind of id the table has.
     public let idKind: IDKind
 
     /// The app's own columns, in declaration order.
-    public let columns: [ColumnDefinition]
+    public private(set) var columns: [ColumnDefinition]
 
     /// The server's columns that the table keeps.
     public let systemProperties: SystemProperties
@@ -47,15 +62,28 @@ public struct TableDefinition: Sendable, Hashable {
     ///   - indexes: Column lists to find rows by.
     ///   - assignsIDs: Whether the server chooses the ids of new rows. Where this does not say so and it does, the first
     ///     insert fails.
+    ///   - wireName: The server's name for the table; nil when it is the same.
+    ///   - isLocalOnly: Whether the table stays on this device. Then it keeps no system properties, whatever is given.
     public init(
         _ name: String,
         columns: [ColumnDefinition],
         idComparison: IDComparison = .exact,
         systemProperties: SystemProperties = [.createdAt, .updatedAt, .version],
         indexes: [[String]] = [],
-        assignsIDs: Bool = false
+        assignsIDs: Bool = false,
+        wireName: String? = nil,
+        isLocalOnly: Bool = false
     ) {
-        self.init(name, idKind: .string(idComparison), columns, systemProperties, indexes, assignsIDs)
+        self.init(
+            name,
+            idKind: .string(idComparison),
+            columns,
+            isLocalOnly ? [] : systemProperties,
+            indexes,
+            assignsIDs,
+            wireName: wireName,
+            isLocalOnly: isLocalOnly
+        )
     }
 
     package init(
@@ -64,14 +92,33 @@ public struct TableDefinition: Sendable, Hashable {
         _ columns: [ColumnDefinition],
         _ systemProperties: SystemProperties = [],
         _ indexes: [[String]] = [],
-        _ assignsIDs: Bool = false
+        _ assignsIDs: Bool = false,
+        wireName: String? = nil,
+        isLocalOnly: Bool = false
     ) {
         self.name = name
+        self.wireName = wireName ?? name
+        self.isLocalOnly = isLocalOnly
         self.idKind = idKind
         self.columns = columns
         self.systemProperties = systemProperties
         self.indexes = indexes
         self.assignsIDs = assignsIDs
+    }
+
+    /// This table as the server knows it: with its names, and without the columns that stay on this device.
+    package var onWire: TableDefinition {
+        var table = self
+        table.name = wireName
+        table.columns = columns.filter { !$0.isLocal }.map(\.onWire)
+        return table
+    }
+
+    /// This table with further columns.
+    package func adding(_ columns: [ColumnDefinition]) -> TableDefinition {
+        var table = self
+        table.columns += columns
+        return table
     }
 
     /// The app's columns followed by the system properties.

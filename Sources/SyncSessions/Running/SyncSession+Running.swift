@@ -131,7 +131,7 @@ extension SyncSession {
 
     func begin(_ pulls: [SessionPull], _ options: SessionOptions) {
         guard let context else { return }
-        let pulls = pulls.isEmpty ? context.store.schema.tables.map { SessionPull(Query($0.name)) } : pulls
+        let pulls = pulls.isEmpty ? context.store.schema.syncedTables.map { SessionPull(Query($0.name)) } : pulls
         let schedule = pulls.map { SessionMachine.Pull(table: $0.source.table, precedesPush: $0.precedesPush) }
         var load = 0
         send(.started(schedule, SessionMachine.Settings(options))) { running in

@@ -81,6 +81,7 @@ package struct StoreFaults: Sendable {
     package var namesClosingInternal = false
     /// The schema it says it has.
     package var declares: @Sendable (StoreSchema) -> StoreSchema = { $0 }
+    package var takesAnySchema = false
     package var replaysLastChange = false
     package var sleepsForever = false
     package var blocksForever = false

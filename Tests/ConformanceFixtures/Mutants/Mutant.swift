@@ -38,7 +38,8 @@ package struct MutantHarness: StoreHarness {
     }
 
     package func makeStore(_ schema: StoreSchema, at place: StoreLocation) async throws -> MutantStore {
-        MutantStore(schema, faults)
+        if !faults.store.takesAnySchema { try schema.check() }
+        return MutantStore(schema, faults)
     }
 
     package func closeStore(_ store: MutantStore) async throws { store.close() }

@@ -179,6 +179,7 @@ extension Mutant {
         Mutant("schema.is-as-declared", "declares its first table only") {
             $0.store.declares = { (try? StoreSchema(Array($0.tables.prefix(1)))) ?? $0 }
         },
+        Mutant("schema.literal-is-checked", "opens with any schema") { $0.store.takesAnySchema = true },
         Mutant("system.properties", "declares every system property for every table") {
             $0.store.declares = { schema in
                 let tables = schema.tables.map {

@@ -56,6 +56,7 @@ package actor FileStore: SyncContextDataSource {
         translating translation: (any QueueTranslation)? = nil,
         _ faults: Faults = Faults()
     ) throws {
+        try schema.check()
         self.schema = schema
         self.url = url
         self.faults = faults

@@ -183,6 +183,7 @@ package struct QueueStoreHarness: StoreHarness {
     package init() {}
 
     package func makeStore(_ schema: StoreSchema, at place: StoreLocation) async throws -> QueueStore {
-        QueueStore(schema)
+        try schema.check()
+        return QueueStore(schema)
     }
 }

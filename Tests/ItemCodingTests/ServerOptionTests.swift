@@ -1,0 +1,58 @@
+import Foundation
+import ItemCoding
+import SyncContract
+import Testing
+
+@Suite("What an item type says about servers and other tables")
+struct ServerOptionTests {
+    struct Customer: Codable, Identifiable, Sendable {
+        var id = ""
+        var name: String
+    }
+
+    struct Invoice: Codable, Identifiable, Sendable {
+        var id = ""
+        var customerID: String
+        var parent: String?
+        var amount: Decimal
+        var note: String?
+
+        enum CodingKeys: String, CodingKey {
+            case id, parent, amount, note
+            case customerID = "customer"
+        }
+    }
+
+    @Test("is declared by options")
+    func options() throws {
+        let table = try TableDefinition(
+            Invoice.self,
+            .wireName("bills"),
+            .wireName("total", for: \.amount),
+            .wireName("client", for: \.customerID),
+            .local(\.note),
+            .references(\.customerID, Customer.self, onDelete: .cascade),
+            .references(\.parent, Invoice.self, onDelete: .nullify)
+        )
+        #expect(table.wireName == "bills" && table.name == "Invoice" && !table.isLocalOnly)
+        let columns = Dictionary(uniqueKeysWithValues: table.columns.map { ($0.name, $0) })
+        #expect(
+            columns.mapValues(\.wireName) == [
+                "customer": "client", "parent": "parent", "amount": "total", "note": "note",
+            ]
+        )
+        #expect(columns["customer"]?.references == "Customer" && columns["customer"]?.onDelete == .cascade)
+        #expect(columns["parent"]?.references == "Invoice" && columns["parent"]?.onDelete == .nullify)
+        #expect(columns["amount"]?.onDelete == .noAction && columns["note"]?.isLocal == true)
+    }
+
+    @Test("may be that there is no server, in a schema that is a literal")
+    func literal() throws {
+        let schema: StoreSchema = try [.init(Invoice.self), .init(Customer.self, .localOnly)]
+        try schema.check()
+        #expect(schema.tables.map(\.isLocalOnly) == [false, true])
+        #expect(schema.tables[1].systemProperties == [] && schema.tables[1].columns.map(\.name) == ["name"])
+        let wrong: StoreSchema = try [.init(Customer.self, .localOnly, .wireName("clients"))]
+        #expect(throws: StoreError.self) { try wrong.check() }
+    }
+}

@@ -1,0 +1,148 @@
+import DatasyncEmulator
+import DatasyncHTTP
+import OfflineSync
+import ReferenceStore
+import RemoteContract
+import SyncContract
+import Testing
+
+@Suite("Tables that stay on the device")
+struct LocalOnlyTableTests {
+    private static let tables = [
+        TableDefinition("TodoItem", columns: [.init("text", .string), .init("draft", .string, isLocal: true)]),
+        TableDefinition(
+            "Search",
+            columns: [
+                .init("text", .string), .init("todo", .string, references: "TodoItem", onDelete: .cascade),
+                .init("shown", .string, references: "TodoItem", onDelete: .nullify),
+            ],
+            isLocalOnly: true
+        ),
+        TableDefinition(
+            "Mark",
+            columns: [.init("search", .string, references: "Search", onDelete: .cascade), .init("at", .int64)],
+            isLocalOnly: true
+        ),
+        TableDefinition("Note", columns: [.init("search", .string, references: "Search", onDelete: .nullify)]),
+    ]
+
+    private let emulator = Emulator(EmulatorConfiguration(tables: ["TodoItem", "Note"]))
+    private let context: SyncContext
+
+    init() throws { context = try SyncWorld.context(emulator, .datasync, try StoreSchema(Self.tables)) }
+
+    private func table(_ name: String) throws -> SyncTable<Record> { try context.table(name) }
+
+    private func insertAll() async throws {
+        try await table("TodoItem").insert(["text": "milk"], id: "a")
+        try await table("Search").insert(["text": "mi", "todo": "a", "shown": "a"], id: "s")
+        try await table("Search").insert(["text": "x", "shown": "a"], id: "t")
+        try await table("Mark").insert(["search": "s", "at": 1], id: "m")
+        try await table("Note").insert(["search": "s"], id: "n")
+    }
+
+    @Test("queue nothing, whatever is done with their rows, and need nothing of the server's")
+    func notQueued() async throws {
+        let searches = try table("Search")
+        try await searches.insert(["text": "one"], id: "s")
+        #expect(try await syncErrorCode { try await searches.insert(["text": "again"], id: "s") } == .invalidAction)
+        try await searches.update(Record(id: "s", ["text": "two"]))
+        #expect(try await searches.read("s")?["text"] == "two")
+        #expect(
+            try await syncErrorCode { try await searches.update(Record(id: "none", ["text": "x"])) } == .invalidAction
+        )
+        try await searches.insert(["text": "gone"], id: "t")
+        try await searches.delete("t")
+        #expect(try await searches.read("t") == nil)
+        #expect(try await syncErrorCode { try await searches.undoDelete("t") } == .invalidAction)
+        try await searches.revert("s")
+        #expect(try await searches.read("s")?["text"] == "two")
+        #expect(try await searches.syncStates().isEmpty && searches.definition.systemProperties == [])
+        #expect(try await context.operations().isEmpty)
+        let status = try await context.status()
+        #expect(status.pending == 0 && status.undeclared == 0 && status.unshownColumns.isEmpty)
+        #expect(try await context.push().requests == 0)
+    }
+
+    @Test("change in one transaction with those that are synced, or not at all")
+    func mixed() async throws {
+        let (todos, searches) = (try table("TodoItem"), try table("Search"))
+        try await context.write { transaction in
+            try transaction.insert(["text": "milk"], id: "a", into: todos)
+            try transaction.insert(["text": "mi", "todo": "a"], id: "s", into: searches)
+        }
+        #expect(try await context.operations().map(\.itemID) == ["a"])
+        await #expect(throws: CancellationError.self) {
+            try await context.write { transaction in
+                try transaction.update(Record(id: "s", ["text": "other"]), in: searches)
+                try transaction.update(Record(id: "a", ["text": "other"]), in: todos)
+                throw CancellationError()
+            }
+        }
+        #expect(try await searches.read("s")?["text"] == "mi")
+        #expect(try await context.sync().push.pushed == 1)
+        #expect(emulator.requests.allSatisfy { !$0.request.path.contains("Search") })
+    }
+
+    @Test("follow deletions, and have them followed, with the operations of those that are synced only")
+    func deletionRules() async throws {
+        try await insertAll()
+        #expect(try await context.push().pushed == 2)
+        try await table("TodoItem").delete("a")
+        #expect(try await table("Search").read("s") == nil)
+        #expect(try await table("Search").read("t")?["shown"]?.isNull == true)
+        #expect(try await table("Mark").read("m") == nil)
+        #expect(try await table("Note").read("n")?["search"]?.isNull == true)
+        #expect(try await context.operations().map { "\($0.kind) \($0.table)" } == ["update Note", "delete TodoItem"])
+        #expect(try await context.push().pushed == 2)
+
+        try await table("Mark").insert(["search": "t"], id: "m")
+        try await table("Search").delete("t")
+        #expect(try await table("Mark").read("m") == nil)
+        #expect(try await context.operations().isEmpty)
+    }
+
+    @Test("are left out of a sync, and an error where they are named")
+    func errors() async throws {
+        try await insertAll()
+        let report = try await context.sync()
+        #expect(report.push.pushed == 2 && report.isComplete)
+        let searches = try table("Search")
+        let context = context
+        let calls: [() async throws -> Void] = [
+            { _ = try await context.push(searches) }, { _ = try await searches.pull() },
+            { _ = try await context.pull(searches.query, queryID: "q") }, { try await searches.purge() },
+            { try await context.purge(searches.query.filtered(by: Column("text") == "x")) },
+            { _ = try await searches.forcePurge() },
+            { _ = try await context.forcePurge(searches.query.filtered(by: Column("text") == "x")) },
+            { try await context.resetDeltaToken(of: searches) },
+            { let _: RemoteTable<Record> = try context.remoteTable("Search") },
+        ]
+        for call in calls { #expect(try await syncErrorCode(call) == .invalidParameter) }
+        #expect(try await searches.count(searches.query) == 2)
+    }
+
+    @Test("stay as they are when everything is brought anew")
+    func reset() async throws {
+        try await insertAll()
+        _ = try await context.sync()
+        let pulls = [FreshPull(Query("TodoItem")), FreshPull(Query("Note"))]
+        _ = try await context.reset(onto: pulls, discardsChanges: true)
+        try await context.endReset()
+        #expect(try await table("Search").count(Query("Search")) == 2)
+        #expect(try await table("Mark").read("m")?["at"] == 1)
+    }
+
+    @Test("that were synced keep their rows; what waits is counted, and not sent")
+    func syncedBefore() async throws {
+        let store = MemoryStore(try StoreSchema([todoTable]))
+        try await SyncContext(store: store).table("TodoItem").insert(["text": "milk"], id: "a")
+        let local = TableDefinition("TodoItem", columns: todoTable.columns, isLocalOnly: true)
+        let reopened = try await store.reopened(with: try StoreSchema([local]))
+        let remote = UnavailableRemote.unreachable
+        let context = SyncContext(store: reopened, remote: remote)
+        #expect(try await context.table("TodoItem").read("a")?["text"] == "milk")
+        #expect(try await context.status().undeclared == 1)
+        #expect(try await context.push().pushed == 0)
+    }
+}

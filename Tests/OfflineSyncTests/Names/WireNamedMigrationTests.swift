@@ -1,0 +1,118 @@
+import DatasyncEmulator
+import OfflineSync
+import SyncContract
+import Testing
+
+@Suite("A migration that gives tables and columns other names than the server's")
+struct WireNamedMigrationTests {
+    /// The second version has names of its own, and the server keeps its names.
+    private static func renamed() throws -> StoreSchema {
+        try StoreSchema(
+            version: 2,
+            [
+                TableDefinition(
+                    "Invoice",
+                    columns: [
+                        .init("title", .string, wireName: "text"), .init("amount", .decimal, wireName: "price"),
+                        .init("paid", .bool), .init("memo", .string, isLocal: true),
+                    ],
+                    wireName: "Bill"
+                )
+            ],
+            migrations: [
+                Migration(
+                    to: 2,
+                    .renameTable("Bill", to: "Invoice"),
+                    .renameColumn("text", to: "title", in: "Invoice"),
+                    .renameColumn("price", to: "amount", in: "Invoice"),
+                    .convertColumn("amount", in: "Invoice") { _ in .decimal(DecimalText("5.0999999999999996")!) }
+                )
+            ]
+        )
+    }
+
+    @Test(
+        "finds what was sent before it, as the server has it",
+        arguments: MigrationWorld.Kind.allCases,
+        [true, false]
+    )
+    func lostAnswer(_ kind: MigrationWorld.Kind, _ isInsert: Bool) async throws {
+        let world = try MigrationWorld(kind)
+        var app = try await world.start(MigrationWorld.schema(1))
+        let bills = try app.table("Bill")
+        if isInsert {
+            try await bills.insert(["text": "sent", "price": 5.1], id: "a")
+        } else {
+            try await bills.insert(["text": "before", "price": 5.1], id: "a")
+            #expect(try await app.context.push().pushed == 1)
+            try await bills.update(Record(id: "a", ["text": "sent"]))
+        }
+        app.server.intercept(.answerLost)
+        #expect(try await syncErrorCode { _ = try await app.context.push() } == .pushAbortedNetwork)
+        #expect(world.onServer("Bill")["a"]?["text"]?.string == "sent")
+
+        app = try await world.update(app, to: Self.renamed())
+        let invoices = try app.table("Invoice")
+        try await invoices.update(Record(id: "a", ["title": "edited"]))
+        #expect(try await app.context.operations().map(\.isAttempted) == [true])
+        let report = try await app.context.push()
+        #expect(report.conflicts.isEmpty && report.notTaken.isEmpty)
+        #expect(world.onServer("Bill").mapValues { $0["text"]?.string } == ["a": "edited"])
+        #expect(world.onServer("Invoice").isEmpty)
+        #expect(try await app.context.operations().isEmpty)
+        #expect(try await app.store.verifyQueue().isEmpty)
+    }
+
+    @Test("meets what somebody else has written as a conflict", arguments: MigrationWorld.Kind.allCases)
+    func conflict(_ kind: MigrationWorld.Kind) async throws {
+        let world = try MigrationWorld(kind)
+        var app = try await world.start(MigrationWorld.schema(1))
+        let bills = try app.table("Bill")
+        try await bills.insert(["text": "before", "price": 5.1], id: "a")
+        #expect(try await app.context.push().pushed == 1)
+        try await bills.update(Record(id: "a", ["text": "sent"]))
+        app.server.intercept(.answerLost)
+        #expect(try await syncErrorCode { _ = try await app.context.push() } == .pushAbortedNetwork)
+        var row = try #require(world.onServer("Bill")["a"])
+        row["text"] = "theirs"
+        try world.emulator.seed([row], in: "Bill")
+        app = try await world.update(app, to: Self.renamed())
+        #expect(try await app.context.push().conflicts.count == 1)
+        let error = try #require(try await app.context.operationErrors().first)
+        #expect(error.item?["title"] == "sent" && error.serverItem?["title"] == "theirs")
+    }
+
+    /// What the server was asked since the last time, without its instants.
+    private static func asked(_ world: MigrationWorld) -> [String] {
+        defer { world.emulator.clearRequests() }
+        return world.emulator.requests.map { String($0.request.query.filter { !$0.isNumber }) }
+    }
+
+    @Test("leaves pulls where they were, and columns shown", arguments: MigrationWorld.Kind.allCases)
+    func pulls(_ kind: MigrationWorld.Kind) async throws {
+        let world = try MigrationWorld(kind)
+        try world.emulator.seed(
+            [["id": "a", "text": "first", "price": 5.1, "paid": true], ["id": "b", "paid": true]],
+            in: "Bill"
+        )
+        var app = try await world.start(MigrationWorld.schema(1))
+        let before = try app.table("Bill").query.filtered(by: Column("paid") == true && Column("text") != "none")
+        #expect(try await app.context.pull(before).received == 2)
+        #expect(try await app.context.status().unshownColumns.isEmpty)
+        let first = Self.asked(world)
+        _ = try await app.context.pull(before)
+        let next = Self.asked(world)
+        #expect(first != next)
+
+        app = try await world.update(app, to: Self.renamed())
+        #expect(try await app.context.status().unshownColumns.isEmpty)
+        let after = try app.table("Invoice").query.filtered(by: Column("paid") == true && Column("title") != "none")
+        _ = try await app.context.pull(after)
+        #expect(Self.asked(world) == next, "it goes on where it was, with the same words")
+        #expect(try await app.table("Invoice").read("a")?["title"] == "first")
+        // Shown before the migration: what is absent now is null.
+        try world.emulator.seed([["id": "a", "price": 5.1, "paid": true]], in: "Bill")
+        _ = try await app.table("Invoice").pull(options: .init(reconciles: true))
+        #expect(try await app.table("Invoice").read("a")?["title"]?.isNull ?? true)
+    }
+}
