@@ -30,7 +30,7 @@ extension SyncTable where Item: Codable, Item.ID == String {
     /// afterwards, nothing is queued.
     ///
     /// - Returns: The item with the change.
-    /// - Throws: As ``update(_:)``, also ``SyncError`` with code ``SyncError/Code/invalidAction`` when the closure gives the
+    /// - Throws: As `update(_:)`, also ``SyncError`` with code ``SyncError/Code/invalidAction`` when the closure gives the
     ///   item another id; what the closure throws, after which nothing was changed.
     @discardableResult
     public func update(_ id: String, _ change: @escaping @Sendable (inout Item) throws -> Void) async throws -> Item {

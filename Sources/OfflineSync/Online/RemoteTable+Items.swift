@@ -11,14 +11,14 @@ where Item.ID == String
 extension RemoteTable where Item: Codable, Item.ID == String {
     // MARK: Reading
 
-    /// The items of a query, in order. A selection in the query is ignored: items are whole. See ``RemoteTable/read(_:)-(Query)``.
+    /// The items of a query, in order. A selection in the query is ignored: items are whole. See `RemoteTable.read(_:)`.
     ///
     /// - Throws: As there; ``SyncError`` with code ``SyncError/Code/invalidItem`` for a row that does not fit the type.
     public func read(_ query: Query) async throws -> [Item] {
         try coding.items(try await table.read(Self.whole(query)))
     }
 
-    /// The items of a query page by page. A selection in the query is ignored. See ``RemoteTable/pages(_:size:)``.
+    /// The items of a query page by page. A selection in the query is ignored. See `RemoteTable.pages(_:size:)`.
     public func pages(_ query: Query, size: Int? = nil) throws -> RemoteItemPages<Item> {
         RemoteItemPages(pages: try table.pages(Self.whole(query), size: size), coding: coding)
     }
@@ -28,7 +28,7 @@ extension RemoteTable where Item: Codable, Item.ID == String {
         try await table.first(Self.whole(query)).map(coding.item)
     }
 
-    /// How many items satisfy a query, whatever its limit and offset. See ``RemoteTable/count(_:)``.
+    /// How many items satisfy a query, whatever its limit and offset. See `RemoteTable.count(_:)`.
     public func count(_ query: Query) async throws -> Int { try await table.count(query) }
 
     /// The server's item with an id; nil when there is none, or it is deleted.
@@ -44,24 +44,24 @@ extension RemoteTable where Item: Codable, Item.ID == String {
         return try coding.item(try await table.insert(record.fields, id: item.id.isEmpty ? nil : item.id))
     }
 
-    /// Replaces an item. Its `version`, when the type has one, must be the server's. See ``RemoteTable/update(_:)``.
+    /// Replaces an item. Its `version`, when the type has one, must be the server's. See `RemoteTable.update(_:)`.
     @discardableResult
     public func update(_ item: Item) async throws -> Item {
         try coding.item(try await table.update(try coding.record(item)))
     }
 
-    /// Changes some columns of an item. See ``RemoteTable/patch(_:_:version:)``.
+    /// Changes some columns of an item. See `RemoteTable.patch(_:_:version:)`.
     @discardableResult
     public func patch(_ id: String, _ fields: [String: FieldValue], version: String? = nil) async throws -> Item {
         try coding.item(try await table.patch(id, fields, version: version))
     }
 
-    /// Deletes an item; with a version, only when it is still the server's. See ``RemoteTable/delete(_:version:)``.
+    /// Deletes an item; with a version, only when it is still the server's. See `RemoteTable.delete(_:version:)`.
     public func delete(_ id: String, version: String? = nil) async throws {
         try await table.delete(id, version: version)
     }
 
-    /// Brings a deleted item back as it was. See ``RemoteTable/undelete(_:version:)``.
+    /// Brings a deleted item back as it was. See `RemoteTable.undelete(_:version:)`.
     @discardableResult
     public func undelete(_ id: String, version: String? = nil) async throws -> Item {
         try coding.item(try await table.undelete(id, version: version))
@@ -76,7 +76,7 @@ extension RemoteTable where Item: Codable, Item.ID == String {
     }
 }
 
-/// The items of a query on the server, page by page. Made by ``RemoteTable/pages(_:size:)``.
+/// The items of a query on the server, page by page. Made by `RemoteTable.pages(_:size:)`.
 public struct RemoteItemPages<Item: TableItem>: AsyncSequence, Sendable
 where Item.ID == String {
     let pages: RemotePages
