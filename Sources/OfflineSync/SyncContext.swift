@@ -54,17 +54,6 @@ public final class SyncContext: Sendable {
         parallelOperations = options.parallelOperations
     }
 
-    /// Creates a context whose pulls ask for so many rows at a time; nil leaves it to the server. Otherwise as
-    /// ``init(store:remote:options:clock:)``.
-    public convenience init(
-        store: any SyncContextDataSource,
-        remote: any SyncRemote,
-        pageSize: Int?,
-        clock: any Clock<Duration> = ContinuousClock()
-    ) {
-        self.init(store: store, remote: remote, options: SyncOptions(pageSize: pageSize), clock: clock)
-    }
-
     /// Refuses what wants a server. Nothing may be remembered as sent that never was.
     func checkRemote() throws(SyncError) {
         guard hasRemote else {

@@ -66,8 +66,9 @@ public struct SyncError: Error, Sendable {
     /// The error underneath, when there is one.
     public let cause: (any Error)?
 
-    /// What a push did before it stopped, or before the pull that failed after it: how many changes were taken, and how
-    /// many requests were sent. Nil when nothing was pushed.
+    /// What a push did before it stopped, or before the pull that failed after it: how many changes were taken, which were
+    /// not, and how many requests were sent. Nil when nothing was pushed. What was not taken is missing where the
+    /// store was not there any more; ``SyncContext/operationErrors()`` has it.
     public internal(set) var push: PushReport?
 
     package init(_ code: Code, _ message: String, cause: (any Error)? = nil) {

@@ -32,7 +32,7 @@ extension ItemMachine {
                 return .none
             }
             // An editor that was opened before the decision has to be told nothing.
-            memory.wentOver(shown.version, from: waiting.baseVersion)
+            memory.decided(over: shown.version, from: waiting.baseVersion)
             if !shown.isDeleted { memory.isDeleted = false }
             waiting.rebase(onto: shown)
             waiting.isForced = shown.version == nil

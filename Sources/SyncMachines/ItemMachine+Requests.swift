@@ -87,7 +87,11 @@ extension ItemMachine {
             if waiting.isUndo, waiting.base == nil, lookUp == .notDone { return .lookUp }
             guard let row else { return nil }
             guard waiting.baseVersion != nil || lookUp == .done else { return .lookUp }
-            let isFilled = lookUp == .tombstoneFilled(editCounter: waiting.editCounter)
+            // What was to be shown once has its content. To fill it again would leave two ways in which a tombstone can have
+            // this content: because of that, or because the row was shown and somebody has deleted it since.
+            let isFilled =
+                lookUp == .tombstoneFilled(editCounter: waiting.editCounter)
+                || waiting.sent.contains(SentRequest(.restore, content: row, version: waiting.baseVersion))
             if waiting.restores, restoresInSteps, !isFilled, let version = waiting.baseVersion {
                 return .fillTombstone(row, version: version)
             }

@@ -11,6 +11,7 @@ extension ItemMachine {
             change?.state = .pending
             return .none
         }
+        memory.gaveUpDecision()
         if let base = waiting.base, base.version != waiting.baseVersion, let shown = waiting.shown {
             // The server was set up anew, and the base is none of its rows: what it has shown has to be there again.
             waiting.rebase(onto: shown)

@@ -52,6 +52,10 @@ package struct ItemMemory<Version: Hashable & Sendable>: Hashable, Sendable {
     /// The versions that only this device's own writes have left behind, the newest last. A row of others ends the chain.
     package var ownVersions: [Version] = []
 
+    /// Whether the chain holds a row of others, because a decision goes over it that was not carried out so far. Who gives
+    /// that up has their row: nothing from before has seen it.
+    package var holdsRowOfOthers = false
+
     /// Whether this device deleted the row, or saw it deleted, and it is not there again.
     package var isDeleted = false
 
@@ -65,15 +69,26 @@ package struct ItemMemory<Version: Hashable & Sendable>: Hashable, Sendable {
     /// Takes note of an own write over a version.
     mutating func wrote(_ version: Version?, over base: Version?) {
         isDeleted = false
+        holdsRowOfOthers = false
         wentOver(version, from: base)
     }
 
-    /// Takes note of a version that is left behind by an own write, or that will be because somebody has decided so.
+    /// Takes note of a row of others that somebody has decided to go over: an editor that was opened before has to be told
+    /// nothing, as long as it stays at that.
+    mutating func decided(over version: Version?, from base: Version?) {
+        wentOver(version, from: base)
+        holdsRowOfOthers = !ownVersions.isEmpty
+    }
+
+    /// Takes note that what was decided is given up.
+    mutating func gaveUpDecision() {
+        guard holdsRowOfOthers else { return }
+        endChain()
+    }
+
+    /// Takes note of a version that is left behind by an own write, or by nothing that anybody would miss.
     mutating func wentOver(_ version: Version?, from base: Version?) {
-        guard let version else {
-            ownVersions = []
-            return
-        }
+        guard let version else { return endChain() }
         if let base, !ownVersions.contains(base) { ownVersions = [base] }
         // Nothing was left behind: the next write goes over this version, and begins with it.
         guard !ownVersions.isEmpty else { return }
@@ -84,19 +99,25 @@ package struct ItemMemory<Version: Hashable & Sendable>: Hashable, Sendable {
     /// Takes note of an own deletion: whoever holds the row in an editor has seen all that it deleted.
     mutating func deletedHere(over base: Version?) {
         isDeleted = true
+        holdsRowOfOthers = false
         ownVersions = base.map { ownVersions.contains($0) ? ownVersions : [$0] } ?? []
     }
 
     /// Takes note of a deletion that others may have made.
     mutating func deleted() {
         isDeleted = true
-        ownVersions = []
+        endChain()
     }
 
     /// Takes note of a row that took the place of the local one.
     mutating func replaced(by version: Version?) {
         isDeleted = false
-        if let version, ownVersions.contains(version) { return }
+        if let version, ownVersions.contains(version), !holdsRowOfOthers { return }
+        endChain()
+    }
+
+    private mutating func endChain() {
         ownVersions = []
+        holdsRowOfOthers = false
     }
 }

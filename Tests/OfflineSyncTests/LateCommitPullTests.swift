@@ -78,7 +78,7 @@ struct LateCommitPullTests {
             columns: todoTable.columns,
             idComparison: dialect == .datasync ? .exact : .asciiCaseInsensitive
         )
-        let context = SyncContext(store: try makeStore(table), remote: remote, pageSize: 40)
+        let context = SyncContext(store: try makeStore(table), remote: remote, options: .init(pageSize: 40))
 
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<500 {

@@ -43,7 +43,7 @@ struct ParallelPushTests {
         var options = SyncOptions(parallelOperations: 3)
         options.parallelOperations = 0
         #expect(options.parallelOperations == 1)
-        let context = SyncContext(store: store, remote: server, pageSize: 5)
+        let context = SyncContext(store: store, remote: server, options: .init(pageSize: 5))
         try await insert(1...5)
         _ = try await context.push()
         #expect(server.begun == ["1", "2", "3", "4", "5"])

@@ -100,7 +100,7 @@ struct PullOptionsTests {
     @Test("the page size of a pull goes before that of the context")
     func pageSize() async throws {
         let remote = ScriptedRemote(pages: [PullPage(records: [])])
-        let context = SyncContext(store: try makeStore(), remote: remote, pageSize: 70)
+        let context = SyncContext(store: try makeStore(), remote: remote, options: .init(pageSize: 70))
         try await context.pull(Query("TodoItem"))
         try await context.pull(Query("TodoItem"), options: .init(pageSize: 3))
         #expect(remote.requests.map(\.pageSize) == [70, 3])

@@ -23,10 +23,16 @@ struct SimulatedRemote: SyncRemote {
         version: String?,
         restoring: Bool
     ) async throws -> Record {
-        let answer = try self.record(in: await send(.update(record, version: version, restores: restoring), table))
-        guard restoring, world.settings.restoresInTwoSteps, answer.isDeleted else { return answer }
+        guard restoring, world.settings.restoresInTwoSteps else {
+            return try self.record(in: await send(.update(record, version: version, restores: restoring), table))
+        }
+        let restored = try self.record(
+            in: await send(.undelete(record.id.stringValue ?? "", version: version), table)
+        )
+        // A tombstone that was filled before has the content already.
+        guard record.fields.contains(where: { restored[$0.key] ?? .null != $0.value }) else { return restored }
         return try self.record(
-            in: await send(.undelete(record.id.stringValue ?? "", version: answer.version), table)
+            in: await send(.update(record, version: version == nil ? nil : restored.version, restores: false), table)
         )
     }
 

@@ -62,6 +62,40 @@ struct RareCourseTests {
         #expect(item.change?.baseVersion == 4)
     }
 
+    /// A tombstone was filled to be brought back, and what became of showing it is not known.
+    private func shownPerhaps() throws -> TestItem {
+        var item = TestItem(TestRow(content: "a", version: 1))
+        try item.update("b")
+        let deleted = TestRow(content: "a", version: 2, isDeleted: true)
+        item.receive(.shown(deleted), to: item.send())
+        item.apply(item.machine.keepMine(.row(deleted)))
+        let filling = item.machine.prepare(item.row, restoresInSteps: true)
+        let filled = item.receive(.taken(TestRow(content: "b", version: 3, isDeleted: true)), to: filling)
+        guard case .again(let lookUp) = filled else { return item }
+        let showing = item.machine.prepare(item.row, after: lookUp, restoresInSteps: true)
+        item.receive(.aborted(provesNothingWasDone: false), to: showing)
+        return item
+    }
+
+    @Test("a row that was brought back in two steps, and deleted by somebody else before that is known, stays deleted")
+    func deletedAfterRestore() throws {
+        var item = try shownPerhaps()
+        let again = item.machine.prepare(item.row, restoresInSteps: true)
+        #expect(again?.request == .update(TestRow(content: "b", version: 3), version: 3, restoring: true))
+        let tombstone = TestRow(content: "b", version: 5, isDeleted: true)
+        #expect(item.receive(.shown(tombstone), to: again) == .conflict(tombstone))
+    }
+
+    @Test("so it does when it was edited meanwhile")
+    func deletedAfterRestoreAndEdit() throws {
+        var item = try shownPerhaps()
+        try item.update("c")
+        let filling = item.machine.prepare(item.row, restoresInSteps: true)
+        #expect(filling?.request == .fillTombstone(TestRow(content: "c", version: 3), version: 3))
+        let tombstone = TestRow(content: "b", version: 5, isDeleted: true)
+        #expect(item.receive(.shown(tombstone), to: filling) == .conflict(tombstone))
+    }
+
     @Test("a row that was made to be deleted is known again when it was deleted no more")
     func interruptedTombstone() throws {
         var item = TestItem()

@@ -1,10 +1,6 @@
 import ItemCoding
 public import SyncContract
 
-/// A table with items of a type: ``SyncTable``.
-@available(*, deprecated, renamed: "SyncTable")
-public typealias SyncItemTable<Item: TableItem> = SyncTable<Item> where Item.ID == String
-
 // Items of a type.
 extension SyncTable where Item: Codable, Item.ID == String {
     /// Inserts an item and returns it as stored. An empty id is replaced by a new UUID.

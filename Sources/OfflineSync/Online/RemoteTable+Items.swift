@@ -2,11 +2,6 @@ internal import ItemCoding
 public import RemoteContract
 public import SyncContract
 
-/// A table on the server with items of a type: ``RemoteTable``.
-@available(*, deprecated, renamed: "RemoteTable")
-public typealias RemoteItemTable<Item: TableItem> = RemoteTable<Item>
-where Item.ID == String
-
 // Items of a type. A property named `version` receives what the server set, and says in an update what the change is based on.
 extension RemoteTable where Item: Codable, Item.ID == String {
     // MARK: Reading

@@ -61,13 +61,6 @@ extension SyncContext {
         try await pull([try pulledQuery(source, queryID, options)], options)
     }
 
-    /// Brings all rows of a query, and removes those that are not on the server.
-    @available(*, deprecated, message: "Pull with the option 'reconciles'.")
-    @discardableResult
-    public func pullAll(_ query: Query) async throws -> PullReport {
-        try await pull(query, options: .init(reconciles: true))
-    }
-
     /// Has the next pull of a query start from the beginning.
     ///
     /// - Parameters:

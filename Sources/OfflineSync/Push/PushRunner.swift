@@ -74,10 +74,17 @@ struct PushRunner {
         let schema = store.schema
         let error = await dispatch(try await begin(tables, schema), schema)
         report.pushed = await recording.takenCount
-        if let error = error ?? progress.onlyAnswer { throw error }
-        let errors = try await store.read { try OperationErrorCoding.all(&$0, schema) }
-        report.conflicts = errors.filter(\.isConflict)
-        report.failures = errors.filter { !$0.isConflict }
+        let ending = error ?? progress.onlyAnswer
+        // Only an error of the engine has the report with it.
+        if let ending, !(ending is SyncError) { throw ending }
+        do {
+            let errors = try await store.read { try OperationErrorCoding.all(&$0, schema) }
+            report.conflicts = errors.filter(\.isConflict)
+            report.failures = errors.filter { !$0.isConflict }
+        } catch {
+            throw ending ?? error
+        }
+        if let ending { throw ending }
     }
 
     /// Ends the time in which an insert that a deletion has cancelled can be brought back.

@@ -5,6 +5,7 @@ internal import SyncMachines
 enum ItemMemoryStorage {
     private static let deleted = "deleted"
     private static let live = "live"
+    private static let holdsRowOfOthers = "decided"
 
     static func memory(
         of itemID: String,
@@ -17,7 +18,9 @@ enum ItemMemoryStorage {
         else { return memory }
         // A tab is part of no version.
         let parts = value.split(separator: "\t").map(String.init)
-        memory.isDeleted = parts.first == deleted
+        let flags = parts.first?.split(separator: " ") ?? []
+        memory.isDeleted = flags.contains { $0 == deleted }
+        memory.holdsRowOfOthers = flags.contains { $0 == holdsRowOfOthers }
         memory.ownVersions = Array(parts.dropFirst())
         return memory
     }
@@ -33,7 +36,9 @@ enum ItemMemoryStorage {
             try transaction.delete(ConfigurationTable.query(.itemMemory, table.name, key))
             return
         }
-        let value = ([memory.isDeleted ? deleted : live] + memory.ownVersions).joined(separator: "\t")
+        let state = memory.isDeleted ? deleted : live
+        let flags = memory.holdsRowOfOthers ? "\(state) \(holdsRowOfOthers)" : state
+        let value = ([flags] + memory.ownVersions).joined(separator: "\t")
         try ConfigurationTable.set(.itemMemory, table.name, key, ["value": .string(value)], &transaction)
     }
 

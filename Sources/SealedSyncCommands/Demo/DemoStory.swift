@@ -50,7 +50,7 @@ final class DemoStory {
         step("A server", true, "\(url.absoluteString), protocol \(protocolNumber)")
 
         let folders = ["phone", "laptop"].map { StoreFolder(folder.appendingPathComponent($0)) }
-        let passphrases = try ["a phone of one's own", "another for the laptop"].map(Self.secret)
+        let passphrases = try ["a phone of one's own", "another for the laptop"].map { try SecretBytes($0) }
         var phone = try await DemoDevice.create(folders[0], passphrases[0], remote)
         var laptop = try await DemoDevice.create(folders[1], passphrases[1], remote)
         step(

@@ -6,6 +6,8 @@ struct Consequence: Hashable {
     var givenUp: Edits = []
     /// Edits that need not arrive: the server has what they say, or it does not matter.
     var satisfied: Edits = []
+    /// Edits of others of which nothing was decided after all.
+    var revived: Edits = []
     var violation = Violation.none
 }
 
@@ -79,15 +81,23 @@ extension Device {
         apply(decision(&machine))
         let back = restored?.history ?? []
         let givenUp = pending.subtracting(back)
+        let revived = giveUpDecision()
         guard machine.change != nil else {
             known = back
-            return Consequence(givenUp: givenUp)
+            return Consequence(givenUp: givenUp, revived: revived)
         }
         // What takes it back is silent: nobody waits for it.
         known.formUnion(back)
         countEdit()
         written = row?.content ?? ModelRow.deletion
-        return Consequence(givenUp: givenUp, satisfied: Edits(tip: tip))
+        return Consequence(givenUp: givenUp, satisfied: Edits(tip: tip), revived: revived)
+    }
+
+    /// What a decision would have gone over is what there is.
+    private mutating func giveUpDecision() -> Edits {
+        defer { (decided, decisionTip) = ([], 0) }
+        overruled.subtract(decided)
+        return decided
     }
 
     mutating func keepMine() -> Consequence? {
@@ -120,10 +130,13 @@ extension Device {
     ) -> Consequence? {
         guard let seen = seenOnServer else { return nil }
         if case .row(let shown) = seen {
-            overruled.formUnion(shown.history.intersection(.all(of: side.other)).subtracting(known))
+            let others = shown.history.intersection(.all(of: side.other)).subtracting(known)
+            decided.formUnion(others)
+            overruled.formUnion(others)
             known.formUnion(shown.history)
         }
         countEdit()
+        decisionTip = tip
         apply(decision(&self, seen))
         guard machine.change != nil else { return Consequence(satisfied: pending) }
         return Consequence(satisfied: overruled)
@@ -142,12 +155,13 @@ extension Device {
         guard machine.change?.kind == .delete, row == nil, let effect = machine.undoDelete() else { return nil }
         countEdit()
         apply(effect)
+        let revived = machine.change?.isUndo ?? true ? giveUpDecision() : []
         guard machine.change != nil else {
             known = row?.history ?? []
-            return Consequence(givenUp: pending)
+            return Consequence(givenUp: pending, revived: revived)
         }
         written = row?.content ?? ModelRow.deletion
-        return Consequence()
+        return Consequence(revived: revived)
     }
 
     /// A refused change is to be sent again.

@@ -49,16 +49,18 @@ extension Device {
             pending.subtract(message.history)
         }
         if let shown = answer.shownRow { pending.subtract(shown.history) }
+        if !pending.contains(Edits(tip: decisionTip)) { (decided, decisionTip) = ([], 0) }
         let base = machine.change?.base
         let consequence = receive(answer.machineAnswer, to: sent, message, answer.shownRow)
         if let shown = answer.shownRow {
             noteRebase(from: base, onto: shown, waiting)
-            // What says the same as an own write counts as one.
-            if !shown.isDeleted, message.values.contains(.of(shown)),
+            // What says the same as an own write counts as one, and a tombstone of what was deleted here as an own one.
+            if !shown.isDeleted || machine.change != nil, message.values.contains(.of(shown)),
                 !Edits(tip: shown.tip).isSubset(of: .all(of: side)),
                 machine.change == nil || machine.change?.baseVersion == shown.version
             {
-                overruled.formUnion(shown.history.intersection(.all(of: side.other)))
+                equalled.formUnion(shown.history.intersection(.all(of: side.other)))
+                overruled.formUnion(equalled)
             }
         }
         return consequence
@@ -102,7 +104,9 @@ extension Device {
             let isFilledElsewhere =
                 restoresInSteps && server?.isDeleted == true
                 && (server?.content != written || message.kind == .restore)
-            if server?.history.intersection(others).subtracting(known).isEmpty ?? true, !isOlderThanDeletion,
+            // Whose write it was, the version tells that an editor holds from before.
+            let seen = before?.isBasedOnOlderRow == true ? known.subtracting(equalled) : known
+            if server?.history.intersection(others).subtracting(seen).isEmpty ?? true, !isOlderThanDeletion,
                 !isFilledElsewhere
             {
                 consequence.violation = .conflictWithOneself

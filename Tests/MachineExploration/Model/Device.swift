@@ -49,6 +49,12 @@ struct Device: Hashable {
     var pending: Edits = []
     /// Edits of others that were overwritten knowingly.
     var overruled: Edits = []
+    /// Those of them that said the same as an own write.
+    var equalled: Edits = []
+    /// Those of them that a decision goes over which was not carried out: they are not when it is given up.
+    var decided: Edits = []
+    /// The number of that decision.
+    var decisionTip: UInt8 = 0
     /// The newest own edit of the change that waits.
     var tip: UInt8 = 0
     /// What that edit wrote.
@@ -67,6 +73,7 @@ struct Device: Hashable {
     mutating func normalise() {
         if machine.change == nil {
             (pending, tip, written, values) = ([], 0, 0, [])
+            (decided, decisionTip) = ([], 0)
             conflict = nil
             isOutlived = slot != .free
         } else {

@@ -11,6 +11,7 @@ extension Bounds {
         Bounds(edits: 2, keeps: 0, touches: 1),
         Bounds(edits: 2, hasEditor: true),
         Bounds(edits: 1, faults: 1, touches: 1, hasEditor: true),
+        Bounds(edits: 3, discards: 1, hasEditor: true, limit: 700_000),
         Bounds(edits: 2, faults: 1, keeps: 0, showsTombstones: false),
         Bounds(edits: 3, faults: 1, keeps: 0, isAlone: true),
         Bounds(edits: 3, discards: 1, keeps: 0, isAlone: true, restoresInSteps: true),
@@ -31,12 +32,14 @@ extension Bounds {
         Bounds(edits: 3, discards: 1, keeps: 0, limit: 6_000_000),
         Bounds(rowExists: false, edits: 3, faults: 1, limit: 6_000_000),
         Bounds(edits: 2, faults: 1, discards: 1, hasEditor: true, limit: 6_000_000),
+        Bounds(edits: 3, discards: 1, hasEditor: true, limit: 3_000_000),
         Bounds(edits: 2, keeps: 0, contents: 3),
         Bounds(edits: 2, faults: 1, restoresInSteps: true),
         Bounds(edits: 2, faults: 1, discards: 1, keeps: 0, restoresInSteps: true, limit: 6_000_000),
         Bounds(edits: 3, faults: 1, discards: 1, keeps: 0, isAlone: true),
         Bounds(edits: 3, faults: 1, discards: 1, keeps: 0, isAlone: true, restoresInSteps: true),
         Bounds(edits: 2, faults: 2, discards: 1, removals: 1, isAlone: true, limit: 6_000_000),
+        Bounds(edits: 2, faults: 2, removals: 1, isAlone: true, restoresInSteps: true, limit: 6_000_000),
         Bounds(rowExists: false, edits: 3, faults: 2, removals: 1, isAlone: true, limit: 6_000_000),
         Bounds(rowExists: false, edits: 4, faults: 2, discards: 1, keeps: 0, isAlone: true, limit: 6_000_000),
         Bounds(edits: 3, faults: 2, discards: 1, touches: 1, hasEditor: true, isAlone: true, limit: 6_000_000),
@@ -46,6 +49,7 @@ extension Bounds {
     static let rules: [Bounds] = [
         Bounds(edits: 3, faults: 1, discards: 1, keeps: 0, isAlone: true),
         Bounds(edits: 2, faults: 2, keeps: 0, removals: 1, isAlone: true),
+        Bounds(edits: 2, faults: 2, keeps: 0, removals: 1, isAlone: true, restoresInSteps: true),
         Bounds(edits: 1, faults: 2, discards: 1, keeps: 0),
         Bounds(rowExists: false, edits: 1, faults: 2, discards: 1, keeps: 0),
         Bounds(edits: 2, faults: 1, discards: 1, keeps: 0, limit: 1_500_000),
@@ -55,6 +59,7 @@ extension Bounds {
         Bounds(rowExists: false, edits: 3, faults: 1, keeps: 0, limit: 1_500_000),
         Bounds(edits: 2, hasEditor: true),
         Bounds(edits: 3, keeps: 0, hasEditor: true, limit: 1_500_000),
+        Bounds(edits: 3, discards: 1, hasEditor: true, limit: 1_500_000),
     ]
 
     /// Bounds from words such as `edits=3`.
