@@ -107,10 +107,10 @@ build: prerequisites
 	@$(SWIFT) build
 
 lint:
-	@$(SWIFT) format lint --strict --recursive Package.swift Keys Sources Tests
+	@$(SWIFT) format lint --strict --recursive Package.swift Examples Keys Sources Tests
 
 format:
-	@$(SWIFT) format --in-place --recursive Package.swift Keys Sources Tests
+	@$(SWIFT) format --in-place --recursive Package.swift Examples Keys Sources Tests
 
 clean:
 	@rm -rf .build

@@ -189,6 +189,8 @@ let package = Package(
 
         // The program of README.md.
         .executableTarget(name: "quickstart", dependencies: ["SealedSync"], path: "Examples/Quickstart"),
+        // The list of the original tutorials: an app in SwiftUI, and a program for a terminal where there is none.
+        .executableTarget(name: "todo", dependencies: ["SealedSync"], path: "Examples/Todo"),
     ] + testTargets,
     swiftLanguageModes: [.v6]
 )
@@ -374,6 +376,7 @@ var testTargets: [Target] {
             dependencies: [
                 "SealedSyncTool", "SealedSyncCommands", "SealedSync", "DatasyncEmulator", "HTTPTransport",
                 "CommandArguments", "TestCertificates", "SeededNumbers", "ChildProcesses", "quickstart",
+                "todo",
             ]
         ),
     ]

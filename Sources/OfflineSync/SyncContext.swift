@@ -5,7 +5,7 @@ public import SyncContract
 
 /// Keeps the tables of a local store in step with a server.
 ///
-/// Local changes are written to the store together with an operation that waits for the next ``push()``. Pushes run one
+/// Local changes are written to the store together with an operation that waits for the next `push()`. Pushes run one
 /// at a time, in the order they were asked for, and so do pulls and purges; a push waits for a pull no longer than one of
 /// its pages is written. Local reads and changes never wait for the network.
 ///

@@ -53,7 +53,7 @@ public struct SyncTable<Item: Identifiable & Sendable>: Sendable {
 
     /// How many rows satisfy a query's condition, whatever its limit and offset.
     ///
-    /// - Throws: As ``SyncTable/read(_:)-(Query)``.
+    /// - Throws: As `SyncTable.read(_:)`.
     public func count(_ query: Query) async throws -> Int {
         try check(query)
         return try await context.store.read { try $0.count(query) }

@@ -14,7 +14,7 @@ public struct QueryEvaluator: Sendable {
     ///   - records: The rows.
     ///   - answersSyncStates: Whether each row has its state in `Record.syncState`, for queries about it.
     /// - Returns: The rows, with their states if the query asks for them.
-    /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidQuery``, as `Query.validate(for:)` does.
+    /// - Throws: `StoreError` with code `StoreError.Code.invalidQuery`, as `Query.validate(for:)` does.
     public func evaluate(
         _ query: Query,
         over records: some Sequence<Record>,
@@ -34,8 +34,8 @@ public struct QueryEvaluator: Sendable {
 
     /// Whether a row satisfies a predicate; every row satisfies none. A column the row lacks is null.
     ///
-    /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidQuery`` for a predicate beyond the bounds said at
-    ///   ``QueryPredicate``.
+    /// - Throws: `StoreError` with code `StoreError.Code.invalidQuery` for a predicate beyond the bounds said at
+    ///   `QueryPredicate`.
     public func matches(_ record: Record, _ predicate: QueryPredicate?) throws(StoreError) -> Bool {
         guard let predicate = try predicate?.normalized() else { return true }
         return holds(predicate) { record[$0] ?? .null }

@@ -8,9 +8,9 @@ extension StoreFile {
     /// Looks at the files of the store without a key, also while the store is open. No file is changed.
     ///
     /// - Returns: What the files say in clear.
-    /// - Throws: ``StoreError`` with code ``StoreError/Code/notFound`` when there is no store,
-    ///   ``StoreError/Code/unsupportedFormat`` for a file without encryption and for a format of a newer version,
-    ///   ``StoreError/Code/damaged`` for a file that is no store or has lost its beginning, and those of the file
+    /// - Throws: `StoreError` with code `StoreError.Code.notFound` when there is no store,
+    ///   `StoreError.Code.unsupportedFormat` for a file without encryption and for a format of a newer version,
+    ///   `StoreError.Code.damaged` for a file that is no store or has lost its beginning, and those of the file
     ///   system.
     public func inspect() async throws -> StoreInspection {
         let files = StoreFiles(url.path)

@@ -10,9 +10,9 @@ extension StoreFile {
     ///
     /// - Parameter key: The key, 32 bytes. It is lent.
     /// - Returns: False for another key, and also when the first page is damaged.
-    /// - Throws: ``StoreError`` with code ``StoreError/Code/notFound`` when there is no store,
-    ///   ``StoreError/Code/damaged`` when the file has lost its beginning, ``StoreError/Code/unsupportedFormat``,
-    ///   ``StoreError/Code/notEncrypting``, and those of the file system. `CancellationError`.
+    /// - Throws: `StoreError` with code `StoreError.Code.notFound` when there is no store,
+    ///   `StoreError.Code.damaged` when the file has lost its beginning, `StoreError.Code.unsupportedFormat`,
+    ///   `StoreError.Code.notEncrypting`, and those of the file system. `CancellationError`.
     public func isEncrypted(with key: SecretBytes) async throws -> Bool {
         let files = StoreFiles(url.path)
         return try await CancellableWork.run(at: files.database) { _ in

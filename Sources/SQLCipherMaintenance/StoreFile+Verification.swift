@@ -21,7 +21,7 @@ extension StoreFile {
     ///   - key: The key, 32 bytes. It is lent.
     ///   - progress: Is told how far the work has come, in one phase of twice the bytes of the database.
     /// - Returns: What was found. Damage is a finding and no error.
-    /// - Throws: As said for the type, without ``StoreError/Code/damaged``. ``StoreError/Code/wrongKey`` when not one
+    /// - Throws: As said for the type, without `StoreError.Code.damaged`. `StoreError.Code.wrongKey` when not one
     ///   page is what the key would have made, which ``keyIsVerified`` turns into findings.
     public func verify(key: SecretBytes, progress: StoreProgressHandler? = nil) async throws -> StoreVerification {
         try await verify(key: key, progress: progress, queueCheck: nil)

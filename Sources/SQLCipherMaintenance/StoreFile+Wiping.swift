@@ -13,8 +13,8 @@ extension StoreFile {
     /// A kill in between leaves fewer files; calling this again removes the rest. Cancelling the task has no effect
     /// once the first file is removed.
     ///
-    /// - Throws: ``StoreError`` with code ``StoreError/Code/notFound`` when no file of a store is there,
-    ///   ``StoreError/Code/inUse`` when it is open in this or another process, and those of the file system.
+    /// - Throws: `StoreError` with code `StoreError.Code.notFound` when no file of a store is there,
+    ///   `StoreError.Code.inUse` when it is open in this or another process, and those of the file system.
     ///   `CancellationError`.
     public func wipe() async throws {
         guard hasFiles else { throw StoreError.noStore(at: url.path) }

@@ -15,17 +15,17 @@ import SyncContract
 /// The work needs free space for a second copy of the database, and memory for caches of 17 MiB. A task that is
 /// cancelled ends it with `CancellationError`, until the new file takes the old one's place; the old file is kept.
 ///
-/// All calls throw ``StoreError``: ``StoreError/Code/notFound`` when there is no store;
-/// ``StoreError/Code/inUse`` when it is open in this or another process; ``StoreError/Code/wrongKey``, after which
-/// every file is as it was; ``StoreError/Code/damaged`` when a page of the old file or its tables are damaged: the old
-/// file is kept, and a backup is the remedy; ``StoreError/Code/unsupportedFormat`` when it needs a newer library;
-/// ``StoreError/Code/full`` and ``StoreError/Code/readOnly``; ``StoreError/Code/notEncrypting``.
+/// All calls throw `StoreError`: `StoreError.Code.notFound` when there is no store;
+/// `StoreError.Code.inUse` when it is open in this or another process; `StoreError.Code.wrongKey`, after which
+/// every file is as it was; `StoreError.Code.damaged` when a page of the old file or its tables are damaged: the old
+/// file is kept, and a backup is the remedy; `StoreError.Code.unsupportedFormat` when it needs a newer library;
+/// `StoreError.Code.full` and `StoreError.Code.readOnly`; `StoreError.Code.notEncrypting`.
 public struct StoreFile: Sendable {
-    /// The database file, as in ``/SQLCipherStore/EncryptedStore/open(at:key:schema:mode:options:)``.
+    /// The database file, as in `EncryptedStore.open(at:key:schema:mode:options:)`.
     public let url: URL
 
     /// Whether the keys given are known to be right, because a key file vouches for them: what cannot be decrypted is
-    /// then reported as ``StoreError/Code/damaged``, and a first page that was torn by a power failure is repaired from
+    /// then reported as `StoreError.Code.damaged`, and a first page that was torn by a power failure is repaired from
     /// the WAL.
     public let keyIsVerified: Bool
 
@@ -76,7 +76,7 @@ public struct StoreFile: Sendable {
     ///
     /// Keep both keys until this has returned: after a kill one of them opens the store, and after an error it is the
     /// old one, except when the system failed to put the new file's name on the disk
-    /// (``StoreError/Code/inputOutput``). Backups stay under the key they were made with.
+    /// (`StoreError.Code.inputOutput`). Backups stay under the key they were made with.
     ///
     /// - Parameters:
     ///   - oldKey: The key that opens the store, 32 bytes. It is lent.

@@ -10,10 +10,10 @@ public import SyncContract
 /// bytes that this is such a store, and with which settings it is encrypted.
 ///
 /// One process at a time uses a store, through one object: SQLite's WAL can be damaged when two connections write it
-/// back at the same instant (up to 3.51.2), so another object is refused with ``StoreError/Code/inUse``. Reads run
+/// back at the same instant (up to 3.51.2), so another object is refused with `StoreError.Code.inUse`. Reads run
 /// beside a write and see the state before it.
 ///
-/// Closures given to ``read(_:)`` may take as long as they like: they run on queues of the store's own, and so do writes,
+/// Closures given to `read(_:)` may take as long as they like: they run on queues of the store's own, and so do writes,
 /// whose commits wait for the disk. Two things run on the calling task's thread of the cooperative pool instead, never on
 /// the main actor's, because the way to a queue and back would take longer than they do: reads by id and queries limited
 /// to 100 rows, which move to a queue when they turn out to be long; and writes under
@@ -21,7 +21,7 @@ public import SyncContract
 /// to others. Whatever waits for its turn holds no thread. A read ends soon after its task is cancelled, a write only if
 /// its closure asks.
 ///
-/// Reading a damaged page fails with ``StoreError/Code/damaged`` and never gives other data. Damage in the *WAL* can
+/// Reading a damaged page fails with `StoreError.Code.damaged` and never gives other data. Damage in the *WAL* can
 /// lose the commits since it was last written back, which happens half a second after the last write, at the latest
 /// every 1,000 pages in the absence of readers, and when the store is closed.
 ///
@@ -72,14 +72,14 @@ public final class EncryptedStore: SyncContextDataSource {
     ///   - mode: What to do about a database that exists, or does not.
     ///   - options: How memory and speed are traded against safety.
     /// - Returns: The open store, to be closed with ``close()``.
-    /// - Throws: ``StoreError`` with the code ``StoreError/Code/wrongKey`` for a key that does not open the database,
-    ///   which leaves every file as it was; ``StoreError/Code/damaged``; ``StoreError/Code/unsupportedFormat`` for a
-    ///   file without encryption and for one that needs a newer library; ``StoreError/Code/schemaMismatch`` for tables
+    /// - Throws: `StoreError` with the code `StoreError.Code.wrongKey` for a key that does not open the database,
+    ///   which leaves every file as it was; `StoreError.Code.damaged`; `StoreError.Code.unsupportedFormat` for a
+    ///   file without encryption and for one that needs a newer library; `StoreError.Code.schemaMismatch` for tables
     ///   that cannot be brought to the declared ones, which leaves them as they were, and for a row for which a step of a
-    ///   migration fails; ``StoreError/Code/newerSchema`` for a store of a higher version than the schema's;
-    ///   ``StoreError/Code/migrationRefused`` for a migration that would orphan changes that wait; ``StoreError/Code/notFound`` and
-    ///   ``StoreError/Code/alreadyExists`` as the mode says, and the former for a missing folder;
-    ///   ``StoreError/Code/inUse`` when the store is open elsewhere; ``StoreError/Code/notEncrypting`` when the program
+    ///   migration fails; `StoreError.Code.newerSchema` for a store of a higher version than the schema's;
+    ///   `StoreError.Code.migrationRefused` for a migration that would orphan changes that wait; `StoreError.Code.notFound` and
+    ///   `StoreError.Code.alreadyExists` as the mode says, and the former for a missing folder;
+    ///   `StoreError.Code.inUse` when the store is open elsewhere; `StoreError.Code.notEncrypting` when the program
     ///   is linked to another SQLite; and those of the file system. `CancellationError` when the task was cancelled
     ///   before.
     public static func open(
@@ -103,7 +103,7 @@ public final class EncryptedStore: SyncContextDataSource {
     ///   - key: 32 bytes. They are lent.
     ///   - options: How memory and speed are traded against safety.
     /// - Returns: The open store, to be closed with ``close()``.
-    /// - Throws: As ``open(at:key:schema:mode:options:)``.
+    /// - Throws: As `open(at:key:schema:mode:options:)`.
     public static func openWithStoredSchema(
         at url: URL,
         key: SecretBytes,
@@ -152,7 +152,7 @@ public final class EncryptedStore: SyncContextDataSource {
 
     /// The versions of the linked library, without opening a store.
     ///
-    /// - Throws: ``StoreError`` with code ``StoreError/Code/notEncrypting`` when it is not SQLCipher.
+    /// - Throws: `StoreError` with code `StoreError.Code.notEncrypting` when it is not SQLCipher.
     public static func linkedEngineVersion() throws -> EngineVersion {
         do {
             return try CipherConfiguration.engineVersion()
@@ -243,7 +243,7 @@ public final class EncryptedStore: SyncContextDataSource {
     /// Closes the store: finishes the transactions and backups that run, writes the WAL back and removes it, ends the
     /// streams of changes, and lets others open the store.
     ///
-    /// Transactions that wait for their turn, and all that come later, fail with ``StoreError/Code/closed`` and have changed
+    /// Transactions that wait for their turn, and all that come later, fail with `StoreError.Code.closed` and have changed
     /// nothing: wait for a write before closing when it must be kept.
     ///
     /// A store that is dropped without being closed is closed in the background, which whoever opens it again in this
@@ -279,7 +279,7 @@ extension EncryptedStore {
     /// Locks the store: closes the database and wipes the key from memory, until ``unlock(key:)``.
     ///
     /// Transactions that run are finished first, and so are backups. Those that wait for their turn, and all that come
-    /// later, fail with ``StoreError/Code/locked`` and have changed nothing. Streams of changes stay, and go on after
+    /// later, fail with `StoreError.Code.locked` and have changed nothing. Streams of changes stay, and go on after
     /// the unlocking. While the store is locked, others may open it, and its files can be worked on.
     ///
     /// The key is gone from memory when this returns and the caller has given up the key it lent, as a keyring does when
@@ -294,8 +294,8 @@ extension EncryptedStore {
     /// queries look again. Unlocking a store that is not locked does nothing.
     ///
     /// - Parameter key: The key of the store, 32 bytes; another one than before, if that was rotated meanwhile.
-    /// - Throws: As ``open(at:key:schema:mode:options:)``; the store stays locked. ``StoreError`` with code
-    ///   ``StoreError/Code/closed`` when it was closed.
+    /// - Throws: As `open(at:key:schema:mode:options:)`; the store stays locked. `StoreError` with code
+    ///   `StoreError.Code.closed` when it was closed.
     public func unlock(key: SecretBytes) async throws {
         let wasLocked = try await gate.unlock {
             let (opened, _) = try await StoreSession.open(

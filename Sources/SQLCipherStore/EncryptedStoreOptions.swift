@@ -2,9 +2,9 @@
 public enum OpenMode: Sendable, Hashable {
     /// Open the database, or create it when there is none.
     case openOrCreate
-    /// Open the database; a missing one is ``StoreError/Code/notFound``.
+    /// Open the database; a missing one is `StoreError.Code.notFound`.
     case openExisting
-    /// Create the database; one that is there already is ``StoreError/Code/alreadyExists``.
+    /// Create the database; one that is there already is `StoreError.Code.alreadyExists`.
     case createNew
 }
 
@@ -32,8 +32,8 @@ public struct EncryptedStoreOptions: Sendable, Hashable {
 
     /// Whether the key is known to be the right one, because a key file vouches for it.
     ///
-    /// What cannot be decrypted is then reported as ``StoreError/Code/damaged`` instead of
-    /// ``StoreError/Code/wrongKey``, and the key is not tried on an untouched file first.
+    /// What cannot be decrypted is then reported as `StoreError.Code.damaged` instead of
+    /// `StoreError.Code.wrongKey`, and the key is not tried on an untouched file first.
     public var keyIsVerified = false
 
     /// How long after the last commit the WAL is written back and emptied; nil leaves that to the limits of its

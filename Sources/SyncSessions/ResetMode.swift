@@ -17,11 +17,11 @@ public enum ResetMode: Sendable {
     /// calls it again.
     public typealias AfterReset = @Sendable (SyncContext, ResetReport) async throws -> Void
 
-    /// The session fails with ``OfflineSync/SyncError/Code/historyLost`` and leaves everything as it is. Another start goes
+    /// The session fails with ``/OfflineSync/SyncError/Code/historyLost`` and leaves everything as it is. Another start goes
     /// on, with another mode, or after the app has purged what it wants to have anew.
     case manual
 
-    /// Changes that wait are given up, and kept in ``OfflineSync/SyncContext/discardedChanges()``, under the key of the store.
+    /// Changes that wait are given up, and kept in ``/OfflineSync/SyncContext/discardedChanges()``, under the key of the store.
     case discardUnsyncedChanges(before: BeforeReset? = nil, after: AfterReset? = nil)
 
     /// Changes that wait are based on the fresh rows and sent next. What cannot be is stored as a conflict: a change of a row

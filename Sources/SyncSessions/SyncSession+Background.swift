@@ -13,8 +13,8 @@ extension SyncSession {
     /// cancelled, which loses nothing: the next sync goes on from there.
     ///
     /// - Parameter time: How long it may take; that of another sync it waits for included.
-    /// - Returns: What was done. ``OfflineSync/SyncReport/isComplete`` is false when the time was over first.
-    /// - Throws: As ``OfflineSync/SyncContext/sync()``; ``OfflineSync/SyncError`` with code `sessionEnded` when the session
+    /// - Returns: What was done. ``/OfflineSync/SyncReport/isComplete`` is false when the time was over first.
+    /// - Throws: As ``/OfflineSync/SyncContext/sync()``; ``/OfflineSync/SyncError`` with code `sessionEnded` when the session
     ///   was closed or its context is gone; `CancellationError` when the calling task was cancelled.
     public func sync(within time: Duration) async throws -> SyncReport {
         guard let context, running.withLock({ $0.machine.phase != .closed }) else {

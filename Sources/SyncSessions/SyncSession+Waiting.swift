@@ -12,7 +12,7 @@ extension SyncSession {
     /// - Parameters:
     ///   - direction: What to wait for; of ``SyncDirection/both`` the two together.
     ///   - timeout: How long at most; nil for ever.
-    /// - Throws: ``OfflineSync/SyncError`` with code `timedOut`, or with code `sessionEnded` when the session is not started,
+    /// - Throws: ``/OfflineSync/SyncError`` with code `timedOut`, or with code `sessionEnded` when the session is not started,
     ///   is suspended in that direction or is being suspended meanwhile, fails or ends; `CancellationError`; what reading
     ///   the store throws.
     public func wait(for direction: SyncDirection, timeout: Duration? = nil) async throws {

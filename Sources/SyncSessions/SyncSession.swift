@@ -10,7 +10,7 @@ internal import Synchronization
 
 /// Keeps a context in step by itself: after local changes, at intervals, when the network returns, when told of news.
 ///
-/// One per context, ``OfflineSync/SyncContext/session``. It does nothing until it is started; from then on it keeps its
+/// One per context, `SyncContext.session`. It does nothing until it is started; from then on it keeps its
 /// context, and lives until it or the store is closed. A request is sent only for a reason: changes wait, what was pulled
 /// has become too old, or somebody has asked. One thing is done at a time; several sessions do not wait for each other.
 ///

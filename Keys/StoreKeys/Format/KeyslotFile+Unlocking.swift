@@ -8,7 +8,7 @@ struct OpenedSlot: Sendable {
 }
 
 extension KeyslotFile {
-    /// Throws as ``StoreKeyring/open(at:unlocker:)`` does when an unlocker opens no slot, and changes nothing: a weak slot
+    /// Throws as ``StoreKeyring/open(at:unlocker:minimumRevision:)`` does when an unlocker opens no slot, and changes nothing: a weak slot
     /// is not made anew here, so that every slot keeps its id.
     package func checkSlot(openedBy unlocker: any StoreUnlocker) async throws {
         try await KeyError.convertingMemoryErrors { _ = try await openSlot(with: unlocker) }

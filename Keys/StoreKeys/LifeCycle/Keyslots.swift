@@ -15,7 +15,7 @@ public import Foundation
 ///
 /// The database is not touched, unless the call says so, and may be open meanwhile.
 ///
-/// All calls throw `KeyError`: as ``StoreKeyring/open(at:unlocker:)`` when the unlocker that is to authorize the change
+/// All calls throw `KeyError`: as ``StoreKeyring/open(at:unlocker:minimumRevision:)`` when the unlocker that is to authorize the change
 /// does not open the file; as ``StoreKeyring/create(at:unlockers:)`` when an unlocker for a new slot is not fit;
 /// `inUse` when another task or process is changing the file, or it was exchanged meanwhile, after which nothing has
 /// changed; `io` when it cannot be written, after which it is as it was, unless only its folder could not be brought to

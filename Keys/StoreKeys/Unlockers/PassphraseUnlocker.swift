@@ -16,7 +16,7 @@ public import Foundation
 /// `invalidParameters`.
 ///
 /// Opening a keyslot file with an unlocker that asks for more than the slot costs makes the slot anew at the cost asked
-/// for; see ``StoreKeyring/open(at:unlocker:)``. Processes that share a store should ask for the same cost: the one with
+/// for; see ``StoreKeyring/open(at:unlocker:minimumRevision:)``. Processes that share a store should ask for the same cost: the one with
 /// the least memory has to pay it.
 public struct PassphraseUnlocker: StoreUnlocker {
     /// What the app calls a slot made by this unlocker.

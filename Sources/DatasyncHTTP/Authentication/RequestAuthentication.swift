@@ -5,7 +5,7 @@ public protocol RequestAuthentication: Sendable {
     /// The header field for one request; nil sends the request without one.
     ///
     /// Called before every request, so that a token can be renewed when it runs out. An error thrown here ends the
-    /// request before anything is sent: as ``RemoteContract/RemoteError/Code/unauthorized``, unless it is a
+    /// request before anything is sent: as ``/RemoteContract/RemoteError/Code/unauthorized``, unless it is a
     /// `RemoteError` or a `CancellationError` itself.
     func headerField() async throws -> HTTPField?
 }

@@ -9,7 +9,7 @@ extension DatasyncRemote {
         try await page(query, of: table, includesDeleted: true)
     }
 
-    /// One page of a query's rows; see ``RemoteContract/OnlineRemote/page(_:of:includesDeleted:)``.
+    /// One page of a query's rows; see ``/RemoteContract/OnlineRemote/page(_:of:includesDeleted:)``.
     public func page(
         _ query: Query,
         of table: TableDefinition,

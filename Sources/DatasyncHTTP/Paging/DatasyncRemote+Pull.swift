@@ -5,7 +5,7 @@ public import SyncContract
 internal import Synchronization
 
 extension DatasyncRemote {
-    /// One page of a pull; see ``RemoteContract/SyncRemote/page(_:of:at:pageSize:)``.
+    /// One page of a pull; see ``/RemoteContract/SyncRemote/page(_:of:at:pageSize:)``.
     public func page(
         _ query: Query,
         of table: TableDefinition,

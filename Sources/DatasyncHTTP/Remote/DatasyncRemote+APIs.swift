@@ -2,7 +2,7 @@ internal import HTTPTransport
 public import RemoteContract
 
 extension DatasyncRemote {
-    /// Calls a custom API of the service; see ``RemoteContract/OnlineRemote/invokeAPI(_:)``.
+    /// Calls a custom API of the service; see ``/RemoteContract/OnlineRemote/invokeAPI(_:)``.
     public func invokeAPI(_ call: APICall) async throws -> APIAnswer {
         let response = try await exchange(try endpoint.httpRequest(call, version: wire.version))
         guard (200...299).contains(response.status) else { throw response.failure(api: call.name) }

@@ -3,7 +3,7 @@ public import RemoteContract
 public import SyncContract
 
 extension DatasyncRemote {
-    /// Creates a row; see ``RemoteContract/SyncRemote/insert(_:into:)``.
+    /// Creates a row; see ``/RemoteContract/SyncRemote/insert(_:into:)``.
     public func insert(_ record: Record, into table: TableDefinition) async throws -> Record {
         guard !table.assignsIDs else { return try await insertWithoutID(record, into: table) }
         return try await create(record, in: table, by: try wire.insert(record, into: table))
@@ -45,7 +45,7 @@ extension DatasyncRemote {
         return row
     }
 
-    /// Writes a row; see ``RemoteContract/SyncRemote/update(_:in:version:restoring:)``.
+    /// Writes a row; see ``/RemoteContract/SyncRemote/update(_:in:version:restoring:)``.
     ///
     /// Bringing a row back may take several requests. When a later one of them fails, the row stays brought back, with
     /// the content it was deleted with.
@@ -68,7 +68,7 @@ extension DatasyncRemote {
         return row
     }
 
-    /// Deletes a row; see ``RemoteContract/SyncRemote/delete(_:from:version:)``.
+    /// Deletes a row; see ``/RemoteContract/SyncRemote/delete(_:from:version:)``.
     @discardableResult
     public func delete(_ id: String, from table: TableDefinition, version: String?) async throws -> RemoteDeletion {
         try await deletion(of: id, from: table, version: version).answer
@@ -106,7 +106,7 @@ extension DatasyncRemote {
         }
     }
 
-    /// One row, tombstones included; see ``RemoteContract/SyncRemote/record(_:in:)``.
+    /// One row, tombstones included; see ``/RemoteContract/SyncRemote/record(_:in:)``.
     public func record(_ id: String, in table: TableDefinition) async throws -> Record? {
         let request = try wire.lookup(id, in: table)
         let response = try await exchange(request)
@@ -120,7 +120,7 @@ extension DatasyncRemote {
         }
     }
 
-    /// Asks the table for a page without rows; see ``RemoteContract/SyncRemote/confirm(_:)``.
+    /// Asks the table for a page without rows; see ``/RemoteContract/SyncRemote/confirm(_:)``.
     public func confirm(_ table: TableDefinition) async throws {
         let request = try wire.page(Query(table.name).limited(to: 0), of: table)
         let response = try await exchange(request)

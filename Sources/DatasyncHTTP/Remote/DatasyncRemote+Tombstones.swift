@@ -3,7 +3,7 @@ internal import RemoteContract
 public import SyncContract
 
 extension DatasyncRemote {
-    /// Makes sure that a row is a tombstone; see ``RemoteContract/SyncRemote/writeTombstone(_:in:version:)``.
+    /// Makes sure that a row is a tombstone; see ``/RemoteContract/SyncRemote/writeTombstone(_:in:version:)``.
     ///
     /// Protocol 3 says `"deleted": true`. Protocol 2 has no word for it: a row is created and then deleted, and a change of
     /// a tombstone leaves it one. The predecessor, in both protocols, and version 4 of the Node server do not change a

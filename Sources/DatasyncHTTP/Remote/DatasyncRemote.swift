@@ -39,7 +39,7 @@ public final class DatasyncRemote: OnlineRemote {
     ///   - options: Settings with defaults.
     ///   - authentication: What proves to the server who is asking; nil asks anonymously.
     ///   - transport: What carries requests; one that all remotes share unless another is given.
-    /// - Throws: ``RemoteContract/RemoteError`` with code `invalidAddress` for an address that is refused, and
+    /// - Throws: ``/RemoteContract/RemoteError`` with code `invalidAddress` for an address that is refused, and
     ///   `invalidRequest` for an installation id or a header field that no request can carry.
     public convenience init(
         baseURL: URL,

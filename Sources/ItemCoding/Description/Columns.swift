@@ -13,7 +13,7 @@ public struct Columns<Item: Decodable & Sendable>: Sendable {
         Column<Value>(ItemDescription.of(Item.self).columnName(of: property) ?? "\(property)")
     }
 
-    /// Where a row stands between this device and the server: see ``Column/syncState``.
+    /// Where a row stands between this device and the server: see `Column.syncState`.
     public var syncState: Column<SyncState> { Column.syncState }
 
     /// A column by its name, for what the item type does not have.

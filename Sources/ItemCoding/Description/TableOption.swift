@@ -1,6 +1,6 @@
 public import SyncContract
 
-/// What a table of an item type is beside its columns: see ``TableDefinition/init(_:named:systemProperties:_:)``.
+/// What a table of an item type is beside its columns: see `TableDefinition.init(_:named:systemProperties:_:)`.
 public struct TableOption<Item: Codable & Identifiable & Sendable> {
     enum Kind {
         case local([PartialKeyPath<Item>])
@@ -18,7 +18,7 @@ public struct TableOption<Item: Codable & Identifiable & Sendable> {
 
     let kind: Kind
 
-    /// Columns that belong to this device: never sent, and never touched by a pull. See ``ColumnDefinition/isLocal``.
+    /// Columns that belong to this device: never sent, and never touched by a pull. See `ColumnDefinition.isLocal`.
     ///
     /// In the item of a row that came from the server they are nil, false, 0 or empty at first, or what the example has.
     public static func local(_ properties: PartialKeyPath<Item>...) -> TableOption {
@@ -26,7 +26,7 @@ public struct TableOption<Item: Codable & Identifiable & Sendable> {
     }
 
     /// Text that is looked up by its words, and comes in the order of its folded form without sorting. See
-    /// ``ColumnDefinition/isSearchable``.
+    /// `ColumnDefinition.isSearchable`.
     public static func searchable(_ properties: PartialKeyPath<Item>...) -> TableOption {
         TableOption(kind: .searchable(properties))
     }
@@ -36,7 +36,7 @@ public struct TableOption<Item: Codable & Identifiable & Sendable> {
         TableOption(kind: .indexed(properties))
     }
 
-    /// A column that holds ids of another table. See ``ColumnDefinition/references``, and for what a deletion does
+    /// A column that holds ids of another table. See `ColumnDefinition.references`, and for what a deletion does
     /// ``references(_:_:named:onDelete:)``.
     ///
     /// - Parameters:
@@ -62,7 +62,7 @@ public struct TableOption<Item: Codable & Identifiable & Sendable> {
     /// refuses an empty text, or an enum that is not `CaseIterable`.
     public static func example(_ item: Item) -> TableOption { TableOption(kind: .example(item)) }
 
-    /// The server makes its own ids. See ``TableDefinition/assignsIDs``.
+    /// The server makes its own ids. See `TableDefinition.assignsIDs`.
     public static var assignsIDs: TableOption { TableOption(kind: .assignsIDs) }
 
     /// How ids are told apart. Left out: texts exactly, as protocol 3 does, and UUIDs without their case.

@@ -6,7 +6,7 @@ extension SyncContext {
     /// What is done about a conflict in a table that says nothing of its own. Applies to the conflicts met from now on,
     /// those stored already stay stored.
     ///
-    /// Who decides is asked in this order: ``delegate``, the table's policy (``SyncTable/conflictPolicy``), this one.
+    /// Who decides is asked in this order: ``delegate``, the table's policy (`SyncTable.conflictPolicy`), this one.
     public var conflictPolicy: ConflictPolicy<Record> {
         get { policies.context }
         set { policies.context = newValue }
@@ -19,7 +19,7 @@ extension SyncContext {
     }
 
     /// What the server did not take, in the order of the operations: conflicts and refusals. Typed:
-    /// ``SyncTable/operationErrors()``.
+    /// `SyncTable.operationErrors()`.
     public func operationErrors() async throws -> [TableOperationError<Record>] {
         let schema = store.schema
         return try await store.read { try OperationErrorCoding.all(&$0, schema) }

@@ -9,7 +9,7 @@ public import RemoteContract
 /// What the server said about a local change that it did not take: a conflict, or a refusal. Stored until it is resolved
 /// or the item changes.
 ///
-/// Items are untyped rows, or of the type of the table that was asked: see ``SyncTable/operationErrors()``.
+/// Items are untyped rows, or of the type of the table that was asked: see `SyncTable.operationErrors()`.
 public struct TableOperationError<Item: Sendable>: Error, Sendable, Identifiable {
     /// The id of this error, a UUID.
     public let id: String

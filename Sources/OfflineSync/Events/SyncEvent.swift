@@ -5,7 +5,7 @@ public import SyncContract
 public enum SyncEvent: Sendable {
     /// A push has started.
     case pushStarted
-    /// A push has ended; what it did is what ``SyncContext/push()`` answers.
+    /// A push has ended; what it did is what `SyncContext.push()` answers.
     case pushEnded(PushReport)
     /// A push has ended early, with the error that ``SyncContext/push(_:)`` throws.
     case pushAborted(any Error)

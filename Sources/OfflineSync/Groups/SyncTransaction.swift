@@ -83,7 +83,7 @@ public struct SyncTransaction: ~Copyable, SyncReading {
         }
     }
 
-    /// Changes an item. As ``SyncTable/update(_:)``.
+    /// Changes an item. As `SyncTable.update(_:)`.
     public mutating func update(_ item: Record, in table: SyncTable<Record>) throws {
         try change(table) { try $0.update(item, &$1, &$2) }
     }
@@ -192,7 +192,7 @@ extension SyncTransaction {
         }
     }
 
-    /// Writes all properties of an item. As ``SyncTable/update(_:)``.
+    /// Writes all properties of an item. As `SyncTable.update(_:)`.
     public mutating func update<Item: TableItem>(_ item: Item, in table: SyncTable<Item>) throws
     where Item.ID: RowID {
         let encoder = coding(of: table).encoder

@@ -28,7 +28,7 @@ extension SyncTable where Item: Codable, Item.ID: RowID {
     /// value stands in stays null. When nothing is different, nothing is queued.
     ///
     /// - Returns: The item with the change.
-    /// - Throws: As ``update(_:)``, also ``SyncError`` with code ``SyncError/Code/invalidAction`` when the closure gives the
+    /// - Throws: As `update(_:)`, also ``SyncError`` with code ``SyncError/Code/invalidAction`` when the closure gives the
     ///   item another id; what the closure throws, after which nothing was changed.
     @discardableResult
     public func update(_ id: Item.ID, _ change: @escaping @Sendable (inout Item) throws -> Void) async throws -> Item {

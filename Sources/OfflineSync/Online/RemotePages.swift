@@ -1,7 +1,7 @@
 public import RemoteContract
 internal import SyncContract
 
-/// The rows of a query on the server, page by page. Made by ``RemoteTable/pages(_:size:)``.
+/// The rows of a query on the server, page by page. Made by `RemoteTable.pages(_:size:)`.
 ///
 /// A page may be empty although more follow. Without an order and an offset, each page goes on behind the last id of the
 /// one before, so that rows which come and go meanwhile shift nothing.

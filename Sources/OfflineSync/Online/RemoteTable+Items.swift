@@ -11,7 +11,7 @@ public import SyncContract
 extension RemoteTable where Item: Codable, Item.ID: RowID {
     // MARK: Reading
 
-    /// The items of a query, in order. A selection in the query is ignored: items are whole. See ``RemoteTable/read(_:)-(Query)``.
+    /// The items of a query, in order. A selection in the query is ignored: items are whole. See `RemoteTable.read(_:)`.
     ///
     /// A row that does not fit the table, or that the type cannot be made from, is left out, and told as
     /// ``SyncEvent/itemLeftOut(table:id:reason:)``.
@@ -38,7 +38,7 @@ extension RemoteTable where Item: Codable, Item.ID: RowID {
         return (items, leftOut)
     }
 
-    /// The items of a query page by page. A selection in the query is ignored. See ``RemoteTable/pages(_:size:)``.
+    /// The items of a query page by page. A selection in the query is ignored. See `RemoteTable.pages(_:size:)`.
     public func pages(_ query: Query, size: Int? = nil) throws -> RemoteItemPages<Item> {
         RemoteItemPages(pages: try table.pages(Self.whole(query), size: size), coding: coding)
     }
@@ -54,7 +54,7 @@ extension RemoteTable where Item: Codable, Item.ID: RowID {
         return nil
     }
 
-    /// How many items satisfy a query, whatever its limit and offset. See ``RemoteTable/count(_:)``.
+    /// How many items satisfy a query, whatever its limit and offset. See `RemoteTable.count(_:)`.
     public func count(_ query: Query) async throws -> Int { try await table.count(query) }
 
     /// The server's item with an id; nil when there is none, or it is deleted.
@@ -75,7 +75,7 @@ extension RemoteTable where Item: Codable, Item.ID: RowID {
         return try coding.item(try await table.insert(record.fields, id: item.id.text.isEmpty ? nil : item.id.text))
     }
 
-    /// Replaces an item. Its `version`, when the type has one, must be the server's. See ``RemoteTable/update(_:)``.
+    /// Replaces an item. Its `version`, when the type has one, must be the server's. See `RemoteTable.update(_:)`.
     @discardableResult
     public func update(_ item: Item) async throws -> Item {
         let record = try coding.record(item)
@@ -86,13 +86,13 @@ extension RemoteTable where Item: Codable, Item.ID: RowID {
         }
     }
 
-    /// Changes some columns of an item. See ``RemoteTable/patch(_:_:version:)``.
+    /// Changes some columns of an item. See `RemoteTable.patch(_:_:version:)`.
     @discardableResult
     public func patch(_ id: Item.ID, _ fields: [String: FieldValue], version: String? = nil) async throws -> Item {
         try await spelling(id) { try await table.patch($0, fields, version: version) }
     }
 
-    /// Deletes an item; with a version, only when it is still the server's. See ``RemoteTable/delete(_:version:)``.
+    /// Deletes an item; with a version, only when it is still the server's. See `RemoteTable.delete(_:version:)`.
     public func delete(_ id: Item.ID, version: String? = nil) async throws {
         for spelling in Self.spellings(of: id) {
             if try await remote.delete(spelling, from: definition, version: version) == .confirmed { return }
@@ -100,7 +100,7 @@ extension RemoteTable where Item: Codable, Item.ID: RowID {
         try await remote.confirm(definition)
     }
 
-    /// Brings a deleted item back as it was. See ``RemoteTable/undelete(_:version:)``.
+    /// Brings a deleted item back as it was. See `RemoteTable.undelete(_:version:)`.
     @discardableResult
     public func undelete(_ id: Item.ID, version: String? = nil) async throws -> Item {
         try await spelling(id) { try await table.undelete($0, version: version) }
@@ -135,7 +135,7 @@ extension RemoteTable where Item: Codable, Item.ID: RowID {
     }
 }
 
-/// The items of a query on the server, page by page. Made by ``RemoteTable/pages(_:size:)``.
+/// The items of a query on the server, page by page. Made by `RemoteTable.pages(_:size:)`.
 public struct RemoteItemPages<Item: TableItem>: AsyncSequence, Sendable
 where Item.ID: RowID {
     let pages: RemotePages

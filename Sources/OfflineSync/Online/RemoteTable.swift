@@ -36,7 +36,7 @@ extension RemoteTable<Record> {
     ///
     /// Rows that others insert or delete meanwhile may shift the pages of a query with an order of its own.
     ///
-    /// - Throws: `RemoteError`, with code `invalidResponse` for a row that does not fit the table; ``pages(_:size:)`` goes
+    /// - Throws: `RemoteError`, with code `invalidResponse` for a row that does not fit the table; `pages(_:size:)` goes
     ///   on behind such a row.
     public func read(_ query: Query) async throws -> [Record] {
         var records: [Record] = []
@@ -140,7 +140,7 @@ extension RemoteTable<Record> {
     ///   - fields: The columns to change.
     ///   - version: The server version the change is based on; nil for whatever the server has.
     /// - Returns: The row as the server keeps it now.
-    /// - Throws: As ``update(_:)``; ``SyncError`` with code ``SyncError/Code/invalidParameter`` when no column is given.
+    /// - Throws: As `update(_:)`; ``SyncError`` with code ``SyncError/Code/invalidParameter`` when no column is given.
     @discardableResult
     public func patch(_ id: String, _ fields: [String: FieldValue], version: String? = nil) async throws -> Record {
         let change = Record(id: .string(id), fields).withoutSystemProperties()
@@ -163,7 +163,7 @@ extension RemoteTable<Record> {
     /// Brings a deleted row back as it was. One that is not deleted stays as it is.
     ///
     /// - Returns: The row as the server keeps it now.
-    /// - Throws: As ``update(_:)``.
+    /// - Throws: As `update(_:)`.
     @discardableResult
     public func undelete(_ id: String, version: String? = nil) async throws -> Record {
         guard let row = try await remote.record(id, in: definition) else {

@@ -30,7 +30,7 @@ extension TableQuerying {
     /// Deletes the rows here, and with the next push on the server: all or nothing.
     ///
     /// - Returns: How many there were.
-    /// - Throws: As ``SyncTransaction/delete(_:)``.
+    /// - Throws: As `SyncTransaction.delete(_:)`.
     @discardableResult
     public func delete<Item>() async throws -> Int where Table == SyncTable<Item> {
         let source = rows.source

@@ -53,7 +53,7 @@ extension TableQuerying {
     /// These rows as far as they satisfy a condition: `todos.where { !$0.complete && $0.due < .now }`.
     ///
     /// Inside, the columns are there by the names of the item's properties; a comparison with a value of another type does
-    /// not compile. See ``Columns``.
+    /// not compile. See `Columns`.
     public func `where`(_ condition: (Columns<Table.Item>) -> QueryPredicate) -> TableQuery<Table> {
         filtered(by: condition(Columns()))
     }
@@ -63,7 +63,7 @@ extension TableQuerying {
         changed { $0 = $0.filtered(by: predicate) }
     }
 
-    /// These rows in an order: `ordered(by: \.due)`. A further order is a weaker one. See ``QueryOrder/Direction``.
+    /// These rows in an order: `ordered(by: \.due)`. A further order is a weaker one. See `QueryOrder.Direction`.
     public func ordered<Value: ColumnValue>(
         by column: KeyPath<Columns<Table.Item>, Column<Value>>,
         _ direction: QueryOrder.Direction = .ascending
@@ -72,7 +72,7 @@ extension TableQuerying {
         return changed { $0 = $0.ordered(by: name, direction) }
     }
 
-    /// These rows in the order of a text as people sort: `ordered(by: \.text.folded)`. See ``QueryTerm/folded``.
+    /// These rows in the order of a text as people sort: `ordered(by: \.text.folded)`. See `QueryTerm.folded`.
     public func ordered<Value: TextColumnValue>(
         by column: KeyPath<Columns<Table.Item>, FoldedColumn<Value>>,
         _ direction: QueryOrder.Direction = .ascending

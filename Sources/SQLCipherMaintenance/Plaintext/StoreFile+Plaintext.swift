@@ -22,7 +22,7 @@ extension StoreFile {
     ///   - url: Where the file goes.
     ///   - key: The key, 32 bytes. It is lent.
     ///   - progress: Is told how far the work has come.
-    /// - Throws: As said for the type; ``StoreError/Code/alreadyExists`` when something is at the URL.
+    /// - Throws: As said for the type; `StoreError.Code.alreadyExists` when something is at the URL.
     public func exportPlaintext(
         to url: URL,
         key: SecretBytes,
@@ -64,12 +64,12 @@ extension StoreFile {
     ///   - schema: Declarations for tables of the file, or of others to create beside them.
     ///   - progress: Is told how far the work has come.
     /// - Returns: The tables and how many rows each has.
-    /// - Throws: ``StoreError``: ``StoreError/Code/notFound`` for no plain file or no folder for the store;
-    ///   ``StoreError/Code/alreadyExists`` when there is a store at the URL; ``StoreError/Code/unsupportedFormat`` for
-    ///   a file that is no plain SQLite database, such as a store; ``StoreError/Code/schemaMismatch`` for what cannot
-    ///   be taken over; ``StoreError/Code/inUse`` when a WAL or journal lies beside the plain file or the file changes
-    ///   meanwhile; ``StoreError/Code/damaged`` when the plain file is; ``StoreError/Code/wrongKey`` for a key of
-    ///   another length; ``StoreError/Code/full``, ``StoreError/Code/readOnly``, ``StoreError/Code/notEncrypting``.
+    /// - Throws: `StoreError`: `StoreError.Code.notFound` for no plain file or no folder for the store;
+    ///   `StoreError.Code.alreadyExists` when there is a store at the URL; `StoreError.Code.unsupportedFormat` for
+    ///   a file that is no plain SQLite database, such as a store; `StoreError.Code.schemaMismatch` for what cannot
+    ///   be taken over; `StoreError.Code.inUse` when a WAL or journal lies beside the plain file or the file changes
+    ///   meanwhile; `StoreError.Code.damaged` when the plain file is; `StoreError.Code.wrongKey` for a key of
+    ///   another length; `StoreError.Code.full`, `StoreError.Code.readOnly`, `StoreError.Code.notEncrypting`.
     @discardableResult
     public static func encrypt(
         plaintext: URL,

@@ -55,7 +55,7 @@ public struct Query: Sendable, Hashable {
     /// - Parameters:
     ///   - column: The column, `id` included.
     ///   - direction: Whether small values come first.
-    ///   - folded: Whether text is ordered as ``TextFolding`` folds it, so that neither case nor accents count. Texts
+    ///   - folded: Whether text is ordered as `TextFolding` folds it, so that neither case nor accents count. Texts
     ///     that fold to the same are equal for this entry. Works in the local store only.
     /// - Returns: The query with the entry behind those it has.
     public func ordered(
@@ -122,7 +122,7 @@ public struct QueryOrder: Sendable, Hashable {
     /// The direction.
     public var direction: Direction
 
-    /// Whether the column's text is ordered as ``TextFolding`` folds it; for columns of text only.
+    /// Whether the column's text is ordered as `TextFolding` folds it; for columns of text only.
     public var isFolded: Bool
 
     /// Creates an entry.

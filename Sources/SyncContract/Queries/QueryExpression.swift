@@ -41,7 +41,7 @@ public indirect enum QueryExpression: Sendable, Hashable {
     /// Text with a to z made upper-case; null when the operand is not a string.
     public static func uppercased(_ operand: QueryExpression) -> QueryExpression { .function(.uppercased, operand) }
 
-    /// Text folded as ``TextFolding`` says; null when the operand is not a string.
+    /// Text folded as `TextFolding` says; null when the operand is not a string.
     public static func folded(_ operand: QueryExpression) -> QueryExpression { .function(.folded, operand) }
 }
 
@@ -51,7 +51,7 @@ public enum QueryFunction: Sendable, Hashable, CaseIterable {
     case lowercased
     /// Text with a to z made upper-case.
     case uppercased
-    /// Text without differences of case, accents and the like: see ``TextFolding``. For the local store only: no server
+    /// Text without differences of case, accents and the like: see `TextFolding`. For the local store only: no server
     /// has it.
     case folded
     /// Text without the spaces (U+0020) at its start and end. Other white space stays.

@@ -21,7 +21,7 @@ extension QueryTerm where Value: TextColumnValue {
 
 /// Text as people look for it.
 extension QueryTerm where Value: TextColumnValue {
-    /// The text without differences of case, accents and the like: see ``TextFolding``.
+    /// The text without differences of case, accents and the like: see `TextFolding`.
     ///
     /// Values it is compared with and texts looked for in it are folded as well: `Column("city").folded == "Łódź"` finds
     /// `lodz`, and `.folded.contains("straße")` finds `Hauptstrasse`. For the local store only: a query with it cannot be
@@ -51,7 +51,7 @@ extension Column where Value: TextColumnValue {
 extension QueryPredicate {
     /// Whether all words of a text are found in one or several columns, in any order.
     ///
-    /// Words are runs of letters, marks and digits of the folded text (see ``TextFolding``). In scripts without spaces
+    /// Words are runs of letters, marks and digits of the folded text (see `TextFolding`). In scripts without spaces
     /// between words, such as Han, Kana and Thai, every two scalars that follow one another count as a word; so a search
     /// there finds every row with the text, and may find one that has its pairs in other places.
     ///

@@ -10,12 +10,12 @@ extension SyncContextDataSource {
     /// order's columns and its id. So a row that satisfies the predicate all the time and whose values in the order's
     /// columns do not change is given exactly once, whatever else is written; one that comes, goes or moves in between
     /// may be missed or given twice. The offset counts rows at the instant of the first batch. For all rows of one
-    /// instant use ``StoreReading/forEach(_:_:)`` in one transaction.
+    /// instant use `StoreReading.forEach(_:_:)` in one transaction.
     ///
     /// No more than one batch is in memory. A batch is found by an index when the order is by id, or begins with an
     /// ascending column that an index begins with; otherwise each batch goes through the table.
     ///
-    /// A total count is not taken. Iteration throws what ``SyncContextDataSource/read(_:)`` throws, `CancellationError`
+    /// A total count is not taken. Iteration throws what `SyncContextDataSource.read(_:)` throws, `CancellationError`
     /// included, and ``StoreError/Code/invalidQuery`` for a size below 1 and a predicate that is too large with the
     /// condition for the place: it adds up to three levels. After an error it ends.
     public func batches(of query: Query, size: Int) -> QueryBatches {

@@ -25,7 +25,7 @@ public protocol StoreReadBackend: AnyObject {
 
     /// The number of rows that satisfy the query's predicate, whatever its limit and offset.
     ///
-    /// Refuses a query as ``forEach(_:_:)`` does.
+    /// Refuses a query as `forEach(_:_:)` does.
     func count(_ query: Query) throws -> Int
 
     /// What was computed over the rows of a query: one result without a group, and otherwise one for each value that
@@ -34,7 +34,7 @@ public protocol StoreReadBackend: AnyObject {
     /// A store that has no faster way leaves it to the implementation that is there, which goes through the rows and keeps
     /// nothing but the groups in memory.
     ///
-    /// - Throws: As ``forEach(_:_:)`` and ``AggregateQuery/validate(for:)``; ``StoreError/Code/outOfRange`` for a sum that
+    /// - Throws: As `forEach(_:_:)` and ``AggregateQuery/validate(for:)``; ``StoreError/Code/outOfRange`` for a sum that
     ///   the column's type does not hold.
     func aggregate(_ query: AggregateQuery) throws -> [AggregateGroup]
 
@@ -89,7 +89,7 @@ public protocol StoreWriteBackend: StoreReadBackend {
 
     /// Deletes the rows that the query would give, its order, offset and limit included, and returns how many.
     ///
-    /// Refuses a query as ``StoreReadBackend/forEach(_:_:)`` does.
+    /// Refuses a query as `StoreReadBackend.forEach(_:_:)` does.
     func delete(_ query: Query) throws -> Int
 
     /// Inserts a record unless the table has a row with its id, compared as the table declares, and returns whether it did.

@@ -1,7 +1,7 @@
 /// What can be read inside a transaction.
 ///
 /// The methods are mutating so that the compiler refuses to write, or to read again, inside the closure of
-/// ``forEach(_:_:)``.
+/// `forEach(_:_:)`.
 public protocol StoreReading: ~Copyable {
     /// The declaration of a table or system table.
     ///
@@ -68,7 +68,7 @@ public struct QueryResult: Sendable, Hashable {
     }
 }
 
-/// A read transaction, lent to the closure of ``SyncContextDataSource/read(_:)``.
+/// A read transaction, lent to the closure of `SyncContextDataSource.read(_:)`.
 ///
 /// It cannot be copied, stored or returned, and no `await` can stand beside it: the compiler refuses all of these.
 public struct StoreReader: ~Copyable, StoreReading {

@@ -3,7 +3,7 @@
 /// The sync engine and apps work with any type that conforms. What a store owes:
 ///
 /// - **Transactions.** The closure given to ``write(_:)`` is one transaction: when it returns, everything it wrote is
-///   kept, and when it throws, nothing is. Writers run one after the other. A closure given to ``read(_:)`` sees the
+///   kept, and when it throws, nothing is. Writers run one after the other. A closure given to `read(_:)` sees the
 ///   state of one instant: never half a transaction, and always every write that had returned before the read began.
 /// - **Durability.** Under the capability ``StoreCapabilities/durable`` a write that returned survives the end of the
 ///   process at any later instant.
@@ -49,14 +49,14 @@ public protocol SyncContextDataSource: Sendable {
 
     /// The record with an id, nil when there is none, which is no error; in a transaction of its own.
     ///
-    /// The same as ``StoreReading/record(_:in:)`` in ``read(_:)``, which is what a store does that has no faster way.
+    /// The same as ``StoreReading/record(_:in:)`` in `read(_:)`, which is what a store does that has no faster way.
     ///
-    /// - Throws: As ``read(_:)``.
+    /// - Throws: As `read(_:)`.
     func read(table: String, itemID: RecordID) async throws -> Record?
 
     /// Runs a closure as one transaction: kept as a whole when it returns, rolled back as a whole when it throws.
     ///
-    /// - Throws: As ``read(_:)``; also ``StoreError/Code/full``, ``StoreError/Code/readOnly`` and
+    /// - Throws: As `read(_:)`; also ``StoreError/Code/full``, ``StoreError/Code/readOnly`` and
     ///   ``StoreError/Code/inputOutput`` when the commit fails, after which nothing was kept.
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (inout StoreTransaction) throws -> Value

@@ -1,5 +1,4 @@
 import Foundation
-import Observation
 import SealedSync
 
 // The code of the article "Getting started", word for word.
@@ -33,32 +32,6 @@ func changingATodoList(_ todos: SyncTable<TodoItem>, before tomorrow: Date, show
 
     for try await items in open.observe() {
         show(items)
-    }
-}
-
-@MainActor @Observable final class TodoList {
-    let open: ObservedItems<TodoItem>
-    private(set) var message: String?
-    private let todos: SyncTable<TodoItem>
-    private let context: SyncContext
-
-    init(_ context: SyncContext) throws {
-        self.context = context
-        todos = try context.table(TodoItem.self)
-        open = ObservedItems(todos.where { !$0.complete }.ordered(by: \.text.folded))
-    }
-
-    func add(_ text: String) async throws { try await todos.insert(TodoItem(text: text)) }
-
-    func complete(_ item: TodoItem) async throws { try await todos.update(item.id) { $0.complete = true } }
-
-    func refresh() async {
-        do {
-            let report = try await context.sync()
-            message = report.notTaken.isEmpty ? nil : "\(report.notTaken.count) changes were not taken"
-        } catch {
-            message = error.localizedDescription
-        }
     }
 }
 
