@@ -10,7 +10,7 @@ struct TodoItem: SyncItem {
     static func main() async throws {
         let context = try await SyncContext.open(
             .named("org.example.todos"),
-            schema: StoreSchema([.init(TodoItem.self)]),
+            schema: [.init(TodoItem.self)],
             unlocker: .passphrase(SecretBytes(readLine() ?? "")),
             remote: .datasync(CommandLine.arguments[1])
         )

@@ -11,7 +11,7 @@ struct TodoItem: SyncItem {
 func openTodos(_ passphrase: String, _ address: String) async throws -> SyncContext {
     try await SyncContext.open(
         .named("org.example.todo"),
-        schema: StoreSchema([.init(TodoItem.self)]),
+        schema: [.init(TodoItem.self)],
         unlocker: .passphrase(SecretBytes(passphrase)),
         remote: .datasync(address)
     )

@@ -151,7 +151,7 @@ struct ItemTableTests {
 extension SyncWorld {
     /// The server's table, without the hand on the wire.
     fileprivate func onlineTable<Item: TableItem>(_ type: Item.Type) throws -> RemoteTable<Item>
-    where Item.ID == String {
+    where Item.ID: RowID {
         let remote = try DatasyncRemote(
             baseURL: EmulatorTransport.url,
             dialect: dialect,

@@ -13,7 +13,7 @@ struct TodoItem: SyncItem {
 func openingATodoList(_ passphrase: String) async throws -> SyncTable<TodoItem> {
     let context = try await SyncContext.open(
         .named("org.example.todos"),
-        schema: StoreSchema([.init(TodoItem.self, .searchable(\.text))]),
+        schema: [.init(TodoItem.self, .searchable(\.text))],
         unlocker: .passphrase(SecretBytes(passphrase)),
         remote: .datasync("https://todos.example.org")
     )

@@ -44,10 +44,9 @@ private func computed(_ orders: SyncTable<Order>, send: ([Order]) -> Void) async
 }
 
 private func sums(_ invoices: SyncTable<Invoice>) async throws {
-    let unpaid = Query("Invoice").filtered(by: Column("paid") == false)
-    for group in try await invoices.aggregate(unpaid.aggregating(.count, .sum(of: "amount"), by: "customerID")) {
-        print(group.group, group.values)
-    }
+    let unpaid = invoices.where { !$0.paid }
+    print(try await unpaid.sum(of: \.amount), "owed")
+    for (customer, sum) in try await unpaid.sum(of: \.amount, by: \.customerID) { print(customer, sum) }
 }
 
 private func reports(

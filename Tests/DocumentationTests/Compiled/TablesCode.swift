@@ -26,6 +26,25 @@ private func migrations(_ invoice: TableDefinition, _ customer: TableDefinition)
     return schema
 }
 
+private struct Invoice: SyncItem {
+    var id = ""
+    var amount: Decimal
+    var isFavourite = false
+}
+
+private struct RecentSearch: SyncItem {
+    var id = ""
+    var text: String
+}
+
+private func names() -> StoreSchema {
+    let tables: StoreSchema = [
+        .init(Invoice.self, .wireName("bills"), .wireName("total", for: \.amount), .local(\.isFavourite)),
+        .init(RecentSearch.self, .localOnly),
+    ]
+    return tables
+}
+
 private func relations() -> TableDefinition {
     TableDefinition(
         "Invoice",
