@@ -60,7 +60,7 @@ extension ItemMachine {
         case .shown(let shown) where shown.isDeleted: return tombstone(shown, sent, row, comparison)
         case .shown(let shown): return live(shown, sent, row, comparison)
         case .absent: return absent(sent)
-        case .hidden: return hidden(sent)
+        case .hidden: return conflict(nil, sent, .hiddenConflict)
         case .refused(let provesNothingWasDone):
             if provesNothingWasDone { withdraw(sent) }
             return refused(sent)
@@ -81,20 +81,6 @@ extension ItemMachine {
         guard change?.editCounter == sent.editCounter else { return (.waits, .none) }
         change?.state = .parked
         return (.parked, .none)
-    }
-
-    /// The server has another row than the one that was asked for, and does not show it.
-    private mutating func hidden(_ sent: RequestUnderWay<Row>) -> (ItemOutcome<Row>, RowEffect<Row>) {
-        let version = sent.request.entry?.version
-        change?.sent.removeAll { $0.version == version }
-        guard let waiting = change, waiting.isUndo, waiting.sent.isEmpty else {
-            return conflict(nil, sent, .hiddenConflict)
-        }
-        // Nothing is left to be taken back.
-        memory.replaced(by: nil)
-        needsRow = true
-        end()
-        return (.done, .none)
     }
 
     /// Forgets the entry that this attempt has added: it was not carried out. A row that is made as a deleted one may have

@@ -179,15 +179,20 @@ struct RareCourseTests {
         #expect(item.row == theirs && item.change?.isUndo == true)
     }
 
-    @Test("a deletion that takes an insert back ends at a row of others that is not shown")
-    func undoAtHiddenRow() throws {
+    @Test("a deletion that took a change back and was kept knows what it deletes")
+    func undoKeptUndo() throws {
         var item = TestItem()
         try item.insert("a")
         let insert = item.send()
         item.discard()
         item.receive(.taken(TestRow(content: "a", version: 1)), to: insert)
         item.receive(.hidden, to: item.send())
-        #expect(item.change == nil && item.row == nil && item.machine.needsRow)
+        #expect(item.change?.state == .conflicted)
+        item.apply(item.machine.keepMine(.hidden))
+        #expect(item.change?.deletedRow?.content == "a" && item.row == nil)
+        item.undoDelete()
+        #expect(item.row?.content == "a" && item.change?.isUndo == false)
+        #expect(item.send()?.request == .lookUp || item.change?.kind == .insert)
     }
 
     @Test("a local row that stays is based on what was seen of the server, not on what a pull has brought since")
