@@ -10,6 +10,8 @@ package enum ItemAnswer<Row: MachineRow>: Hashable, Sendable {
     case hidden
     /// The server will not do it; whether that proves that it was not done by an earlier copy either.
     case refused(provesNothingWasDone: Bool)
+    /// The server has stored the row under another id: none of the inserts has made, or will make, a row with this one.
+    case storedUnderAnotherID
     /// The server failed; it may have been carried out.
     case failed
     /// There was no answer of the service; whether that proves that it was not done.
@@ -59,7 +61,6 @@ extension ItemMachine {
             sent.wasSentBefore = true
             takeOverDropped()
         }
-        guard let waiting = change else { return (.ignored, .none) }
         switch answer {
         case .taken(let shown): return taken(shown, sent)
         case .shown(let shown) where shown.isDeleted: return tombstone(shown, sent, row, comparison)
@@ -68,9 +69,10 @@ extension ItemMachine {
         case .hidden: return conflict(nil, sent, .hiddenConflict)
         case .refused(let provesNothingWasDone):
             if provesNothingWasDone { withdraw(sent) }
-            guard waiting.editCounter == sent.editCounter else { return (.waits, .none) }
-            change?.state = .parked
-            return (.parked, .none)
+            return refused(sent)
+        case .storedUnderAnotherID:
+            change?.sent.removeAll { $0.kind == .insert }
+            return refused(sent)
         case .failed:
             change?.hasUnknownOutcome = true
             return (.unknown, .none)
@@ -78,6 +80,13 @@ extension ItemMachine {
             if provesNothingWasDone { withdraw(sent) }
             return (.waits, .none)
         }
+    }
+
+    /// It is laid aside, unless it was edited meanwhile.
+    private mutating func refused(_ sent: RequestUnderWay<Row>) -> (ItemOutcome<Row>, RowEffect<Row>) {
+        guard change?.editCounter == sent.editCounter else { return (.waits, .none) }
+        change?.state = .parked
+        return (.parked, .none)
     }
 
     /// Forgets the entry that this attempt has added: it was not carried out. A row that is made as a deleted one may have
@@ -224,6 +233,11 @@ extension ItemMachine {
             return (.done, .server(shown))
         }
         if isBase, sent.request == .lookUp { return (.again(.done), .none) }
+        if isBase, sent.request.entry?.version == shown.version {
+            // It is not the row that was in the way: the server will not do this to it.
+            withdraw(sent)
+            return refused(sent)
+        }
         if waiting.isForced { return goOver(shown) }
         let base = waiting.base.flatMap { $0.isDeleted ? nil : $0 }
         if !sent.wasSentBefore, !waiting.isBasedOnOlderRow, waiting.editCounter == sent.editCounter,

@@ -102,6 +102,7 @@ extension ItemMachine {
             return .local(row)
         }
         if let kind = waiting.replacedKind {
+            if let shown = waiting.shown, waiting.isMadeOlderByDeletion { waiting.rebase(onto: shown) }
             waiting.kind = kind
             if kind == .insert {
                 waiting.base = nil
@@ -128,10 +129,23 @@ extension ItemMachine {
         guard let seen, change?.kind != .insert, seen != stored.version, seen != change?.baseVersion,
             !memory.ownVersions.contains(seen)
         else { return .none }
-        change?.baseVersion = seen
-        change?.base = nil
-        change?.restores = false
-        change?.isBasedOnOlderRow = true
+        // What is given up later is given up for the server's row that was here.
+        guard var waiting = change else { return .none }
+        if waiting.shown == nil { waiting.shown = waiting.base }
+        waiting.baseVersion = seen
+        waiting.base = nil
+        waiting.restores = false
+        waiting.isBasedOnOlderRow = true
+        change = waiting
         return .version(seen)
+    }
+}
+
+extension QueuedChange {
+    /// Whether it is the deletion that is based on an older row, and not what it has replaced, and the row that was here is
+    /// still the newest that is known of.
+    fileprivate var isMadeOlderByDeletion: Bool {
+        isBasedOnOlderRow && sent.isEmpty && !asksForRow && deletedRow?.version != baseVersion
+            && deletedRow?.version == shown?.version
     }
 }

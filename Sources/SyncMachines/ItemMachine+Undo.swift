@@ -7,8 +7,12 @@ extension ItemMachine {
     package mutating func discard() -> RowEffect<Row> {
         guard var waiting = change else { return .none }
         guard !waiting.isUndo else {
-            // It runs its course; one that was laid aside is tried again.
-            change?.state = .pending
+            // It runs its course.
+            guard waiting.state != .pending else { return .none }
+            // The server did not let it be taken back, and whoever decides has been told: what is there is there.
+            memory.replaced(by: nil)
+            needsRow = true
+            end()
             return .none
         }
         memory.gaveUpDecision()

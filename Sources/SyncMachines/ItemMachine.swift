@@ -73,8 +73,8 @@ package struct ItemMemory<Row: MachineRow>: Hashable, Sendable {
 
     package var isEmpty: Bool { ownVersions.isEmpty && !isDeleted && sent.isEmpty }
 
-    /// The longest chain. An editor that was opened before so many own writes finds a conflict.
-    private static var longestChain: Int { 8 }
+    /// The longest chain. An editor that was opened before so many own writes, but after the first of them, finds a conflict.
+    private static var longestChain: Int { 64 }
 
     /// Takes note of an own write over a version.
     mutating func wrote(_ version: Version?, over base: Version?) {
@@ -103,7 +103,8 @@ package struct ItemMemory<Row: MachineRow>: Hashable, Sendable {
         // Nothing was left behind: the next write goes over this version, and begins with it.
         guard !ownVersions.isEmpty else { return }
         if ownVersions.last != version { ownVersions.append(version) }
-        if ownVersions.count > Self.longestChain { ownVersions.removeFirst() }
+        // An editor is opened before the first of its saves more often than between two of them.
+        if ownVersions.count > Self.longestChain { ownVersions.remove(at: 1) }
     }
 
     /// Takes note of an own deletion: whoever holds the row in an editor has seen all that it deleted.

@@ -126,6 +126,11 @@ struct LateRequestTests {
             let requests = laptop.server.requestCount
             #expect(try await laptop.context.push().failures.count == 1)
             #expect(laptop.server.requestCount == requests)
+
+            try await laptop.table.delete("x")
+            #expect(try await laptop.context.operations().isEmpty, "there is no row x to be deleted")
+            _ = try await laptop.context.push()
+            #expect(laptop.server.requestCount == requests)
         }
     }
 }

@@ -113,7 +113,7 @@ struct AnswerRecorder: Sendable {
             answer.answer = .taken(try translation.incoming(row, as: sent.itemID, &transaction))
         case .shown(let row):
             answer.answer = .shown(try translation.incoming(row, as: sent.itemID, &transaction))
-        case .taken(nil), .absent, .hidden, .refused, .failed, .aborted: break
+        case .taken(nil), .absent, .hidden, .refused, .storedUnderAnotherID, .failed, .aborted: break
         }
         return answer
     }

@@ -243,13 +243,15 @@ struct ForbiddenOperations {
     /// - Returns: The answers that are to be recorded now.
     mutating func release(_ inFlight: InFlightOperation, _ answer: PushAnswer) -> [(InFlightOperation, PushAnswer)] {
         switch answer.answer {
+        // What takes a change back that was forbidden is forbidden as well, and says nothing about the others.
+        case .refused where inFlight.operation.isUndo: return [(inFlight, answer)]
         case .refused where answer.error?.status == 403 && !hasOtherAnswers:
             held.append((inFlight, answer))
             return []
         // Not sent, or not answered by the service.
         case .refused where answer.error?.status == nil: return [(inFlight, answer)]
         case .aborted: return [(inFlight, answer)]
-        case .taken, .shown, .absent, .hidden, .refused, .failed:
+        case .taken, .shown, .absent, .hidden, .refused, .storedUnderAnotherID, .failed:
             hasOtherAnswers = true
             defer { held = [] }
             return held + [(inFlight, answer)]

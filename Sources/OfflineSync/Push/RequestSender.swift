@@ -138,7 +138,7 @@ struct RequestSender: Sendable {
     func answer(toInsertOf row: Record, into table: TableDefinition, _ answer: Record) -> PushAnswer {
         guard answer.id.folded(for: table.idComparison) == row.id.folded(for: table.idComparison) else {
             return PushAnswer(
-                .refused(provesNothingWasDone: false),
+                .storedUnderAnotherID,
                 RemoteError(
                     .invalidResponse,
                     "The server has stored the item under an id of its own; declare that the table assigns ids, or let"
@@ -174,6 +174,7 @@ extension PushAnswer {
                 error,
                 abort: SyncError(aborting: error)
             )
+        case .storedUnderAnotherID: self.init(.storedUnderAnotherID, error)
         case .serverFailure, .invalidResponse: self.init(.failed, error)
         default: self.init(.refused(provesNothingWasDone: error.provesNothingWasDone), error)
         }

@@ -6,6 +6,9 @@ struct Consequence: Hashable {
     var givenUp: Edits = []
     /// Edits that need not arrive: the server has what they say, or it does not matter.
     var satisfied: Edits = []
+    /// Edits that were given up and that the server did not let be taken back, which somebody was told of and took for what
+    /// it is: they may be there, and may still come.
+    var leftToServer: Edits = []
     /// Edits of others of which nothing was decided after all.
     var revived: Edits = []
     var violation = Violation.none
@@ -61,10 +64,12 @@ extension Device {
 
     mutating func takeServer() -> Consequence? {
         guard let waiting = machine.change, let seen = seenOnServer else { return nil }
-        if waiting.isUndo, seen == .refused {
-            // What takes a change back runs its course.
+        if waiting.isUndo {
             apply(machine.takeServer(seen))
-            return Consequence()
+            let revived = giveUpDecision()
+            known = waiting.base?.history ?? []
+            hasLeft = true
+            return Consequence(leftToServer: .all(of: side), revived: revived)
         }
         var newest = waiting.shown
         if newest == nil, case .row(let shown) = seen { newest = shown }

@@ -107,7 +107,7 @@ extension Device {
             // Whose write it was, the version tells that an editor holds from before.
             let seen = before?.isBasedOnOlderRow == true ? known.subtracting(equalled) : known
             if server?.history.intersection(others).subtracting(seen).isEmpty ?? true, !isOlderThanDeletion,
-                !isFilledElsewhere
+                !isFilledElsewhere, !hasLeft
             {
                 consequence.violation = .conflictWithOneself
             }

@@ -49,7 +49,9 @@ struct Device: Hashable {
     var pending: Edits = []
     /// Edits of others that were overwritten knowingly.
     var overruled: Edits = []
-    /// Those of them that said the same as an own write.
+    /// Whether own edits were left to the server. They may come at any time: what it shows may be news.
+    var hasLeft = false
+    /// Those of others that said the same as an own write.
     var equalled: Edits = []
     /// Those of them that a decision goes over which was not carried out: they are not when it is given up.
     var decided: Edits = []

@@ -62,6 +62,8 @@ extension Explorer {
         guard let result = devices.handle(event, on: world[side]) else { return nil }
         world[side] = result.device
         world.givenUp.formUnion(result.consequence.givenUp)
+        world.givenUp.subtract(result.consequence.leftToServer)
+        world.satisfied.formUnion(result.consequence.leftToServer)
         world.satisfied.subtract(result.consequence.revived)
         world.satisfied.formUnion(result.consequence.satisfied)
         return result.consequence.violation

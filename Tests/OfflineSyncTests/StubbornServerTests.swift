@@ -1,0 +1,63 @@
+import OfflineSync
+import ReferenceStore
+import RemoteContract
+import SyncContract
+import Testing
+
+@Suite("A server that refuses for good")
+struct StubbornServerTests {
+    private let server = GroupServer()
+    private let store: MemoryStore
+    private let context: SyncContext
+    private let table: SyncTable<Record>
+
+    init() async throws {
+        store = try makeStore()
+        context = SyncContext(store: store, remote: server)
+        table = try context.table("TodoItem")
+        server.change("a", "milk")
+        try await store.upsert([try #require(await server.record("a", in: todoTable))], table: "TodoItem")
+    }
+
+    @Test("because others refer to the row, or a column has to be unique, is asked once, and the change is laid aside")
+    func conflictOverTheBase() async throws {
+        let row = try await server.record("a", in: todoTable)
+        server.script = { _ in
+            throw RemoteError(.conflict, "others refer to this row", status: 409, serverRecord: row)
+        }
+        for edits in [true, false] {
+            if edits {
+                try await table.update(Record(id: "a", ["text": "mine"]))
+            } else {
+                try await table.delete("a")
+            }
+            let begun = server.begun.count
+            let report = try await context.push()
+            #expect(server.begun.count == begun + 1, "one request")
+            let failure = try #require(report.failures.first)
+            #expect(report.conflicts.isEmpty && failure.status == 409)
+            #expect(failure.message == "others refer to this row")
+            #expect(try await context.push().failures.count == 1)
+            #expect(server.begun.count == begun + 1, "laid aside")
+            try await table.revert("a")
+            #expect(try await table.read("a")?["text"] == "milk")
+        }
+        #expect(try await context.operations().isEmpty)
+        #expect(try await store.verifyQueue().isEmpty)
+    }
+
+    @Test("takes back a forbidden change as little as the change, and that ends no push and keeps no row from the pulls")
+    func forbidden() async throws {
+        server.script = { _ in throw RemoteError(.refused, "read only", status: 403) }
+        try await table.update(Record(id: "a", ["text": "mine"]))
+        #expect(try await syncErrorCode { _ = try await context.push() } == .pushAbortedAuthentication)
+        try await table.revert("a")
+        #expect(try await context.operations().map(\.isUndo) == [true], "the change may still arrive")
+        #expect(try await context.push().failures.count == 1)
+        try await context.resolve(try #require(try await context.operationErrors().first), with: .takeServer)
+        #expect(try await context.operations().isEmpty)
+        #expect(try await table.read("a")?["text"] == "milk")
+        #expect(try await context.push().requests == 0)
+        #expect(try await store.verifyQueue().isEmpty)
+    }
+}

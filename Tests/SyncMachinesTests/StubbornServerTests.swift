@@ -1,0 +1,158 @@
+import SyncMachines
+import Testing
+
+@Suite("What a server refuses for good")
+struct StubbornServerTests {
+    private let base = TestRow(content: "a", version: 1)
+
+    @Test("is laid aside when the row that it shows is the one that was to be changed, and not sent again and again")
+    func showsTheBase() throws {
+        for deletes in [false, true] {
+            var item = TestItem(base)
+            if deletes { try item.delete() } else { try item.update("b") }
+            #expect(item.receive(.shown(base), to: item.send()) == .parked)
+            #expect(item.change?.state == .parked && item.change?.sent.isEmpty == true)
+            item.discard()
+            #expect(item.change == nil && item.row == base)
+        }
+    }
+
+    @Test("is laid aside as well after a decision to go over that row, and after an earlier copy without an answer")
+    func showsTheBaseAgain() throws {
+        var item = TestItem(base)
+        try item.update("b")
+        item.receive(.shown(TestRow(content: "c", version: 2)), to: item.send())
+        item.apply(item.machine.keepMine(.row(TestRow(content: "c", version: 2))))
+        #expect(item.receive(.shown(TestRow(content: "c", version: 2)), to: item.send()) == .parked)
+
+        var late = TestItem(base)
+        try late.update("b")
+        late.receive(.aborted(provesNothingWasDone: false), to: late.send())
+        #expect(late.receive(.shown(base), to: late.send()) == .parked)
+        #expect(late.change?.sent.count == 1, "the first copy may still arrive")
+    }
+
+    @Test("a version that was used twice is a conflict all the same")
+    func versionUsedTwice() throws {
+        var item = TestItem(base)
+        try item.update("b")
+        let other = TestRow(content: "c", version: 1, stamp: 5)
+        #expect(item.receive(.shown(other), to: item.send()) == .conflict(other))
+    }
+
+    @Test("is given up by a second decision when it was to take back what may still arrive")
+    func compensation() throws {
+        var item = TestItem(base)
+        try item.update("b")
+        item.receive(.refused(provesNothingWasDone: false), to: item.send())
+        item.discard()
+        #expect(item.change?.isUndo == true && item.row == base)
+        #expect(item.receive(.refused(provesNothingWasDone: false), to: item.send()) == .parked)
+        item.discard()
+        #expect(item.change == nil && item.machine.needsRow && item.row == base)
+        #expect(item.pull(TestRow(content: "theirs", version: 2)) == .apply)
+    }
+
+    @Test("and so is the deletion of an insert that was too large")
+    func tombstone() throws {
+        var item = TestItem()
+        try item.insert("a")
+        item.receive(.refused(provesNothingWasDone: false), to: item.send())
+        item.discard()
+        item.receive(.refused(provesNothingWasDone: false), to: item.send())
+        #expect(item.change?.state == .parked)
+        item.apply(item.machine.takeServer(.refused))
+        #expect(item.change == nil && item.row == nil && item.machine.needsRow)
+    }
+
+    @Test("a row that is never shown is the server's after a second decision at the latest")
+    func hidden() throws {
+        for inserts in [false, true] {
+            var item = TestItem(inserts ? nil : base)
+            if inserts { try item.insert("b") } else { try item.update("b") }
+            #expect(item.receive(.hidden, to: item.send()) == .hiddenConflict)
+            // The row may be what was sent: it is taken back.
+            item.apply(item.machine.takeServer(.hidden))
+            #expect(item.change?.isUndo == true)
+            #expect(item.receive(.hidden, to: item.send()) == .hiddenConflict)
+            item.apply(item.machine.takeServer(.hidden))
+            #expect(item.change == nil && item.machine.needsRow)
+        }
+    }
+
+    @Test("an insert that the server has stored under another id leaves nothing that would have to be deleted")
+    func storedUnderAnotherID() throws {
+        var item = TestItem()
+        try item.insert("a")
+        item.receive(.aborted(provesNothingWasDone: false), to: item.send())
+        #expect(item.receive(.storedUnderAnotherID, to: item.send()) == .parked)
+        #expect(try item.delete())
+        #expect(item.change == nil)
+    }
+}
+
+@Suite("A save from an editor that was opened before the row here")
+struct OlderEditorTests {
+    private let stored = TestRow(content: "theirs", version: 3)
+
+    @Test("leaves the row that was here when it is taken back")
+    func reverted() throws {
+        var item = TestItem(stored)
+        try item.update("mine", seen: 1)
+        #expect(item.change?.isBasedOnOlderRow == true)
+        item.discard()
+        #expect(item.change == nil && item.row == stored)
+    }
+
+    @Test("and the newer one when a pull has brought one meanwhile")
+    func revertedAfterPull() throws {
+        var item = TestItem(stored)
+        try item.update("mine", seen: 1)
+        item.pull(TestRow(content: "newer", version: 4))
+        item.discard()
+        #expect(item.change == nil && item.row == TestRow(content: "newer", version: 4))
+    }
+
+    @Test("that deleted the row leaves the change that it replaced as it was when it is taken back")
+    func undoneDeletion() throws {
+        var item = TestItem(stored)
+        try item.update("mine")
+        try item.delete(seen: 1)
+        #expect(item.change?.baseVersion == 1)
+        item.undoDelete()
+        #expect(item.change?.baseVersion == 3 && item.change?.base == stored)
+        #expect(item.change?.isBasedOnOlderRow == false && item.row?.content == "mine")
+        #expect(item.send()?.request == .update(TestRow(content: "mine", version: 3), version: 3, restoring: false))
+    }
+
+    @Test("that deleted a change of another older editor leaves that as old as it was")
+    func undoneDeletionOfOlder() throws {
+        var item = TestItem(stored)
+        try item.update("mine", seen: 2)
+        try item.delete(seen: 1)
+        item.undoDelete()
+        #expect(item.change?.isBasedOnOlderRow == true && item.change?.baseVersion != 3)
+    }
+
+    @Test("finds a conflict when a pull has brought another row before the deletion is taken back")
+    func undoneDeletionAfterPull() throws {
+        var item = TestItem(stored)
+        try item.update("mine")
+        try item.delete(seen: 1)
+        let newer = TestRow(content: "newer", version: 4)
+        item.pull(newer)
+        item.undoDelete()
+        #expect(item.receive(.shown(newer), to: item.send()) == .conflict(newer))
+    }
+
+    @Test("finds no conflict with itself after any number of saves of its own")
+    func manySaves() throws {
+        var item = TestItem(TestRow(content: "a", version: 0))
+        for version in 1...200 {
+            try item.update("save \(version)", seen: 0)
+            let sent = item.send()
+            #expect(item.change?.isBasedOnOlderRow == false, "save \(version)")
+            item.receive(.taken(TestRow(content: "save \(version)", version: version)), to: sent)
+        }
+    }
+}
