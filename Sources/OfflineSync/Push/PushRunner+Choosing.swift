@@ -28,7 +28,7 @@ extension PushRunner {
         while true {
             try Task.checkCancellation()
             while let first = window.first, let references = first.references {
-                guard plan.maySend(first.operation.id, references) else {
+                guard plan.maySend(first.operation.id, references, ahead: first.isAhead) else {
                     if plan.isIdle { break }
                     return nil
                 }
@@ -111,9 +111,13 @@ extension PushRunner {
                     return .gone(member, isSettled: try !GroupStorage.isMember(member, &transaction))
                 }
             }
+            var isAhead = false
+            if let follower = next, let ahead = try ahead(of: follower, expected, &transaction, schema) {
+                (next, isAhead) = (ahead, true)
+            }
             if let next, let table = schema.table(next.table) {
                 let references = try OperationReferences(next, table, schema, &transaction)
-                if expected.maySend(next.id, references) {
+                if expected.maySend(next.id, references, ahead: isAhead) {
                     var inFlight = try prepare(next, table, .notDone, &transaction)
                     guard inFlight.awaited.isEmpty else {
                         guard chosen.isEmpty, !isAssuming else { break }
@@ -121,6 +125,7 @@ extension PushRunner {
                         return isUnderWay ? .nothing : .waiting(inFlight)
                     }
                     inFlight.references = references
+                    inFlight.isAhead = isAhead
                     expected.start(inFlight)
                     underWay.append(next.id)
                     chosen.append(inFlight)
@@ -132,6 +137,24 @@ extension PushRunner {
             isAssuming = true
         }
         return chosen.isEmpty ? .nothing : .operations(chosen)
+    }
+
+    /// The insert that has to be sent before an operation, whose row refers to its row: directly, or through others that
+    /// refer to each other. Nil when all of them were sent, or cannot be sent.
+    private func ahead(
+        of operation: TableOperation,
+        _ plan: PushPlan,
+        _ transaction: inout StoreTransaction,
+        _ schema: StoreSchema
+    ) throws -> TableOperation? {
+        var (first, passed) = (operation, Set([operation.id]))
+        while first.kind != .delete, let table = schema.table(first.table) {
+            let inserts = try OperationReferences.insertsWaiting(for: first, table, schema, &transaction)
+            guard let next = inserts.first(where: { !passed.contains($0.id) && plan.maySendAhead($0) }) else { break }
+            passed.insert(next.id)
+            first = next
+        }
+        return first.id == operation.id ? nil : first
     }
 
     /// Takes back that an operation counts as sent: it has not left.
@@ -169,7 +192,7 @@ private struct SingleOperations {
             while let record = records.first, let number = record.id.int64Value {
                 if let member, number > member { return nil }
                 // One of a group, of which the server has that part, may have been changed since.
-                if number > plan.cursor, !plan.hasEnded(number), let table = record["table"]?.stringValue,
+                if number > plan.cursor, !plan.hasBegun(number), let table = record["table"]?.stringValue,
                     plan.tables.contains(table)
                 {
                     return try OperationCoding.operation(record, schema)
