@@ -8,12 +8,14 @@
 ///    sent, the one with the lowest number is next.
 /// 2. **Operations that come before each other are one unit.** A group changed *x* and then *y*, another *y* and then *x*:
 ///    whichever is sent first, the server has a part of one group that is later than one it lacks. The unit is sent
-///    without anything between that depends on it, one after the other by number; what comes after any of them comes
-///    after all.
+///    without anything between that depends on it, one after the other in the order of their last changes; what comes
+///    after any of them comes after all.
 /// 3. **What was not taken holds back all that comes after it,** the rest of its unit included.
 /// 4. **A group waits as a whole when it changed an item of an earlier group that is held back,** but for items that were
 ///    changed by earlier groups as well: what these wait for is said by the first three rules.
 /// 5. **Nothing else waits:** groups without an item in common, and changes outside of groups, pass by.
+/// 6. **A row goes before those that refer to it,** wherever its group has put it: whoever chooses sends it ahead of what it
+///    would follow.
 ///
 /// A change outside of any group stands where the operation stands that holds it. What of an operation was taken by the
 /// server does not count any more: an item that was changed while it was on its way keeps only what came later.
@@ -34,11 +36,17 @@ package struct PushOrder: Sendable {
             self.isBlocked = isBlocked
             self.isWanted = isWanted
         }
+
+        /// Where it stands in its unit: at its last change. What deletes a row was changed after what refers to the row.
+        fileprivate var place: (Int64, Int64, Int64) {
+            let last = memberships.max { ($0.group, $0.last) < ($1.group, $1.last) }
+            return (last?.group ?? 0, last?.last ?? 0, number)
+        }
     }
 
     /// One operation, or several that come before each other.
     private struct Unit {
-        /// What was not sent yet, the lowest number last.
+        /// What was not sent yet, the next one last.
         var remaining: [Int64]
         var underWay = 0
         /// How many units have to be settled before.
@@ -66,7 +74,10 @@ package struct PushOrder: Sendable {
     package init(_ entries: [Entry] = [], underWay: Set<Int64> = []) {
         let graph = GroupGraph(entries)
         members = graph.units
-        units = members.map { Unit(remaining: $0.sorted(by: >)) }
+        let places = Dictionary(entries.map { ($0.number, $0.place) }) { _, last in last }
+        units = members.map { unit in
+            Unit(remaining: unit.sorted { (places[$0] ?? (0, 0, $0)) > (places[$1] ?? (0, 0, $1)) })
+        }
         for (index, unit) in members.enumerated() { for number in unit { unitOf[number] = index } }
         for (number, successors) in graph.successors {
             guard let unit = unitOf[number] else { continue }
@@ -104,7 +115,14 @@ package struct PushOrder: Sendable {
     /// Whether an operation may be sent now.
     package func maySend(_ number: Int64) -> Bool { unitOf[number].flatMap(offered)?.number == number }
 
-    /// Takes note that an operation, one that may be sent now, is being sent.
+    /// Whether an operation has not been sent and is not held back, whatever it follows.
+    package func isLeft(_ number: Int64) -> Bool {
+        guard let unit = unitOf[number] else { return false }
+        return !units[unit].isHeld && units[unit].remaining.contains(number)
+    }
+
+    /// Takes note that an operation is being sent: one that may be sent now, or one that is sent ahead because a row that may
+    /// be sent refers to its row.
     package mutating func start(_ number: Int64) {
         guard let unit = unitOf[number] else { return }
         ready.removeAll { $0.number == number }
@@ -122,10 +140,24 @@ package struct PushOrder: Sendable {
         units[unit].underWay -= 1
         guard isSettled else { return holdBack(number) }
         guard units[unit].underWay == 0, units[unit].remaining.isEmpty else { return offer(unit) }
-        guard !units[unit].isHeld else { return }
-        for successor in units[unit].successors {
-            units[successor].waitsFor -= 1
-            offer(successor)
+        finish(unit)
+    }
+
+    /// Lets what comes after a unit be sent, when all of it was settled and nothing comes before it.
+    private mutating func finish(_ first: Int) {
+        var finished = [first]
+        while let unit = finished.popLast() {
+            // One that was sent ahead does not let anything pass that comes before it.
+            guard !units[unit].isHeld, units[unit].waitsFor == 0 else { continue }
+            for successor in units[unit].successors {
+                units[successor].waitsFor -= 1
+                guard units[successor].waitsFor == 0 else { continue }
+                if units[successor].underWay == 0, units[successor].remaining.isEmpty {
+                    finished.append(successor)
+                } else {
+                    offer(successor)
+                }
+            }
         }
     }
 

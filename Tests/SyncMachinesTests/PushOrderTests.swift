@@ -60,22 +60,26 @@ struct PushOrderTests {
             groups: [[1, 2], [3, 1]],
             sent: [3, 1, 2]
         ),
-        Case(what: "crossing groups become one unit", groups: [[1, 2], [2, 1]], sent: [1, 2]),
-        Case(what: "of which the rest waits", groups: [[1, 2], [2, 1]], refused: [1], sent: [1]),
+        Case(
+            what: "crossing groups become one unit, in the order of last changes",
+            groups: [[1, 2], [2, 1]],
+            sent: [2, 1]
+        ),
+        Case(what: "of which the rest waits", groups: [[1, 2], [2, 1]], refused: [2], sent: [2]),
         Case(what: "or all of it", groups: [[1, 2], [2, 1]], blocked: [2], sent: []),
         Case(
             what: "what comes after one of a unit comes after all of it",
             groups: [[2, 3], [3, 2], [2, 1]],
-            refused: [3],
-            sent: [2, 3]
+            refused: [2],
+            sent: [3, 2]
         ),
         Case(what: "three groups may cross in a ring", groups: [[1, 2], [2, 3], [3, 1]], blocked: [3], sent: []),
         Case(
             what: "an item changed twice in a group is one with what stands between",
             groups: [[1, 2, 1, 3]],
-            sent: [1, 2, 3]
+            sent: [2, 1, 3]
         ),
-        Case(what: "and holds it back", groups: [[1, 2, 1, 3]], refused: [2], sent: [1, 2]),
+        Case(what: "and holds it back", groups: [[1, 2, 1, 3]], refused: [1], sent: [2, 1]),
     ]
 
     @Test("follows the rules", arguments: cases)

@@ -1,5 +1,5 @@
 internal import RemoteContract
-public import SyncContract
+internal import SyncContract
 
 extension SyncContext {
     /// Brings the rows of one or several tables, or of queries, that changed on the server since their last pull.

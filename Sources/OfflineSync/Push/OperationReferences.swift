@@ -39,6 +39,26 @@ struct OperationReferences: Sendable {
         }
     }
 
+    /// The inserts that wait for the rows that an operation's row refers to.
+    static func insertsWaiting(
+        for operation: TableOperation,
+        _ table: TableDefinition,
+        _ schema: StoreSchema,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> [TableOperation] {
+        let columns = table.columns.filter { $0.references != nil && !$0.isLocal }
+        guard !columns.isEmpty, let row = try transaction.record(.string(operation.itemID), in: table.name) else {
+            return []
+        }
+        return try columns.compactMap { column in
+            guard let other = column.references.flatMap(schema.table), let id = row[column.name]?.stringValue,
+                let waiting = try OperationQueue.operation(for: id, in: other, &transaction, schema),
+                waiting.change.insertWaits
+            else { return nil }
+            return waiting
+        }
+    }
+
     /// Whether one of them has to be settled before the other may be sent.
     func isTied(to other: OperationReferences) -> Bool {
         item == other.item || references.contains(other.item) || other.references.contains(item)

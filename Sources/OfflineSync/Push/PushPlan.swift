@@ -60,9 +60,19 @@ struct PushPlan: Sendable {
     var numbersUnderWay: [Int64] { underWay.keys.sorted() }
 
     /// Whether an operation may be sent beside those that are under way.
-    func maySend(_ number: Int64, _ references: OperationReferences) -> Bool {
-        (!isMember(number) || order.maySend(number))
+    func maySend(_ number: Int64, _ references: OperationReferences, ahead: Bool = false) -> Bool {
+        (ahead || !isMember(number) || order.maySend(number))
             && !underWay.values.contains { $0.references?.isTied(to: references) ?? false }
+    }
+
+    /// Whether an operation has had its turn in this push, or is under way.
+    func hasBegun(_ number: Int64) -> Bool { ended.contains(number) || underWay[number] != nil }
+
+    /// Whether an operation may be sent ahead of what it follows, because a row that is sent refers to its row. It goes along
+    /// whatever tables were asked for.
+    func maySendAhead(_ operation: TableOperation) -> Bool {
+        operation.isToSend && operation.id <= last && declared.contains(operation.table) && !hasBegun(operation.id)
+            && (!isMember(operation.id) || order.isLeft(operation.id))
     }
 
     /// Whether an operation has had its turn in this push.
@@ -78,8 +88,8 @@ struct PushPlan: Sendable {
     mutating func start(_ inFlight: InFlightOperation) {
         let number = inFlight.operation.id
         if isMember(number) { order.start(number) }
-        // Before a member of a group all of no group were chosen that may be sent.
-        cursor = max(cursor, isMember(number) ? number - 1 : number)
+        // Before a member of a group all of no group were chosen that may be sent. One that is sent ahead passes others by.
+        if !inFlight.isAhead { cursor = max(cursor, isMember(number) ? number - 1 : number) }
         underWay[number] = Started(references: inFlight.references, revision: isMember(number) ? revision : nil)
     }
 

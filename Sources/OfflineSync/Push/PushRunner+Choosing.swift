@@ -27,7 +27,7 @@ extension PushRunner {
             try Task.checkCancellation()
             if let prepared = nextPrepared(plan, &window) { return prepared }
             if let first = window.first, let references = first.references, !plan.isIdle,
-                !plan.maySend(first.operation.id, references)
+                !plan.maySend(first.operation.id, references, ahead: first.isAhead)
             {
                 return nil
             }
@@ -40,7 +40,7 @@ extension PushRunner {
     /// The next operation of those that were prepared, which is to leave now; nil when others have to be chosen first.
     func nextPrepared(_ plan: PushPlan, _ window: inout PushWindow) -> InFlightOperation? {
         guard let first = window.first, let references = first.references,
-            plan.maySend(first.operation.id, references), marked.leaves(first.operation.id)
+            plan.maySend(first.operation.id, references, ahead: first.isAhead), marked.leaves(first.operation.id)
         else { return nil }
         window.removeFirst()
         return first
@@ -114,9 +114,13 @@ extension PushRunner {
                     return .gone(member, isSettled: try !GroupStorage.isMember(member, &transaction))
                 }
             }
+            var isAhead = false
+            if let follower = next, let ahead = try ahead(of: follower, expected, &transaction, schema) {
+                (next, isAhead) = (ahead, true)
+            }
             if let next, let table = schema.table(next.table) {
                 let references = try OperationReferences(next, table, schema, &transaction)
-                if expected.maySend(next.id, references) {
+                if expected.maySend(next.id, references, ahead: isAhead) {
                     var inFlight = try prepare(next, table, .notDone, &transaction)
                     guard inFlight.awaited.isEmpty else {
                         guard chosen.isEmpty, !isAssuming else { break }
@@ -124,6 +128,7 @@ extension PushRunner {
                         return isUnderWay ? .nothing : .waiting(inFlight)
                     }
                     inFlight.references = references
+                    inFlight.isAhead = isAhead
                     expected.start(inFlight)
                     underWay.append(next.id)
                     chosen.append(inFlight)
@@ -135,6 +140,24 @@ extension PushRunner {
             isAssuming = true
         }
         return chosen.isEmpty ? .nothing : .operations(chosen)
+    }
+
+    /// The insert that has to be sent before an operation, whose row refers to its row: directly, or through others that
+    /// refer to each other. Nil when all of them were sent, or cannot be sent.
+    private func ahead(
+        of operation: TableOperation,
+        _ plan: PushPlan,
+        _ transaction: inout StoreTransaction,
+        _ schema: StoreSchema
+    ) throws -> TableOperation? {
+        var (first, passed) = (operation, Set([operation.id]))
+        while first.kind != .delete, let table = schema.table(first.table) {
+            let inserts = try OperationReferences.insertsWaiting(for: first, table, schema, &transaction)
+            guard let next = inserts.first(where: { !passed.contains($0.id) && plan.maySendAhead($0) }) else { break }
+            passed.insert(next.id)
+            first = next
+        }
+        return first.id == operation.id ? nil : first
     }
 
     /// Takes back that an operation counts as sent: it has not left.
@@ -172,7 +195,7 @@ private struct SingleOperations {
             while let record = records.first, let number = record.id.int64Value {
                 if let member, number > member { return nil }
                 // One of a group, of which the server has that part, may have been changed since.
-                if number > plan.cursor, !plan.hasEnded(number), let table = record["table"]?.stringValue,
+                if number > plan.cursor, !plan.hasBegun(number), let table = record["table"]?.stringValue,
                     plan.tables.contains(table)
                 {
                     return try OperationCoding.operation(record, schema)

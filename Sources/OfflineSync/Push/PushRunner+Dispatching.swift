@@ -170,10 +170,27 @@ extension PushRunner {
                 }
             }
             guard !progress.isEnding else { return }
-            for inFlight in waiting.circular { _ = try await process(WaitingOperations.refusal, of: inFlight, schema) }
+            let held = waiting
+            let circular = try await store.read { reader in
+                try held.circular { try awaitedInserts(of: $0, &reader, schema) }
+            }
+            for inFlight in circular { _ = try await process(WaitingOperations.refusal, of: inFlight, schema) }
         } catch {
             progress.end(with: error)
         }
+    }
+
+    /// The numbers of the inserts that have to be answered before an operation can be sent.
+    private func awaitedInserts(
+        of number: Int64,
+        _ reader: inout StoreReader,
+        _ schema: StoreSchema
+    ) throws -> [Int64] {
+        guard let operation = try OperationQueue.operation(number, &reader, schema), operation.kind != .delete,
+            let table = schema.table(operation.table),
+            let row = try reader.record(.string(operation.itemID), in: table.name)
+        else { return [] }
+        return try IdentifierTranslation(table, schema).awaitedInserts(of: row, &reader)
     }
 
     /// Removes what says that something is on its way, when the push has ended, however it ended.

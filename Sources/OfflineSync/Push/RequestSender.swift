@@ -14,6 +14,8 @@ struct InFlightOperation: Sendable {
     var outgoing: OutgoingRequest?
     /// The numbers of the inserts that have to be answered first, because the row refers to theirs.
     var awaited: [Int64] = []
+    /// Whether it is sent before what it follows in the queue, because the row of that refers to its row.
+    var isAhead = false
     /// Its item, and those that its row refers to.
     var references: OperationReferences?
     /// How often this push has sent the operation again.

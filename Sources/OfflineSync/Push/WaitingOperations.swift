@@ -20,15 +20,17 @@ struct WaitingOperations {
         return operations
     }
 
-    /// Those that wait for themselves.
-    var circular: [InFlightOperation] {
-        let awaited = Dictionary(operations.map { ($0.operation.id, $0.awaited) }) { _, last in last }
-        return operations.filter { inFlight in
+    /// Those that wait for themselves, through others that may have been held back for their sake.
+    ///
+    /// - Parameter awaited: Gives the inserts that an operation waits for.
+    /// - Returns: Those of the list that are in a circle.
+    func circular(_ awaited: (Int64) throws -> [Int64]) rethrows -> [InFlightOperation] {
+        try operations.filter { inFlight in
             var seen: Set<Int64> = []
             var open = inFlight.awaited
             while let number = open.popLast() {
                 if number == inFlight.operation.id { return true }
-                if seen.insert(number).inserted { open += awaited[number] ?? [] }
+                if seen.insert(number).inserted { open += try awaited(number) }
             }
             return false
         }

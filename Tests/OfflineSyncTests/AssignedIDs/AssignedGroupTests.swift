@@ -1,0 +1,45 @@
+import DatasyncHTTP
+import OfflineSync
+import SyncContract
+import Testing
+
+@Suite("Groups of rows that get their ids from the server")
+struct AssignedGroupTests {
+    @Test("are sent whatever their order, each row after those that it refers to", arguments: DatasyncDialect.allCases)
+    func anyOrder(_ dialect: DatasyncDialect) async throws {
+        try await AssignedIDWorld.with(dialect) { world in
+            let phone = world.phone
+            try await phone.context.write { [lists = phone.lists, tasks = phone.tasks] transaction in
+                try transaction.insert(["text": "milk", "list": "l"], id: "t", into: tasks)
+                try transaction.insert(["text": "shopping"], id: "l", into: lists)
+            }
+            #expect(try await phone.context.push().pushed == 2)
+            try await phone.context.write { [lists = phone.lists, tasks = phone.tasks] transaction in
+                try transaction.insert(["text": "hammer"], id: "u", into: tasks)
+                try transaction.insert(["text": "tools"], id: "m", into: lists)
+                try transaction.update(Record(id: "u", ["list": "m"]), in: tasks)
+            }
+            #expect(try await phone.context.push().pushed == 2)
+            #expect(try await phone.context.operations().isEmpty)
+            try await world.laptop.pullAll()
+            #expect(try await world.laptop.told() == ["shopping: milk", "tools: hammer"])
+        }
+    }
+
+    @Test("that refer to each other in a circle are refused, and the push says so", arguments: DatasyncDialect.allCases)
+    func circle(_ dialect: DatasyncDialect) async throws {
+        try await AssignedIDWorld.with(dialect) { world in
+            let phone = world.phone
+            try await phone.context.write { [lists = phone.lists, tasks = phone.tasks] transaction in
+                try transaction.insert(["text": "milk", "list": "l"], id: "t", into: tasks)
+                try transaction.insert(["text": "shopping", "first": "t"], id: "l", into: lists)
+            }
+            let report = try await phone.context.push()
+            #expect(report.pushed == 0 && !report.failures.isEmpty)
+            try await phone.lists.update(Record(id: "l", ["first": .null]))
+            try await phone.context.retryRefused()
+            #expect(try await phone.context.push().pushed == 2)
+            #expect(try await phone.context.operations().isEmpty)
+        }
+    }
+}

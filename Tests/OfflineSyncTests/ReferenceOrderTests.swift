@@ -1,0 +1,151 @@
+import OfflineSync
+import ReferenceStore
+import RemoteContract
+import SyncContract
+import Synchronization
+import Testing
+
+/// A server with foreign keys: it takes no row before those that it refers to, and deletes none before those that refer to it.
+@Suite("The order of rows that refer to each other")
+struct ReferenceOrderTests {
+    private let server = GroupServer()
+    private let store: MemoryStore
+    private let context: SyncContext
+    private let lists: SyncTable<Record>
+    private let tasks: SyncTable<Record>
+
+    init() throws {
+        store = MemoryStore(
+            try StoreSchema([
+                TableDefinition(
+                    "lists",
+                    columns: [.init("text", .string), .init("above", .string, references: "lists")]
+                ),
+                TableDefinition(
+                    "tasks",
+                    columns: [.init("text", .string), .init("list", .string, references: "lists")]
+                ),
+            ])
+        )
+        context = SyncContext(store: store, remote: server)
+        lists = try context.table("lists")
+        tasks = try context.table("tasks")
+    }
+
+    /// Has these on both sides: a list and a task of it.
+    private func share() async throws {
+        try await lists.insert(["text": "l"], id: "l")
+        try await tasks.insert(["text": "t", "list": "l"], id: "t")
+        _ = try await context.push()
+        #expect(server.written == ["l", "t"])
+    }
+
+    @Test("a row that came to refer to a newer one goes after that, and what refers to it after it", arguments: [1, 8])
+    func insertedBefore(parallel: Int) async throws {
+        let context = SyncContext(store: store, remote: server, options: SyncOptions(parallelOperations: parallel))
+        try await lists.insert(["text": "1"], id: "a")
+        try await tasks.insert(["text": "of a", "list": "a"], id: "t")
+        try await tasks.insert(["text": "another"], id: "u")
+        try await lists.insert(["text": "2"], id: "b")
+        try await lists.insert(["text": "3", "above": "b"], id: "c")
+        try await lists.update(Record(id: "a", ["above": "c"]))
+        _ = try await context.push()
+        let order = server.written
+        let places = Dictionary(uniqueKeysWithValues: order.enumerated().map { ($1, $0) })
+        for (first, second) in [("b", "c"), ("c", "a"), ("a", "t")] {
+            #expect(try #require(places[first]) < #require(places[second]), "\(order)")
+        }
+        #expect(order.count == 5)
+        #expect(try await context.operations().isEmpty)
+    }
+
+    @Test("a deletion goes after the changes of rows that referred to the row, however old the change before it is")
+    func deletedAfter() async throws {
+        try await share()
+        try await lists.update(Record(id: "l", ["text": "changed"]))
+        try await tasks.update(Record(id: "t", ["text": "changed"]))
+        try await tasks.delete("t")
+        try await lists.delete("l")
+        _ = try await context.push()
+        #expect(server.written.suffix(2) == ["t", "l"])
+        #expect(try await context.operations().isEmpty)
+        #expect(try await store.verifyQueue().isEmpty)
+    }
+
+    @Test("also when another operation was the last, and the deletion is taken back again")
+    func undone() async throws {
+        try await share()
+        try await tasks.update(Record(id: "t", ["text": "changed"]))
+        try await lists.update(Record(id: "l", ["text": "changed"]))
+        try await lists.delete("l")
+        try await lists.undoDelete("l")
+        try await lists.insert(["text": "new"], id: "n")
+        #expect(try await context.operations().map(\.itemID) == ["t", "l", "n"])
+        #expect(Set(try await context.operations().map(\.id)).count == 3)
+        _ = try await context.push()
+        #expect(server.texts == ["t": "changed", "l": "changed", "n": "new"])
+        #expect(try await store.verifyQueue().isEmpty)
+    }
+
+    @Test("holds in a group, whatever its order", arguments: [1, 8])
+    func group(parallel: Int) async throws {
+        let context = SyncContext(store: store, remote: server, options: SyncOptions(parallelOperations: parallel))
+        let (lists, tasks) = (try context.table("lists"), try context.table("tasks"))
+        try await context.write { transaction in
+            try transaction.insert(["text": "first"], id: "f", into: tasks)
+            try transaction.insert(["text": "of l", "list": "l"], id: "t", into: tasks)
+            try transaction.insert(["text": "l"], id: "l", into: lists)
+            try transaction.insert(["text": "last"], id: "z", into: tasks)
+        }
+        _ = try await context.push()
+        #expect(server.written == ["f", "l", "t", "z"])
+
+        try await context.write { transaction in
+            try transaction.update(Record(id: "l", ["text": "changed"]), in: lists)
+            try transaction.update(Record(id: "t", ["text": "changed"]), in: tasks)
+            try transaction.delete("t", from: tasks)
+            try transaction.delete("l", from: lists)
+        }
+        _ = try await context.push()
+        #expect(server.written.suffix(2) == ["t", "l"])
+        #expect(try await context.operations().isEmpty)
+    }
+
+    @Test("what is refused ahead of its place in a group holds back the rest of it, and is told")
+    func refusedAhead() async throws {
+        let (lists, tasks) = (lists, tasks)
+        try await context.write { transaction in
+            try transaction.insert(["text": "of l", "list": "l"], id: "t", into: tasks)
+            try transaction.insert(["text": "l"], id: "l", into: lists)
+            try transaction.insert(["text": "last"], id: "z", into: tasks)
+        }
+        server.script = { id in if id == "l" { throw RemoteError(.refused, "no", status: 422) } }
+        let report = try await context.push()
+        #expect(report.failures.map(\.itemID) == ["l"])
+        #expect(!server.begun.contains("z"))
+        server.script = { _ in }
+        try await context.retryRefused()
+        _ = try await context.push()
+        #expect(Set(server.written) == ["l", "t", "z"] && server.written.last == "z")
+        #expect(try await context.operations().isEmpty)
+    }
+
+    @Test("takes along a row of a table that was not asked for, when a row of one that was refers to it")
+    func chosenTable() async throws {
+        try await lists.insert(["text": "l"], id: "l")
+        try await lists.insert(["text": "other"], id: "o")
+        try await tasks.insert(["text": "t", "list": "l"], id: "t")
+        _ = try await context.push(tasks)
+        #expect(server.written == ["l", "t"])
+        #expect(try await context.operations().map(\.itemID) == ["o"])
+    }
+
+    @Test("rows that refer to each other in a circle are sent all the same, where the server has their ids")
+    func circle() async throws {
+        try await lists.insert(["text": "a", "above": "b"], id: "a")
+        try await lists.insert(["text": "b", "above": "a"], id: "b")
+        _ = try await context.push()
+        #expect(server.written.count == 2)
+        #expect(try await context.operations().isEmpty)
+    }
+}
