@@ -46,7 +46,7 @@ struct StubbornServerTests {
         #expect(try await store.verifyQueue().isEmpty)
     }
 
-    @Test("takes back a forbidden change as little as the change, and that ends no push and keeps no row from the pulls")
+    @Test("takes back a forbidden change as little as the change, which ends no push and keeps no row from the pulls")
     func forbidden() async throws {
         server.script = { _ in throw RemoteError(.refused, "read only", status: 403) }
         try await table.update(Record(id: "a", ["text": "mine"]))
