@@ -50,9 +50,22 @@ extension DatasyncRemote {
     ) async throws -> PullPage {
         var paging = paging
         guard !paging.isFinished else { return PullPage(records: []) }
-        let page = try await readWithoutSpoiledRows(paging.request(query, pageSize: pageSize), of: table).page
+        var page = try await readWithoutSpoiledRows(paging.request(query, pageSize: pageSize), of: table).page
+        // In one go, because whoever pulls takes pages without anything new for a circle.
+        var rowsBefore: [ServerPage.Row] = []
+        while try paging.goesBack(from: page) {
+            let before = try await readWithoutSpoiledRows(paging.request(query, pageSize: pageSize), of: table).page
+            rowsBefore += before.rows
+            try paging.receive(before)
+            guard !paging.isFinished else {
+                page = ServerPage(rows: [], isKnownToBeLast: true)
+                break
+            }
+            page = try await readWithoutSpoiledRows(paging.request(query, pageSize: pageSize), of: table).page
+        }
         let wanted = paging.wanted
-        try paging.receive(page)
+        if !paging.isFinished { try paging.receive(page) }
+        page.rows = rowsBefore + page.rows
         let told = IDCaseCollisions.separate(page.records, of: table)
         return PullPage(
             records: told.records,
