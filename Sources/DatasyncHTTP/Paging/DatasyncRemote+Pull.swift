@@ -77,7 +77,8 @@ extension DatasyncRemote {
 
     private func page(_ page: ServerPage, of table: TableDefinition, _ paging: ChangePaging) throws -> PullPage {
         var paging = paging
-        let isInOrder = paging.asksInOrder
+        // A page that is looked at again may lie before the one that came last.
+        let isInOrder = paging.asksInOrder && !paging.isLookingAgain
         try paging.receive(page)
         let told = IDCaseCollisions.separate(page.records, of: table)
         return PullPage(
