@@ -106,8 +106,14 @@ extension DatasyncRemote {
         if knowledge.withLock(\.tellsNoTime) { paging.settled = try await newestStamp(query, of: table) }
         var answer = try await readWithoutSpoiledRows(request, of: table)
         if let date = answer.response.date {
+            let latest = date - paging.lag
             // The date is later than the read, by the whole request at most.
-            paging.settled = date - answer.response.duration.wholeMilliseconds - paging.lag
+            paging.settled = latest - answer.response.duration.wholeMilliseconds
+            // What was settled before stays so, unless the clock was set back since or stamps lag behind more than was known.
+            if let earlier, paging.lag <= earlier.lag {
+                let before = earlier.milliseconds + settlingTime.wholeMilliseconds
+                if before <= latest { paging.settled = max(paging.settled ?? before, before) }
+            }
             knowledge.withLock { $0.tellsNoTime = false }
         } else if !knowledge.withLock(\.tellsNoTime) {
             knowledge.withLock { $0.tellsNoTime = true }

@@ -55,6 +55,8 @@ final class StampServer: ClientTransport {
         var hidden: Set<String> = []
         /// When a row was written first.
         var arrivals: [String: Int] = [:]
+        /// How long an answer takes behind its head, in milliseconds.
+        var bodyDelay: Int64 = 0
         var duringRequest: (@Sendable (inout State) -> Void)?
 
         init(_ settings: Settings, seed: UInt64) {
@@ -156,6 +158,7 @@ extension StampServer.State {
         }
         let isLast = skipped + read.count >= matching.count
         let list = "[" + items.joined(separator: ",") + "]"
+        defer { pass(milliseconds: bodyDelay) }
         guard settings.tellsEnd else { return response(200, list) }
         let link = isLast ? "null" : #""$filter=x&$skip=\#(skipped + read.count)""#
         return response(200, #"{"items":\#(list),"count":\#(matching.count),"nextLink":\#(link)}"#)
