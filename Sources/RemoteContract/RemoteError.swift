@@ -68,6 +68,10 @@ public struct RemoteError: Error, Sendable {
     /// How long the server asks to wait before the next request; nil when it does not say.
     public let retryAfter: Duration?
 
+    /// Whether nothing of what was asked has left this device, so that it certainly was not done: nobody is signed in, or
+    /// there is no connection. False when that is not known, and as soon as one of several requests was sent.
+    public let wasNotSent: Bool
+
     /// The error underneath, when there is one.
     public let cause: (any Error)?
 
@@ -82,6 +86,7 @@ public struct RemoteError: Error, Sendable {
         status: Int? = nil,
         serverRecord: Record? = nil,
         retryAfter: Duration? = nil,
+        wasNotSent: Bool = false,
         cause: (any Error)? = nil,
         exchange: RemoteExchange? = nil
     ) {
@@ -90,6 +95,7 @@ public struct RemoteError: Error, Sendable {
         self.status = status
         self.serverRecord = serverRecord
         self.retryAfter = retryAfter
+        self.wasNotSent = wasNotSent
         self.cause = cause
         self.exchange = exchange
     }

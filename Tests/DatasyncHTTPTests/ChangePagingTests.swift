@@ -30,7 +30,7 @@ struct ChangePagingTests {
         try paging.receive(page([("a", nil), ("b", nil)]))
         #expect(try filter(paging) == "((updatedAt eq null) and (id gt 'b'))")
         #expect(paging.cursor == nil, "nothing is settled before the rows with stamps were asked for")
-        try paging.receive(page([]))
+        try paging.receive(page([], isLast: true))
         #expect(try filter(paging) == "(updatedAt ge datetimeoffset'0001-01-01T00:00:00.000Z')")
         try paging.receive(page([("c", 7)], isLast: true))
         #expect(paging.isFinished && paging.cursor == PullCursor(milliseconds: 8))

@@ -166,6 +166,20 @@ struct ResponseTests {
         #expect(page.records.allSatisfy { $0.id == "a" })
     }
 
+    @Test(
+        "the link of a page says how many rows the next one skips, in the spellings that servers use",
+        arguments: [
+            ("$filter=x%20eq%20'$skip=9'&$skip=50", 50), ("https://example.org/tables/todo?%24skip=5&$top=5", 5),
+            ("$FILTER=x&$SKIP=6", 6), ("$top=3", nil), ("$skip=", nil), ("$skip=x", nil), ("x", nil),
+        ] as [(String, Int?)]
+    )
+    func links(_ link: String, _ offset: Int?) throws {
+        let body = #"{"items":[],"count":9,"nextLink":"\#(link)"}"#
+        let page = try RowReader(table: Self.table).page(of: Query("todo"), in: answer(200, body))
+        #expect(page.nextOffset == offset)
+        #expect(!page.isKnownToBeLast)
+    }
+
     @Test("of two members of a page with one name the last counts, wherever it stands")
     func repeatedMembers() throws {
         let body =

@@ -186,7 +186,7 @@ struct TokenTests {
         let service = GuardedService(valid: ["t2"])
         let remote = try remote(service, source)
         let error = try await failure { try await insert(remote) }
-        #expect(error.code == .unauthorized && error.status == nil)
+        #expect(error.code == .unauthorized && error.status == nil && error.wasNotSent)
         #expect(error.message.contains("Nobody is signed in"))
         #expect(service.seen.isEmpty && remote.requestCount == 0)
         try await insert(remote)

@@ -89,6 +89,28 @@ struct OvertakenPageTests {
         #expect(version == (pageIsNewer ? "x9" : "w1"))
     }
 
+    @Test("a page that shows another row under the version that was written is asked for by id")
+    func sameVersionOfAnotherRow() async throws {
+        let barrier = Barrier()
+        let remote = ScriptedRemote { request, _ in
+            guard request.position == .next("1") else { return PullPage(records: [], next: .next("1")) }
+            try await barrier.wait()
+            return PullPage(records: [serverRow("a", "theirs", version: "w1", stamp: 7_000)], cursor: "c")
+        }
+        let store = try makeStore()
+        let context = SyncContext(store: store, remote: remote)
+        async let pull = context.pull(query, options: .init(order: .pullOnly))
+        await barrier.isReached()
+        try await context.table("TodoItem").insert(["text": "mine"], id: "a")
+        _ = try await context.push()
+        try await store.upsert([serverRow("a", "mine", version: "w1", stamp: 5_000)], table: "TodoItem")
+        remote.put(serverRow("a", "theirs", version: "w1", stamp: 7_000))
+        barrier.open()
+        _ = try await pull
+        #expect(remote.askedByID == ["a"])
+        #expect(try await texts(context) == ["a": "theirs"])
+    }
+
     @Test("a page that shows what was written already needs no further request")
     func sameVersion() async throws {
         let barrier = Barrier()

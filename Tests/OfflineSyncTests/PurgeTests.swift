@@ -109,6 +109,22 @@ struct PurgeTests {
         #expect(try await store.verifyQueue().isEmpty)
     }
 
+    @Test("a row that was made anew under the version of a purged one comes")
+    func madeAnew() async throws {
+        let page = Mutex(PullPage(records: [serverRow("a", stamp: 5_000)], cursor: "4000"))
+        let passes: @Sendable (Record, String) -> Bool = { row, cursor in
+            (row.updatedAt?.milliseconds ?? 0) < Int64(cursor) ?? 0
+        }
+        let remote = ScriptedRemote(passes: passes) { _, _ in page.withLock { $0 } }
+        let context = SyncContext(store: try makeStore(), remote: remote)
+        let all = Query("TodoItem")
+        try await context.pull(all, queryID: "one")
+        try await context.purge(all, resettingDeltaTokens: false)
+        page.withLock { $0 = PullPage(records: [serverRow("a", "anew", stamp: 7_000)], cursor: "8000") }
+        try await context.pull(all, queryID: "one")
+        #expect(try await texts(context) == ["a": "anew"])
+    }
+
     @Test("a pull under another name, or from the beginning, brings what was purged")
     func otherQuery() async throws {
         try await withRows { world in

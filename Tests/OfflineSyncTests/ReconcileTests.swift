@@ -47,6 +47,43 @@ struct ReconcileTests {
         #expect(try await context.pull(query, options: everything).deleted == 0)
     }
 
+    @Test("asks for what its pages have left out by id, before it removes any of it", arguments: [100, 3])
+    func leftOut(_ mostIDs: Int) async throws {
+        let ids = (10..<70).map { "r\($0)" }
+        let store = try makeStore()
+        try await store.upsert(ids.map { serverRow($0, "old") } + [serverRow("other")], table: "TodoItem")
+        let remote = ScriptedRemote { request, _ in
+            // The pages end too early; the rest is found by id, changed meanwhile, but for every third row.
+            guard case .isAnyOf(_, let asked)? = request.predicate else {
+                return PullPage(records: ids.prefix(5).map { serverRow($0, "old") })
+            }
+            guard asked.count <= mostIDs else { throw RemoteError(.invalidRequest, "too long, on purpose") }
+            let found = asked.compactMap(\.stringValue)
+                .filter { id in ids.firstIndex(of: id).map { $0 % 3 != 0 } ?? false }
+            return PullPage(records: found.map { serverRow($0, "new", version: "v2") })
+        }
+        let context = SyncContext(store: store, remote: remote)
+        let report = try await context.pull(query, options: everything)
+        let kept = ids.indices.filter { $0 < 5 || $0 % 3 != 0 }
+        let expected = kept.map { (ids[$0], $0 < 5 ? "old" : "new") }
+        #expect(try await texts(context) == Dictionary(uniqueKeysWithValues: expected))
+        #expect(report.received == kept.count - 5 && report.deleted == 61 - kept.count)
+        if mostIDs == 100 { #expect(remote.requests.count == 4, "many at a time") }
+    }
+
+    @Test("removes nothing when it cannot ask for what its pages have left out")
+    func cannotAsk() async throws {
+        let store = try makeStore()
+        try await store.upsert(ids.map { serverRow($0) }, table: "TodoItem")
+        let remote = ScriptedRemote { request, _ in
+            guard request.predicate == nil else { throw RemoteError(.unreachable, "lost, on purpose") }
+            return PullPage(records: [])
+        }
+        let context = SyncContext(store: store, remote: remote)
+        await #expect(throws: SyncError.self) { try await context.pull(query, options: everything) }
+        #expect(try await texts(context).count == ids.count)
+    }
+
     @Test("never removes a row with a waiting change, whatever its state")
     func waiting() async throws {
         let server = ServerRows(ids)

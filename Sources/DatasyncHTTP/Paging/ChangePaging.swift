@@ -25,6 +25,11 @@ struct ChangePaging: Sendable, Hashable, Codable {
     private let start: Int64?
     private var place: Place
     private var newest: Int64?
+    private var emptyPages = EmptyPages()
+    /// What the last page in order has left, and where that lies; nil when nothing is known of it.
+    private var left: RowsLeft?
+    private var before: Place?
+    private var looks = 0
 
     /// Up to where rows that were written before the pull are there to be seen; nil when nothing is known of it. The
     /// cursor never passes it.
@@ -51,6 +56,9 @@ struct ChangePaging: Sendable, Hashable, Codable {
         return PullCursor(milliseconds: min(settled, reached), lag: lag)
     }
 
+    /// Whether pages come again because rows were missing behind one.
+    var isLookingAgain: Bool { looks > 0 }
+
     /// Whether the next page is one of all rows that are left, in the order of their stamps.
     var asksInOrder: Bool {
         switch place {
@@ -63,8 +71,9 @@ struct ChangePaging: Sendable, Hashable, Codable {
     func request(_ query: Query, pageSize: Int?) -> Query {
         var query = query
         query.limit = pageSize
-        // Where there is no link, only the count tells that a page is the last one.
+        // Where there is no link, only the count tells that a page is the last one, and everywhere that rows are missing.
         query.includesTotalCount = true
+        query.offset = emptyPages.offset
         let updatedAt = Column("updatedAt")
         switch place {
         case .start: break
@@ -91,8 +100,16 @@ struct ChangePaging: Sendable, Hashable, Codable {
 
     /// Takes a page in and moves on.
     mutating func receive(_ page: ServerPage) throws(RemoteError) {
+        let offset = emptyPages.offset
+        if try emptyPages.areContinued(by: page) {
+            left = nil
+            return
+        }
+        if !asksInOrder {
+            if page.isWhole { left?.meet(page.rows.count) } else { left = nil }
+        }
         switch place {
-        case .start, .from: try receiveInOrder(page)
+        case .start, .from: try receiveInOrder(page, offset)
         case .unstamped(var ids, let next):
             guard let last = page.rows.last, !page.isKnownToBeLast else {
                 place = .from(next)
@@ -103,7 +120,7 @@ struct ChangePaging: Sendable, Hashable, Codable {
         case .within(let instant, var ids):
             guard let last = page.rows.last, !page.isKnownToBeLast else {
                 place = .from(instant + 1)
-                reached = instant + 1
+                if left == nil { reached = instant + 1 }
                 return
             }
             try ids.advance(behind: last.id)
@@ -111,7 +128,8 @@ struct ChangePaging: Sendable, Hashable, Codable {
         }
     }
 
-    private mutating func receiveInOrder(_ page: ServerPage) throws(RemoteError) {
+    private mutating func receiveInOrder(_ page: ServerPage, _ offset: Int) throws(RemoteError) {
+        guard try !goesBack(from: page) else { return }
         let stamps = page.rows.compactMap(\.stamp)
         newest = [newest, stamps.max()].compactMap(\.self).max()
         guard let last = page.rows.last, !page.isKnownToBeLast else {
@@ -122,7 +140,9 @@ struct ChangePaging: Sendable, Hashable, Codable {
         if place == .start {
             // Servers put rows without a stamp first or last: they are asked for before a cursor could leave them behind.
             let isStamped = stamps.count == page.rows.count
-            place = .unstamped(IDPaging(), then: isStamped ? last.stamp ?? Self.earliest : Self.earliest)
+            let next = isStamped ? last.stamp ?? Self.earliest : Self.earliest
+            count(page, offset, below: next)
+            place = .unstamped(IDPaging(), then: next)
             return
         }
         // Without an end to the page behind what was asked for, the same one would come again.
@@ -132,8 +152,39 @@ struct ChangePaging: Sendable, Hashable, Codable {
                 "The server does not filter or order rows by 'updatedAt'; pulls need that column there."
             )
         }
-        reached = end
+        count(page, offset, below: end)
+        // What lies below the page is seen; what lies in it is when the next one shows that nothing was passed over.
+        reached = left == nil ? end : asked
         place = first == end ? .within(end, IDPaging()) : .from(end)
+    }
+
+    /// Keeps how many rows are left behind a page in order, the next one of which is asked for from an instant on.
+    private mutating func count(_ page: ServerPage, _ offset: Int, below instant: Int64) {
+        before = place
+        let below = page.rows.count { $0.stamp.map { $0 < instant } ?? false }
+        let through = page.rows.count { $0.stamp.map { $0 <= instant } ?? false }
+        // Where the whole page is of one instant, those come again, by id.
+        let isOneInstant = below == 0 && through == page.rows.count
+        left = RowsLeft(
+            behind: page,
+            offset: offset,
+            met: below,
+            metWithLast: isOneInstant ? below : through
+        )
+    }
+
+    /// Goes back to the page before when rows are missing behind it, which were passed over or have left meanwhile.
+    private mutating func goesBack(from page: ServerPage) throws(RemoteError) -> Bool {
+        guard let left else { return false }
+        self.left = nil
+        guard let before, !left.areCounted(by: page) else {
+            looks = 0
+            return false
+        }
+        looks += 1
+        guard looks <= RowsLeft.mostLooks else { throw RowsLeft.error(column: "updatedAt") }
+        place = before
+        return true
     }
 
     /// The millisecond that was asked for.

@@ -32,12 +32,13 @@ extension DatasyncRemote {
         }
     }
 
-    /// Whether the row's stamp is not below the one from which the cursor asks.
+    /// Whether the row's stamp is not below the one from which the cursor asks, or below it by less than cursors go back
+    /// where a clock is set back.
     public func mayRepeat(_ row: Record, of table: TableDefinition, after cursor: String) -> Bool {
         guard let cursor = PullCursor(cursor, settlingTime: settlingTime), let stamp = row.updatedAt else {
             return true
         }
-        return stamp.milliseconds >= cursor.milliseconds
+        return stamp.milliseconds >= cursor.milliseconds - PullCursor.longestReturn
     }
 
     /// The request for a page, with the parameters of the pull.

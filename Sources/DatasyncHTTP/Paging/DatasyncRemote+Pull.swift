@@ -50,9 +50,22 @@ extension DatasyncRemote {
     ) async throws -> PullPage {
         var paging = paging
         guard !paging.isFinished else { return PullPage(records: []) }
-        let page = try await readWithoutSpoiledRows(paging.request(query, pageSize: pageSize), of: table).page
+        var page = try await readWithoutSpoiledRows(paging.request(query, pageSize: pageSize), of: table).page
+        // In one go, because whoever pulls takes pages without anything new for a circle.
+        var rowsBefore: [ServerPage.Row] = []
+        while try paging.goesBack(from: page) {
+            let before = try await readWithoutSpoiledRows(paging.request(query, pageSize: pageSize), of: table).page
+            rowsBefore += before.rows
+            try paging.receive(before)
+            guard !paging.isFinished else {
+                page = ServerPage(rows: [], isKnownToBeLast: true)
+                break
+            }
+            page = try await readWithoutSpoiledRows(paging.request(query, pageSize: pageSize), of: table).page
+        }
         let wanted = paging.wanted
-        try paging.receive(page)
+        if !paging.isFinished { try paging.receive(page) }
+        page.rows = rowsBefore + page.rows
         let told = IDCaseCollisions.separate(page.records, of: table)
         return PullPage(
             records: told.records,
@@ -64,7 +77,8 @@ extension DatasyncRemote {
 
     private func page(_ page: ServerPage, of table: TableDefinition, _ paging: ChangePaging) throws -> PullPage {
         var paging = paging
-        let isInOrder = paging.asksInOrder
+        // A page that is looked at again may lie before the one that came last.
+        let isInOrder = paging.asksInOrder && !paging.isLookingAgain
         try paging.receive(page)
         let told = IDCaseCollisions.separate(page.records, of: table)
         return PullPage(
@@ -92,8 +106,14 @@ extension DatasyncRemote {
         if knowledge.withLock(\.tellsNoTime) { paging.settled = try await newestStamp(query, of: table) }
         var answer = try await readWithoutSpoiledRows(request, of: table)
         if let date = answer.response.date {
+            let latest = date - paging.lag
             // The date is later than the read, by the whole request at most.
-            paging.settled = date - answer.response.duration.wholeMilliseconds - paging.lag
+            paging.settled = latest - answer.response.duration.wholeMilliseconds
+            // What was settled before stays so, unless the clock was set back since or stamps lag behind more than was known.
+            if let earlier, paging.lag <= earlier.lag {
+                let before = earlier.milliseconds + settlingTime.wholeMilliseconds
+                if before <= latest { paging.settled = max(paging.settled ?? before, before) }
+            }
             knowledge.withLock { $0.tellsNoTime = false }
         } else if !knowledge.withLock(\.tellsNoTime) {
             knowledge.withLock { $0.tellsNoTime = true }

@@ -8,6 +8,10 @@ struct PullCursor: Sendable, Hashable {
     /// By how much stamps lag behind the server's `Date`.
     var lag: Int64 = 0
 
+    /// By how many milliseconds cursors are expected to go back at most: an hour, by which clocks are set back that keep
+    /// local time.
+    static let longestReturn: Int64 = 3_600_000
+
     init(milliseconds: Int64, lag: Int64 = 0) {
         self.milliseconds = milliseconds
         self.lag = lag

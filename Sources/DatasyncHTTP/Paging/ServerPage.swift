@@ -21,6 +21,10 @@ struct ServerPage: Sendable {
     var rows: [Row]
     var isKnownToBeLast: Bool
     var totalCount: Int?
+    /// Whether the page certainly has all the rows that the server has read for it.
+    var isWhole = false
+    /// The `$skip` of the link to the next page.
+    var nextOffset: Int?
 
     var records: [Record] {
         rows.compactMap { if case .record(let record) = $0.content { record } else { nil } }

@@ -38,8 +38,10 @@ extension DatasyncRemote {
             let grant = try await self.grant(of: tokens)
             let response = try await answer(to: try authenticated(request, by: grant), in: period)
             guard response.status == 401 else { return response }
-            let newer = try await self.grant(of: tokens, after: grant.number)
-            return try await answer(to: try authenticated(request, by: newer), in: period)
+            return try await afterRequest {
+                let newer = try await self.grant(of: tokens, after: grant.number)
+                return try await answer(to: try authenticated(request, by: newer), in: period)
+            }
         } catch let error as RemoteError {
             throw error
         } catch let error as TransportError {
@@ -109,7 +111,8 @@ extension DatasyncRemote {
         guard let grant else {
             throw RemoteError(
                 .unauthorized,
-                "Nobody is signed in to \(endpoint.authority), so nothing was done there; sign in and sync again."
+                "Nobody is signed in to \(endpoint.authority), so nothing was done there; sign in and sync again.",
+                wasNotSent: true
             )
         }
         return grant
@@ -122,7 +125,8 @@ extension DatasyncRemote {
             throw RemoteError(
                 .unauthorized,
                 "The token for \(endpoint.authority) is empty or has characters that a header field cannot carry, so"
-                    + " nothing was sent; sign in again."
+                    + " nothing was sent; sign in again.",
+                wasNotSent: true
             )
         }
         var request = request
@@ -147,6 +151,7 @@ extension DatasyncRemote {
         RemoteError(
             .unauthorized,
             "No credentials for \(endpoint.authority) could be had; sign in again.",
+            wasNotSent: true,
             cause: cause
         )
     }

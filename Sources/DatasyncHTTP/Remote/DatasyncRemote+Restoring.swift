@@ -13,21 +13,20 @@ extension DatasyncRemote {
         if let undelete = wire.restore(id, in: table, version: version) {
             let response = try await exchange(undelete)
             if response.status == 405 {
-                return try await write(
-                    try wire.restoringChange(record, in: table, version: version),
-                    of: record,
-                    in: table
-                )
+                let change = try wire.restoringChange(record, in: table, version: version)
+                return try await afterRequest { try await write(change, of: record, in: table) }
             }
             let restored = try await written(record, in: table, by: response)
             // A tombstone that was written anew with the content: nobody has seen another one.
             guard table.isChanged(by: record, restored) else { return restored }
             if version != nil { change.ifMatch = restored.version }
-            return try await write(change, of: record, in: table)
+            return try await afterRequest { try await write(change, of: record, in: table) }
         }
         let response = try await exchange(change)
         guard response.mapping == .gone else { return try await written(record, in: table, by: response) }
-        return try await restoreByPatch(record, in: table, version: version, after: response)
+        return try await afterRequest {
+            try await restoreByPatch(record, in: table, version: version, after: response)
+        }
     }
 
     /// Brings a row back by PATCH, with all its columns when the server takes them: then what was deleted is never seen

@@ -97,7 +97,7 @@ extension DatasyncRemote {
             if let told = RowReader(table: table).conflictingRow(id, in: response) {
                 row = told
             } else {
-                row = try await self.record(id, in: table)
+                row = try await afterRequest { try await self.record(id, in: table) }
             }
             guard let row else { return unconfirmed }
             guard row.isDeleted else { throw conflict(with: row, in: table, by: response) }
@@ -162,7 +162,9 @@ extension DatasyncRemote {
         case .gone: throw try await conflictByLookup(id, in: table, by: response)
         case .failure(.notFound) where wire.hidesDeletedRows:
             // It may be deleted: then the app decides about the deletion, and once.
-            guard let row = try await self.record(id, in: table) else { throw response.failure(table: table.name) }
+            guard let row = try await afterRequest({ try await self.record(id, in: table) }) else {
+                throw response.failure(table: table.name)
+            }
             throw conflict(with: row, in: table, by: response)
         case .failure: throw response.failure(table: table.name)
         }
@@ -178,7 +180,8 @@ extension DatasyncRemote {
         by response: ServerResponse
     ) async throws -> RemoteError {
         do {
-            return conflict(with: try await self.record(id, in: table), in: table, by: response)
+            let row = try await afterRequest { try await self.record(id, in: table) }
+            return conflict(with: row, in: table, by: response)
         } catch let error as RemoteError where error.code == .refused || error.code == .invalidResponse {
             return conflict(with: nil, in: table, by: response, cause: error)
         }

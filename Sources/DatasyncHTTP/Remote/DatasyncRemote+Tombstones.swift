@@ -15,15 +15,17 @@ extension DatasyncRemote {
     ) async throws -> Record? {
         guard let version else {
             let created = try await create(record, in: table, by: try wire.insertTombstone(record, into: table))
-            return try await tombstone(of: created, in: table)
+            return try await afterRequest { try await tombstone(of: created, in: table) }
         }
         let response = try await exchange(try wire.updateTombstone(record, in: table, version: version))
         let isHidden = response.mapping == .gone || wire.hidesDeletedRows && response.mapping == .failure(.notFound)
-        let row =
-            isHidden
-            ? try await restoreHidden(record, in: table, version: version, after: response)
-            : try await written(record, in: table, by: response)
-        return try await tombstone(of: row, in: table)
+        return try await afterRequest {
+            let row =
+                isHidden
+                ? try await restoreHidden(record, in: table, version: version, after: response)
+                : try await written(record, in: table, by: response)
+            return try await tombstone(of: row, in: table)
+        }
     }
 
     /// Restores a tombstone that the server does not change, to delete it again.

@@ -19,9 +19,31 @@ extension RemoteError {
         self.init(
             code,
             error.message,
+            wasNotSent: error.fate == .notSent,
             cause: error.cause,
             exchange: error.code == .invalidRequest ? nil : request.map { RemoteExchange($0) }
         )
+    }
+}
+
+extension DatasyncRemote {
+    /// Does what follows a request that was answered. That it could not be sent itself says nothing of that request.
+    func afterRequest<Value>(_ body: () async throws -> Value) async throws -> Value {
+        do {
+            return try await body()
+        } catch let error as RemoteError where error.wasNotSent {
+            throw RemoteError(
+                error.code,
+                error.message,
+                status: error.status,
+                serverRecord: error.serverRecord,
+                retryAfter: error.retryAfter,
+                cause: error.cause,
+                exchange: error.exchange
+            )
+        } catch let error as TransportError where error.fate == .notSent {
+            throw TransportError(error.code, error.message, fate: .mayHaveBeenProcessed, cause: error.cause)
+        }
     }
 }
 

@@ -11,6 +11,8 @@ extension RowReader {
         var count: Int?
         /// Whether more follows, if the list says so.
         var continues: Bool?
+        /// The `$skip` of the link to what follows, if it has one.
+        var nextOffset: Int?
     }
 
     /// What an answer has in the place of a list. Of two members with one name the last counts.
@@ -44,10 +46,22 @@ extension RowReader {
         guard body.hasItems else { return list }
         switch body.nextLink {
         case nil, .null: list.continues = false
-        case .string(let link): list.continues = !link.isEmpty
+        case .string(let link):
+            list.continues = !link.isEmpty
+            list.nextOffset = Self.offset(in: link)
         default: throw response.invalid("has a 'nextLink' that is not text")
         }
         return list
+    }
+
+    /// The `$skip` of a link, which is a whole address or its query alone. Servers keep the spelling of names.
+    private static func offset(in link: String) -> Int? {
+        for parameter in link.split(whereSeparator: { $0 == "?" || $0 == "&" }) {
+            let parts = parameter.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2, ["$skip", "%24skip"].contains(parts[0].lowercased()) else { continue }
+            return Int(parts[1])
+        }
+        return nil
     }
 
     private static func body(

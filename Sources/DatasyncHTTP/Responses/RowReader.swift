@@ -79,7 +79,14 @@ struct RowReader: Sendable {
             } else {
                 reachesCount ? list.continues != true : list.continues == false && query.limit == nil
             }
-        return ServerPage(rows: rows, isKnownToBeLast: isLast, totalCount: list.count)
+        let isFull = rows.count == query.limit || list.nextOffset == query.offset + rows.count
+        return ServerPage(
+            rows: rows,
+            isKnownToBeLast: isLast,
+            totalCount: list.count,
+            isWhole: isFull || reachesCount,
+            nextOffset: list.nextOffset
+        )
     }
 
     private func pageRow(_ row: DecodedRow, in response: ServerResponse) throws(RemoteError) -> ServerPage.Row {

@@ -94,7 +94,11 @@ struct PageApplication: Sendable {
     private func overtake(_ record: Record, _ transaction: inout StoreTransaction) throws -> Bool {
         guard let id = record.id.stringValue else { return false }
         let local = try transaction.record(record.id, in: table.name)
-        if !record.isDeleted, let version = record.version, version == local?.version { return false }
+        if let local, !record.isDeleted, let version = record.version, version == local.version,
+            !local.contradicts(record)
+        {
+            return false
+        }
         try ConfigurationTable.requestRefetch(of: id, in: table.name, &transaction)
         return true
     }

@@ -5,9 +5,10 @@ extension PullRunner {
     // Small enough to keep nobody waiting, large enough for a million rows.
     private static let rowsPerTransaction = 500
 
-    /// Removes the local rows of a query that a pull of everything has not met: the server has them no longer, or they
-    /// left the condition. Rows with a waiting change stay, and rows for which an answer was recorded since the pull
-    /// began. What an interruption leaves is removed by the next reconciling pull.
+    /// Removes the local rows of a query that a pull of everything has not met and that the server does not hand over when it
+    /// is asked for them by id: it has them no longer, or they left the condition. Rows with a waiting change stay, and rows
+    /// for which an answer was recorded since the pull began. What an interruption leaves is removed by the next reconciling
+    /// pull.
     func removeUnseen(
         _ seen: SeenRows,
         of query: Query,
@@ -17,9 +18,17 @@ extension PullRunner {
         let table = table
         let schema = store.schema
         let local = query.ordered(by: "id").selecting([])
+        let asked = try await asked(query)
+        var seen = seen
         for try await batch in store.batches(of: local, size: Self.rowsPerTransaction) {
             let ids = batch.map(\.id)
             let serverIDs = try await store.read { try IdentifierTranslation(table, schema).serverIDs(of: ids, &$0) }
+            let missing = serverIDs.filter { !seen.contains($0, in: table) }
+            // A server that orders rows otherwise than it is asked to passes some over.
+            for start in stride(from: 0, to: missing.count, by: Self.rowsPerRequest) {
+                let some = Array(missing[start..<min(start + Self.rowsPerRequest, missing.count)])
+                try await look(for: some, of: asked, &seen, &work)
+            }
             let unseen = zip(ids, serverIDs).filter { !seen.contains($0.1, in: table) }.map(\.0)
             guard !unseen.isEmpty else { continue }
             work.report.deleted += try await coordination.gate.withTurn {
@@ -35,6 +44,50 @@ extension PullRunner {
             }
         }
         guard query.predicate == nil, parameters.isEmpty else { return }
-        try await store.write { try SetAsideStorage.removeUnseen(seen, of: table, &$0) }
+        let met = seen
+        try await store.write { try SetAsideStorage.removeUnseen(met, of: table, &$0) }
+    }
+
+    /// Asks for rows of a query by their ids, and applies and marks as seen what comes; for fewer at a time where the server
+    /// does not take so many.
+    private func look(
+        for ids: [RecordID],
+        of query: Query,
+        _ seen: inout SeenRows,
+        _ work: inout Work
+    ) async throws {
+        do {
+            let some = query.filtered(by: Column("id").isAny(of: ids.map(FieldValue.init)))
+            var machine = PullMachine(.everything, of: table)
+            var position: PullPosition? = .everything
+            while let current = position {
+                let fetched = try await fetch(some, at: current, pageSize)
+                position = try machine.next(after: fetched.page)
+                for record in fetched.page.records { _ = seen.insert(record.id, in: table) }
+                for row in fetched.page.setAside { _ = seen.insert(.string(row.id), in: table) }
+                try await apply(fetched, isNews: false, &work) { _ in }
+            }
+        } catch let error as SyncError where ids.count > 1 && error.isTooLong {
+            let half = ids.count / 2
+            try await look(for: Array(ids[..<half]), of: query, &seen, &work)
+            try await look(for: Array(ids[half...]), of: query, &seen, &work)
+        }
+    }
+}
+
+extension FieldValue {
+    fileprivate init(_ id: RecordID) {
+        switch id {
+        case .string(let text): self = .string(text)
+        case .int64(let number): self = .int64(number)
+        }
+    }
+}
+
+extension SyncError {
+    /// Whether the question may have been too long: for the protocol, or for the server.
+    fileprivate var isTooLong: Bool {
+        guard let cause = cause as? RemoteError else { return false }
+        return cause.code == .invalidRequest || cause.code == .refused
     }
 }

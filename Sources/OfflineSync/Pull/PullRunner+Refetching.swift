@@ -4,7 +4,7 @@ internal import SyncContract
 /// Rows that are asked for by id, before the pages.
 extension PullRunner {
     // As many ids as fit into a filter that every server takes.
-    private static let rowsPerRequest = 25
+    static let rowsPerRequest = 25
 
     /// Asks for the marked items, and for the rows set aside that are due. One that the server does not hand over holds
     /// nothing up. That there is none is believed of a table that is there.

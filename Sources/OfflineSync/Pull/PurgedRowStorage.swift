@@ -92,10 +92,11 @@ struct PurgedRows: Sendable {
 
     subscript(id: RecordID) -> Record? { rows[id.folded(for: table.idComparison)] }
 
-    /// Whether a row of the server is one of these as it was.
+    /// Whether a row of the server is one of these as it was. A server that counts versions by row uses them again for a row
+    /// that is made anew.
     func contains(_ record: Record) -> Bool {
         guard let purged = self[record.id], !record.isDeleted else { return false }
-        if let version = purged.version { return version == record.version }
+        if let version = purged.version { return version == record.version && !purged.contradicts(record) }
         return purged.updatedAt == record.updatedAt
     }
 

@@ -211,12 +211,12 @@ extension RemoteError {
         }
     }
 
-    /// Whether the request did nothing and never will. Who forbids a request, or finds it too large, may stand in front
+    /// Whether the request did nothing and never will: it was not sent, or refused. Who forbids a request, or finds it too large, may stand in front
     /// of the server and have let an earlier copy of it pass.
     var provesNothingWasDone: Bool {
         guard code != .notTheService else { return false }
         return switch status {
-        case nil: code == .invalidRequest
+        case nil: wasNotSent || code == .invalidRequest
         case 403, 408, 413, 429: false
         case .some(let status): (400...499).contains(status)
         }

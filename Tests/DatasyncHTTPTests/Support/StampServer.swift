@@ -33,6 +33,8 @@ final class StampServer: ClientTransport {
         var latency: Int64 = 0
         /// Whether filters are taken and not applied.
         var ignoresFilters = false
+        /// Whether rows come in the order in which they were written first, whatever was asked for.
+        var ignoresOrder = false
     }
 
     struct State {
@@ -49,6 +51,12 @@ final class StampServer: ClientTransport {
         var unstamped: Set<String> = []
         /// Rows that cannot be written as JSON.
         var unreadable: Set<String> = []
+        /// Rows that are taken out of a page after it was read and counted.
+        var hidden: Set<String> = []
+        /// When a row was written first.
+        var arrivals: [String: Int] = [:]
+        /// How long an answer takes behind its head, in milliseconds.
+        var bodyDelay: Int64 = 0
         var duringRequest: (@Sendable (inout State) -> Void)?
 
         init(_ settings: Settings, seed: UInt64) {
@@ -87,6 +95,7 @@ extension StampServer.State {
     mutating func write(_ id: String, isDeleted: Bool = false, delay: Int64? = nil, stamp: Int64? = nil) {
         guard !pending.contains(where: { $0.row.id == id }) else { return }
         writes += 1
+        arrivals[id] = arrivals[id] ?? writes
         let stamped = stamp ?? now + settings.stampLead * 10_000
         let row = StampServer.Row(
             id: id,
@@ -96,6 +105,14 @@ extension StampServer.State {
         )
         let delay = delay ?? (settings.commitDelay > 0 ? Int64.random(in: 0...settings.commitDelay, using: &random) : 0)
         if delay == 0 { rows[id] = row } else { pending.append((now + delay * 10_000, row)) }
+    }
+
+    /// Gives a row another id, and leaves everything else of it as it is.
+    mutating func rename(_ id: String, to other: String) {
+        guard var row = rows.removeValue(forKey: id) else { return }
+        row.id = other
+        rows[other] = row
+        arrivals[other] = arrivals.removeValue(forKey: id)
     }
 
     /// One of the writers inserts, changes or deletes a row.
@@ -126,7 +143,9 @@ extension StampServer.State {
         let condition = try condition(options["$filter"])
         var matching = settings.ignoresFilters ? Array(rows.values) : rows.values.filter(condition)
         sort(&matching, by: options["$orderby"] ?? "id")
-        let page = matching.prefix(min(top ?? .max, settings.pageSize))
+        let skipped = options["$skip"].flatMap { Int($0) } ?? 0
+        let read = matching.dropFirst(skipped).prefix(min(top ?? .max, settings.pageSize))
+        let page = read.filter { !hidden.contains($0.id) }
         rowsSent += page.count
         if options["$select"] == nil, page.contains(where: { unreadable.contains($0.id) }) { return response(500, "") }
         duringRequest?(&self)
@@ -137,10 +156,11 @@ extension StampServer.State {
             return #"{"id":"\#(row.id)","updatedAt":\#(updatedAt),"version":"\#(row.version)","#
                 + #""deleted":\#(row.isDeleted)}"#
         }
-        let isLast = page.count == matching.count
+        let isLast = skipped + read.count >= matching.count
         let list = "[" + items.joined(separator: ",") + "]"
+        defer { pass(milliseconds: bodyDelay) }
         guard settings.tellsEnd else { return response(200, list) }
-        let link = isLast ? "null" : #""x""#
+        let link = isLast ? "null" : #""$filter=x&$skip=\#(skipped + read.count)""#
         return response(200, #"{"items":\#(list),"count":\#(matching.count),"nextLink":\#(link)}"#)
     }
 
@@ -154,6 +174,7 @@ extension StampServer.State {
     }
 
     private func sort(_ rows: inout [StampServer.Row], by order: String) {
+        guard !settings.ignoresOrder else { return rows.sort { arrivals[$0.id] ?? 0 < arrivals[$1.id] ?? 0 } }
         // Read once: there are many comparisons, and a test has many requests.
         let (isByStamp, descends) = (order.hasPrefix("updatedAt"), order.hasSuffix("desc"))
         let (unstamped, ignoresCase) = (unstamped, settings.ignoresCaseOfIDs)

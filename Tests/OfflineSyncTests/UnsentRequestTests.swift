@@ -1,0 +1,86 @@
+import DatasyncEmulator
+import DatasyncHTTP
+import EmulatorTransport
+import Foundation
+import HTTPTransport
+import OfflineSync
+import RemoteContract
+import SyncContract
+import Synchronization
+import Testing
+
+@Suite("A request that certainly did not leave")
+struct UnsentRequestTests {
+    private func context(_ remote: DatasyncRemote) throws -> SyncContext {
+        SyncContext(store: try makeStore(), remote: remote)
+    }
+
+    /// Inserts and pushes, which fails, and deletes; whether anything waits then.
+    private func isWaitingAfterDeletion(_ context: SyncContext, _ code: SyncError.Code) async throws -> Bool {
+        let table = try context.table("TodoItem")
+        try await table.insert(["text": "milk"], id: "a")
+        #expect(try await syncErrorCode { _ = try await context.push() } == code)
+        try await table.delete("a")
+        return try await !context.operations().isEmpty
+    }
+
+    @Test("while nobody is signed in, an insert and its deletion cancel out")
+    func signedOut() async throws {
+        let emulator = Emulator(EmulatorConfiguration(tables: ["TodoItem"]))
+        let remote: DatasyncRemote = try .datasync(
+            EmulatorTransport.url.absoluteString,
+            transport: EmulatorTransport(emulator)
+        ) { nil }
+        #expect(try await !isWaitingAfterDeletion(try context(remote), .pushAbortedAuthentication))
+        #expect(emulator.requests.isEmpty)
+    }
+
+    @Test("while there is no connection, they do as well; after one that broke they do not", arguments: [true, false])
+    func noConnection(_ isKnown: Bool) async throws {
+        let emulator = Emulator(EmulatorConfiguration(tables: ["TodoItem"]))
+        let remote = try DatasyncRemote(
+            baseURL: EmulatorTransport.url,
+            dialect: .datasync,
+            transport: EmulatorTransport(emulator) { _, _ in
+                throw TransportError(
+                    isKnown ? .cannotConnect : .connectionLost,
+                    "broken, on purpose",
+                    fate: isKnown ? .notSent : .mayHaveBeenProcessed
+                )
+            }
+        )
+        #expect(try await isWaitingAfterDeletion(try context(remote), .pushAbortedNetwork) != isKnown)
+    }
+
+    @Test("of a restore in two requests, the second one says nothing of the first")
+    func secondStep() async throws {
+        let emulator = Emulator(EmulatorConfiguration(dialect: .azureMobileApps, tables: ["TodoItem"]))
+        let requests = Mutex<Int?>(nil)
+        let remote = try DatasyncRemote(
+            baseURL: EmulatorTransport.url,
+            dialect: .azureMobileApps,
+            transport: EmulatorTransport(emulator) { request, emulator in
+                let isRefused = requests.withLock { left in
+                    guard request.method != "GET", let number = left else { return false }
+                    left = number - 1
+                    return number <= 0
+                }
+                if isRefused { throw TransportError(.cannotConnect, "broken, on purpose", fate: .notSent) }
+                return try await emulator.handle(request)
+            }
+        )
+        let row = try await remote.insert(Record(id: "a", ["text": "milk"]), into: todoTable)
+        try await remote.delete("a", from: todoTable, version: row.version)
+        let tombstone = try #require(try await remote.record("a", in: todoTable))
+        requests.withLock { $0 = 1 }
+        let error = await #expect(throws: RemoteError.self) {
+            let mine = Record(id: "a", ["text": "mine"])
+            _ = try await remote.update(mine, in: todoTable, version: tombstone.version, restoring: true)
+        }
+        #expect(error?.code == .unreachable)
+        #expect(error?.wasNotSent == false, "the row is there again")
+        requests.withLock { $0 = 0 }
+        let first = await #expect(throws: RemoteError.self) { try await remote.insert(row, into: todoTable) }
+        #expect(first?.wasNotSent == true)
+    }
+}
