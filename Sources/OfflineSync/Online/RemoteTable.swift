@@ -179,7 +179,7 @@ extension RemoteTable<Record> {
         }
         try query.checkKinds(for: definition)
         var columns = query.order.map(\.column) + (query.selection ?? [])
-        try query.predicate?.collectColumns(into: &columns)
+        query.predicate?.collectColumns(into: &columns)
         try checkSent(columns)
     }
 

@@ -37,8 +37,8 @@ private struct RecentSearch: SyncItem {
     var text: String
 }
 
-private func names() -> StoreSchema {
-    let tables: StoreSchema = [
+private func names() throws -> StoreSchema {
+    let tables: StoreSchema = try [
         .init(Invoice.self, .wireName("bills"), .wireName("total", for: \.amount), .local(\.isFavourite)),
         .init(RecentSearch.self, .localOnly),
     ]
