@@ -113,14 +113,20 @@ extension ItemMachine {
     /// The change is dropped, and the local row stays. What comes after it goes over what was seen, and over nothing else
     /// that a pull may have brought. What has left may arrive all the same, and is remembered.
     package mutating func keepLocal(_ seen: SeenOnServer<Row>) -> RowEffect<Row> {
-        guard let dropped = change else { return .none }
+        guard change != nil else { return .none }
+        drop()
+        guard case .row(let shown) = seen, !shown.isDeleted else { return .none }
+        return .adopt(shown)
+    }
+
+    /// Drops the change, and remembers what it has sent.
+    mutating func drop() {
+        guard let dropped = change else { return }
         change = nil
         memory.sent += dropped.sent.map { entry in
             // What it deletes is what the change was based on.
             entry.deletes && entry.content == nil
                 ? SentRequest(entry.kind, content: dropped.base, version: entry.version) : entry
         }
-        guard case .row(let shown) = seen, !shown.isDeleted else { return .none }
-        return .adopt(shown)
     }
 }

@@ -9,10 +9,10 @@ extension ItemMachine {
         guard !waiting.isUndo else {
             // It runs its course.
             guard waiting.state != .pending else { return .none }
-            // The server did not let it be taken back, and whoever decides has been told: what is there is there.
-            memory.replaced(by: nil)
+            // The server did not let it be taken back, and whoever decides has been told: what is there is there, and may
+            // still come.
             needsRow = true
-            end()
+            drop()
             return .none
         }
         memory.gaveUpDecision()

@@ -12,6 +12,8 @@ struct ChangedGroup {
     let members: [Member]
     /// Rows that other groups have changed in the opposite order, so that none of them can be first.
     var unordered: Set<Set<RowKey>> = []
+    /// Rows to which others refer that wait: they go first, wherever they stand.
+    var referredTo: Set<RowKey> = []
 }
 
 /// What was changed together arrives in its order.
@@ -27,7 +29,17 @@ extension Ledger {
     /// Takes note of what is in no order any more.
     func noteCircles(of device: Int, _ after: StoreSnapshot) {
         let circles = Self.circles(in: after)
-        for index in groups.indices where groups[index].device == device { groups[index].unordered.formUnion(circles) }
+        let referredTo = Self.referredTo(in: after)
+        for index in groups.indices where groups[index].device == device {
+            groups[index].unordered.formUnion(circles)
+            groups[index].referredTo.formUnion(referredTo)
+        }
+    }
+
+    /// The lists to which rows refer that wait.
+    private static func referredTo(in snapshot: StoreSnapshot) -> Set<RowKey> {
+        let ids = snapshot.operations.keys.compactMap { snapshot.rows[$0]?["list"]?.stringValue?.lowercased() }
+        return Set(snapshot.rows.filter { $0.key.table == "lists" && ids.contains($0.key.id.lowercased()) }.keys)
     }
 
     /// The pairs of rows that groups have changed in opposite orders, directly or through others, as far as they wait.
@@ -80,6 +92,8 @@ extension Ledger {
                     $0.key == key && !$0.tokens.allSatisfy { !new.contains($0) }
                 })
             else { continue }
+            // What its insert meets on the server makes it a change, which is sent at once.
+            if group.referredTo.contains(key) { continue }
             for earlier in group.members[..<index] where !group.unordered.contains([earlier.key, key]) {
                 guard let token = earlier.tokens.first(where: { !isSettled($0) }) else { continue }
                 return [

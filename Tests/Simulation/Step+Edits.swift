@@ -85,7 +85,9 @@ extension Device {
         let witness = ChangeWitness { [self] before, after in
             let count = world.ledger.order.count
             world.ledger.change(by: number, from: before, to: after, seen: seen)
-            if !group.isEmpty {
+            if group.isEmpty {
+                world.ledger.noteCircles(of: number, after)
+            } else {
                 let rows = GroupChange.rows(group, in: world, before)
                 world.ledger.group(rows, world.ledger.order[count...], by: number, after)
             }

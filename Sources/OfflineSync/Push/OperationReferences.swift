@@ -53,7 +53,7 @@ struct OperationReferences: Sendable {
         return try columns.compactMap { column in
             guard let other = column.references.flatMap(schema.table), let id = row[column.name]?.stringValue,
                 let waiting = try OperationQueue.operation(for: id, in: other, &transaction, schema),
-                waiting.change.insertWaits
+                waiting.kind == .insert
             else { return nil }
             return waiting
         }

@@ -15,16 +15,16 @@ private func migrations(_ invoice: TableDefinition, _ customer: TableDefinition)
             ),
             Migration(
                 to: 3,
-                .convertColumn("amount", in: "Invoice") { price in
-                    price.doubleValue.flatMap(DecimalText.init(shortestOf:)).map(FieldValue.decimal) ?? .null
-                },
-                .fillColumn("status", in: "Invoice") { row in row["paidAt"] == .null ? "sent" : "paid" },
+                .convertColumn("amount", in: "Invoice") { (old: Double) in Decimal(string: "\(old)") },
+                .fillColumn("status", in: "Invoice") { row in row["paidAt"] == .null ? Status.sent : Status.paid },
                 .dropColumn("paidAt", in: "Invoice")
             ),
         ]
     )
     return schema
 }
+
+private enum Status: String, Codable, CaseIterable, ColumnValue { case draft, sent, paid }
 
 private struct Invoice: SyncItem {
     var id = ""
