@@ -90,7 +90,7 @@ struct EngineGenerationTests {
     private func format(of store: String) throws -> UInt8 {
         let start = try FileHandle(forReadingFrom: URL(filePath: store + "/store.db"))
         defer { start.closeFile() }
-        return try #require(try start.read(upToCount: 8)).last ?? 0
+        return (try #require(try start.read(upToCount: 8)).last ?? 0) & 0x7F
     }
 
     private static let plainFile = """
