@@ -74,7 +74,9 @@ struct Device: Hashable {
     /// Brings what means the same into one form, so that states are recognised.
     mutating func normalise() {
         if machine.change == nil {
-            (pending, tip, written, values) = ([], 0, 0, [])
+            (pending, tip, written) = ([], 0, 0)
+            // What was sent and is remembered may still be taken for what the server shows.
+            if machine.memory.sent.isEmpty { values = [] }
             (decided, decisionTip) = ([], 0)
             conflict = nil
             isOutlived = slot != .free
