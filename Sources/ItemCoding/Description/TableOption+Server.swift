@@ -3,19 +3,19 @@ public import SyncContract
 // How a table lies to the server and to other tables.
 extension TableOption {
     /// A table that belongs to this device: its changes are not queued, and pushing and pulling it are errors. See
-    /// ``TableDefinition/isLocalOnly``.
+    /// `TableDefinition.isLocalOnly`.
     public static var localOnly: TableOption { TableOption(kind: .localOnly) }
 
-    /// The name that the server has for the table. See ``TableDefinition/wireName``.
+    /// The name that the server has for the table. See `TableDefinition.wireName`.
     public static func wireName(_ name: String) -> TableOption { TableOption(kind: .wireName(name)) }
 
-    /// The name that the server has for a column. See ``ColumnDefinition/wireName``.
+    /// The name that the server has for a column. See `ColumnDefinition.wireName`.
     public static func wireName<Value: ColumnValue>(_ name: String, for property: KeyPath<Item, Value>) -> TableOption {
         TableOption(kind: .columnWireName(name, property))
     }
 
     /// A column that holds ids of another table, and what the deletion of the row with that id does to those that refer to it:
-    /// in the same transaction, with the operations that follow. See ``ColumnDefinition/references`` and ``DeletionRule``.
+    /// in the same transaction, with the operations that follow. See `ColumnDefinition.references` and `DeletionRule`.
     ///
     /// - Parameters:
     ///   - property: The property.

@@ -82,7 +82,7 @@ extension SyncTable where Item: Codable, Item.ID: RowID {
     }
 
     /// The first item of a query; nil when there is none. Rows that the type cannot be made from are passed over, and told as
-    /// by ``read(_:)-(Query)``.
+    /// by `read(_:)`.
     public func first(_ query: Query) async throws -> Item? {
         try await context.read { try $0.first(query, in: self) }
     }

@@ -44,7 +44,7 @@ extension RemoteTable where Item: Codable, Item.ID: RowID {
     }
 
     /// The first item of a query; nil when there is none. Rows that have none are passed over, and told as by
-    /// ``read(_:)-(Query)``.
+    /// `read(_:)`.
     public func first(_ query: Query) async throws -> Item? {
         // Mostly the first row has an item.
         for try await page in try pages(query, size: 1) {
