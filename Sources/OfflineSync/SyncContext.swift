@@ -124,8 +124,10 @@ public final class SyncContext: Sendable {
     /// Sends the changes that wait, in the order they were made: of all tables, or of some.
     ///
     /// Changes that were made in a group are sent in its order, see ``write(_:)``; under
-    /// ``SyncOptions/parallelOperations`` others may overtake each other, those of one item never. When tables are named,
-    /// changes of other tables are sent only where a group puts them before one of a table that was named.
+    /// ``SyncOptions/parallelOperations`` others may overtake each other, those of one item never. A row that is still to be
+    /// inserted goes before those that refer to it, whatever their order and groups, and a deletion outside of groups, of a row
+    /// of which nothing was sent before, behind the changes of rows that referred to the row. When tables are named, changes of other tables are sent only where a group puts them before
+    /// one of a table that was named, or a row of such a one refers to theirs.
     ///
     /// A change that the server refuses, or that meets another version there, is recorded and the next one is sent:
     /// these are in the report and are not errors. They are not sent again until they are edited or resolved. A change

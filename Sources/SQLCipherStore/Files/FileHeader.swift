@@ -4,7 +4,7 @@ package import SyncContract
 /// What the first 16 bytes of a store say in clear: that it is one, with which settings it is encrypted, and with which key.
 ///
 /// They are SQLCipher's salt. With a raw key the salt need not be random: half of it names the format, four bytes are random,
-/// and four name the key. Those are random, too, in stores from before 0.2, until they are rewritten.
+/// and four name the key. Those are random, too, in stores that were made before headers named keys, until they are rewritten.
 package struct FileHeader: Sendable {
     /// The settings a store is encrypted with.
     package enum Format: UInt8, Sendable, CaseIterable {
