@@ -115,7 +115,7 @@ struct TodoWatchTests {
             let device = try await Device.make("one", in: folder, server: emulator.url, protocolNumber: 3)
             let tool = try ToolProcess.executable.path
             let result = try await Terminals.run(
-                "\(tool) todo watch --store \(device.folder.path) --interval 3600",
+                "exec \(tool) todo watch --store \(device.folder.path) --interval 3600",
                 dialogue: [("connected", "suspend\n"), ("suspended", "add Tea\n"), ("suspended, 1 to send", "\u{3}")]
             )
             #expect(result.status == 0, "\(result.output)")
