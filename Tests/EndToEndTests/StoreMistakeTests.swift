@@ -107,6 +107,24 @@ struct StoreMistakeTests {
         #expect(result.status == 0 && result.output.contains("the passphrase that SEALEDSYNC_PASSPHRASE holds"))
     }
 
+    @Test("a new store whose secret lies beside it says how to do better, and that works")
+    func secretBesideIt() async throws {
+        let store = folder.file("t")
+        let made = try await ToolProcess.run(["todo", "init", "--store", store.path, "--server", "http://127.0.0.1:9"])
+        #expect(made.output.contains("whoever gets the whole folder can read it: move store.secret to another\nplace"))
+        #expect(made.output.split(separator: "\n").filter { !$0.contains(store.path) }.allSatisfy { $0.count <= 80 })
+        let secret = folder.file("elsewhere")
+        try FileManager.default.moveItem(at: store.appending(path: "store.secret"), to: secret)
+        expectRefusal(try await ToolProcess.run(["todo", "list", "--store", store.path]), "secret")
+        let list = ["todo", "list", "--store", store.path, "--secret-file", secret.path]
+        #expect(try await ToolProcess.run(list).status == 0)
+        let other = try await ToolProcess.run(
+            ["todo", "init", "--store", folder.file("u").path, "--server", "http://127.0.0.1:9"],
+            environment: ["SEALEDSYNC_PASSPHRASE": "mine"]
+        )
+        #expect(other.status == 0 && !other.output.contains("whole folder"))
+    }
+
     @Test("a database that is not a store, and a store without its keyslots or its database")
     func otherFiles() async throws {
         let device = try await StoreDevice.make(folder.file("d"))

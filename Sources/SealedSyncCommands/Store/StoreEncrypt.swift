@@ -52,7 +52,7 @@ struct StoreEncrypt: ToolCommand {
         if json { return try Console.write(json: answer) }
         let rows = tables.reduce(0) { $0 + $1.rows }
         Console.write("made an encrypted store of \(countText(rows, "row")) in \(countText(tables.count, "table"))")
-        Console.write("it is opened by \(unlocker.description)")
+        unlocker.announce()
         for name in result.droppedIndexes {
             Console.write("the index \(TextTable.printable(name, atMost: 40)) was not taken over")
         }

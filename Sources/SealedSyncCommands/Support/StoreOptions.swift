@@ -145,20 +145,38 @@ extension StoreOptions {
         if secretFile == nil, let passphrase = passphraseFromVariable() {
             return NewUnlocker(passphrase, "the passphrase that \(Self.passphraseVariable) holds now")
         }
-        return NewUnlocker(
-            SecretFileUnlocker(at: secretFileURL),
-            secretFile ?? "\(secretFileURL.lastPathComponent) in the same folder"
-        )
+        guard let secretFile else {
+            let name = secretFileURL.lastPathComponent
+            return NewUnlocker(
+                SecretFileUnlocker(at: secretFileURL),
+                "\(name) in the same folder",
+                advice: [
+                    "whoever gets the whole folder can read it: move \(name) to another",
+                    "place and give --secret-file FILE, or make it anew with --passphrase-file FILE",
+                ]
+            )
+        }
+        return NewUnlocker(SecretFileUnlocker(at: secretFileURL), secretFile)
     }
 
     /// What opens a new store, and how that is said.
     struct NewUnlocker {
         let unlocker: any StoreUnlocker
+        /// How that is said: by it the store is opened.
         let description: String
+        /// How to do better, in lines for people; empty where there is nothing to say.
+        let advice: [String]
 
-        init(_ unlocker: any StoreUnlocker, _ description: String) {
+        init(_ unlocker: any StoreUnlocker, _ description: String, advice: [String] = []) {
             self.unlocker = unlocker
             self.description = description
+            self.advice = advice
+        }
+
+        /// Says by what the store is opened, and how to do better.
+        func announce() {
+            Console.write("it is opened by \(description)")
+            for line in advice { Console.write(line) }
         }
 
         /// For programs: `passphrase` or `secret-file`.

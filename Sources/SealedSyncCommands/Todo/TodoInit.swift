@@ -59,7 +59,7 @@ struct TodoInit: ToolCommand {
 
         if json { return try Console.write(json: Answer(store: options.store, unlocker: unlocker.name)) }
         Console.write("made an encrypted store in \(options.store)")
-        Console.write("it is opened by \(unlocker.description)")
+        unlocker.announce()
         Console.write("next: sealedsync todo add \"Buy milk\" \(options.repeated)")
     }
 
