@@ -11,8 +11,11 @@ package final class SerialGate: Sendable {
     }
 
     private let state = Mutex(State())
+    private let inner: SerialGate?
 
-    package init() {}
+    /// - Parameter inner: The gate that is waited for within turns of this one, never the other way round: a task that has a
+    ///   turn of it may not wait for this one, because who has that may be waiting for it.
+    package init(before inner: SerialGate? = nil) { self.inner = inner }
 
     /// A turn that a task has, which those that it starts know of, too.
     private final class Turn: Sendable {
@@ -31,10 +34,11 @@ package final class SerialGate: Sendable {
     /// Runs a body when every earlier one has ended.
     ///
     /// - Throws: `CancellationError` when cancelled while waiting; ``SyncError`` with code
-    ///   ``SyncError/Code/invalidAction`` within a turn that the task has already, for which it would wait for ever; else
-    ///   what the body throws.
+    ///   ``SyncError/Code/invalidAction`` within a turn that the task has already, or one of the inner gate, for which it
+    ///   might wait for ever; else what the body throws.
     package func withTurn<Value>(_ body: () async throws -> Value) async throws -> Value {
-        guard !Self.turns.contains(where: { $0.gate == ObjectIdentifier(self) && $0.lasts }) else {
+        let gates = [self, inner].compactMap { $0.map(ObjectIdentifier.init) }
+        guard !Self.turns.contains(where: { gates.contains($0.gate) && $0.lasts }) else {
             throw SyncError(
                 .invalidAction,
                 "A push or pull is under way that waits for this call, which would wait for it; call it when that has"

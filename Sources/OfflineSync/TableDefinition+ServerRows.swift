@@ -22,7 +22,7 @@ extension TableDefinition {
             if mine.isNull, !theirs.isNull {
                 return defaultsCountAsNull && (theirs == false || theirs.compare(with: 0) == 0)
             }
-            return mine == theirs || mine.compare(with: theirs) == 0
+            return mine.hasSameContent(as: theirs)
         }
     }
 }

@@ -1,5 +1,7 @@
 import DatasyncEmulator
 import DatasyncHTTP
+import EmulatorTransport
+import Foundation
 import OfflineSync
 import ReferenceStore
 import SyncContract
@@ -101,5 +103,44 @@ struct LostResponseTests {
             #expect(try await laptop.context.push().conflicts.count == 1)
             #expect(world.onServer() == ["a": "milk"])
         }
+    }
+
+    @Test("a server that writes the same value otherwise has taken it, and not somebody else")
+    func otherSpelling() async throws {
+        let columns: [ColumnDefinition] = [.init("brand", .string), .init("extra", .json)]
+        let table = TableDefinition("Coupon", columns: columns)
+        let emulator = Emulator(
+            EmulatorConfiguration(tables: [
+                EmulatedTableDefinition("Coupon", columns: ["brand": .uuid.optional, "extra": .json.optional])
+            ])
+        )
+        let spelled = #"{"a":[1.50,"\u00e9"],"b":null}"#
+        let remote = try DatasyncRemote(
+            baseURL: EmulatorTransport.url,
+            dialect: .datasync,
+            transport: EmulatorTransport(emulator) { request, emulator in
+                var response = try await emulator.handle(request)
+                let body = String(decoding: response.body, as: UTF8.self)
+                response.body = Data(
+                    body.replacing(spelled, with: #"{ "b": null, "a": [1.5, "é"] }"#).utf8
+                )
+                return response
+            }
+        )
+        let server = InterceptedServer(remote)
+        let context = SyncContext(store: MemoryStore(try StoreSchema([table])), remote: server)
+        let coupons = try context.table("Coupon")
+        let brand = "6F9619FF-8B86-D011-B42D-00C04FC964FF"
+        let extra = try #require(JSONText(spelled))
+        try await coupons.insert(["brand": .string(brand), "extra": .json(extra)], id: "a")
+        server.intercept(.answerLost)
+        _ = try await syncErrorCode { _ = try await context.push() }
+        let report = try await context.push()
+        #expect(report.conflicts.isEmpty && report.pushed == 1)
+        #expect(
+            emulator.rows(in: "Coupon").first?["brand"]?.string == brand.lowercased(),
+            "the server spells otherwise"
+        )
+        #expect(try await coupons.read("a")?["extra"] != .json(extra), "and so it came")
     }
 }

@@ -47,6 +47,7 @@ private final class BusyDelegate: SyncContextDelegate {
         for call in [
             { _ = try await context.push() }, { _ = try await context.sync() },
             { try await context.pull(Query("TodoItem")) }, { try await context.purge(Query("TodoItem")) },
+            { try await context.resetDeltaToken(of: Query("TodoItem")) },
         ] as [@Sendable () async throws -> Void] {
             let code = try await syncErrorCode(call)
             codes.withLock { $0.append(code) }
@@ -161,11 +162,11 @@ struct SyncContextDelegateTests {
             context.delegate = delegate
             try await world.laptop.table.insert(["text": "milk"], id: "a")
             #expect(try await context.push().pushed == 1)
-            #expect(delegate.codes.withLock { $0 } == [nil, nil, nil, nil])
+            #expect(delegate.codes.withLock { $0 } == [nil, nil, nil, nil, nil])
             try await world.laptop.table.insert(["text": "milk"], id: "b")
             try await world.laptop.pull()
             // The push itself has ended.
-            #expect(delegate.codes.withLock { $0.suffix(3).allSatisfy { $0 == .invalidAction } })
+            #expect(delegate.codes.withLock { $0.suffix(4).allSatisfy { $0 == .invalidAction } })
         }
     }
 

@@ -4,6 +4,7 @@ import EmulatorTransport
 import Foundation
 import HTTPTransport
 import OfflineSync
+import ReferenceStore
 import RemoteContract
 import SyncContract
 import Synchronization
@@ -11,8 +12,8 @@ import Testing
 
 @Suite("A request that certainly did not leave")
 struct UnsentRequestTests {
-    private func context(_ remote: DatasyncRemote) throws -> SyncContext {
-        SyncContext(store: try makeStore(), remote: remote)
+    private func context(_ remote: DatasyncRemote, _ store: MemoryStore? = nil) throws -> SyncContext {
+        SyncContext(store: try store ?? makeStore(), remote: remote)
     }
 
     /// Inserts and pushes, which fails, and deletes; whether anything waits then.
@@ -24,14 +25,16 @@ struct UnsentRequestTests {
         return try await !context.operations().isEmpty
     }
 
-    @Test("while nobody is signed in, an insert and its deletion cancel out")
-    func signedOut() async throws {
+    @Test("while nobody is signed in, an insert and its deletion cancel out", arguments: [nil, "note"])
+    func signedOut(_ wireName: String?) async throws {
         let emulator = Emulator(EmulatorConfiguration(tables: ["TodoItem"]))
         let remote: DatasyncRemote = try .datasync(
             EmulatorTransport.url.absoluteString,
             transport: EmulatorTransport(emulator)
         ) { nil }
-        #expect(try await !isWaitingAfterDeletion(try context(remote), .pushAbortedAuthentication))
+        let text = ColumnDefinition("text", .string, wireName: wireName)
+        let store = MemoryStore(try StoreSchema([TableDefinition("TodoItem", columns: [text])]))
+        #expect(try await !isWaitingAfterDeletion(try context(remote, store), .pushAbortedAuthentication))
         #expect(emulator.requests.isEmpty)
     }
 

@@ -3,9 +3,9 @@ public import SyncContract
 /// Has a say in every operation of a push. All methods have defaults, which say nothing.
 ///
 /// The methods are called one after the other for each operation; with parallel operations, for several operations at a
-/// time. They may take their time: the push waits. They may read and change rows and settle errors; a push, pull or purge
-/// that they wait for would wait for them, and is refused with ``SyncError/Code/invalidAction`` as long as the push, or the
-/// pull around it, lasts. A context holds its delegate weakly.
+/// time. They may take their time: the push waits. They may read and change rows and settle errors; a push, pull, purge
+/// or reset of a token that they wait for would wait for them, and is refused with ``SyncError/Code/invalidAction`` as long
+/// as the push, or the pull around it, lasts. A context holds its delegate weakly.
 public protocol SyncContextDelegate: AnyObject, Sendable {
     /// Before an operation is sent for the first time in a push; not when it is sent again because it was settled. An
     /// error leaves it in the queue, and ends the push with that error.

@@ -112,6 +112,7 @@ struct WireNames: Sendable {
             status: error.status,
             serverRecord: error.serverRecord.map(incoming),
             retryAfter: error.retryAfter,
+            wasNotSent: error.wasNotSent,
             cause: error.cause,
             exchange: error.exchange
         )

@@ -7,6 +7,7 @@ final class PushProgress: Sendable {
     private struct State {
         var error: (any Error)?
         var forbidden = ForbiddenOperations()
+        var heldBack: [InFlightOperation] = []
     }
 
     private let state = Mutex(State())
@@ -20,6 +21,17 @@ final class PushProgress: Sendable {
     /// Ends the push.
     func end(with error: any Error) {
         state.withLock { state in if state.error == nil { state.error = error } }
+    }
+
+    /// Keeps what was to be sent again in its turn, and has come to refer to rows that the server has given no id yet.
+    func holdBack(_ inFlight: InFlightOperation) { state.withLock { $0.heldBack.append(inFlight) } }
+
+    /// What was kept so, once.
+    func takeHeldBack() -> [InFlightOperation] {
+        state.withLock { state in
+            defer { state.heldBack = [] }
+            return state.heldBack
+        }
     }
 
     /// Takes an answer in. Returns the answers that are to be recorded now.

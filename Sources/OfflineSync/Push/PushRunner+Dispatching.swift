@@ -156,17 +156,20 @@ extension PushRunner {
         _ schema: StoreSchema
     ) async {
         do {
+            for late in progress.takeHeldBack() { waiting.append(late) }
             while let round = waiting.nextRound() {
                 for held in round where !progress.isEnding {
                     try Task.checkCancellation()
                     // Its row may refer to what was just taken.
                     await recording.flush()
-                    guard let inFlight = try await again(held, .notDone, schema) else { continue }
+                    guard var inFlight = try await again(held, .notDone, schema) else { continue }
+                    (inFlight.settlements, inFlight.repetitions) = (held.settlements, held.repetitions)
                     guard inFlight.awaited.isEmpty else {
                         waiting.append(inFlight)
                         continue
                     }
                     for turn in await send([inFlight], schema) where !turn.hasLeft { window.giveBack(inFlight) }
+                    for late in progress.takeHeldBack() { waiting.append(late) }
                 }
             }
             guard !progress.isEnding else { return }

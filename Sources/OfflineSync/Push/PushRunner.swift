@@ -170,6 +170,10 @@ struct PushRunner {
         case .done, .again, .waits, .unknown, .ignored: break
         }
         guard let next else { return false }
+        guard next.awaited.isEmpty else {
+            progress.holdBack(next)
+            return false
+        }
         return try await process(try await sender.send(next), of: next, schema)
     }
 

@@ -125,6 +125,32 @@ struct AssignedIDTests {
         }
     }
 
+    @Test("sends a row again after the list that it has come to refer to, when a policy has made that list")
+    func referenceMadeInPush() async throws {
+        try await AssignedIDWorld.with { world in
+            let phone = world.phone
+            try await phone.tasks.insert(["text": "milk"], id: "t")
+            _ = try await phone.context.push()
+            try await world.laptop.pullAll()
+            let id = try #require(try await world.laptop.store.read(Query("Tasks")).records.first?.id)
+            try await world.laptop.tasks.update(Record(id: id, ["text": "theirs"]))
+            _ = try await world.laptop.context.push()
+            try await phone.tasks.update(Record(id: "t", ["text": "mine"]))
+            phone.context.conflictPolicy = .merge { conflict in
+                guard var merged = conflict.item else { return nil }
+                try await phone.lists.insert(["text": "shopping"], id: "l")
+                merged["list"] = "l"
+                return .keepMerged(merged)
+            }
+            let report = try await phone.context.push()
+            #expect(report.notTaken.isEmpty)
+            #expect(try await phone.context.operations().allSatisfy { $0.state == .pending })
+            #expect(try await phone.context.push().notTaken.isEmpty)
+            #expect(world.toldByServer() == ["shopping: mine"])
+            #expect(try await phone.context.operations().isEmpty)
+        }
+    }
+
     @Test("refuses rows that refer to each other in a circle, and takes them once it is open")
     func circle() async throws {
         try await AssignedIDWorld.with { world in
