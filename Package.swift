@@ -14,6 +14,7 @@ let package = Package(
         .library(name: "RecordJSON", targets: ["RecordJSON"]),
         .library(name: "OfflineSync", targets: ["OfflineSync"]),
         .library(name: "SyncSessions", targets: ["SyncSessions"]),
+        .library(name: "Attachments", targets: ["Attachments"]),
         .library(name: "DatasyncHTTP", targets: ["DatasyncHTTP"]),
         .library(name: "HTTPTransport", targets: ["HTTPTransport"]),
         .library(name: "SQLCipherStore", targets: ["SQLCipherStore"]),
@@ -135,6 +136,14 @@ let package = Package(
         ),
         // When a context is synced.
         .target(name: "SyncSessions", dependencies: ["OfflineSync", "SyncContract", "RemoteContract"]),
+        // Encrypted files beside rows, and their transfer.
+        .target(
+            name: "Attachments",
+            dependencies: [
+                "OfflineSync", "SyncSessions", "RemoteContract", "SyncContract", "SecretMemory", "DurableFiles",
+                "CLibCrypto",
+            ]
+        ),
         .target(
             name: "DatasyncHTTP",
             dependencies: ["RemoteContract", "SyncContract", "RecordJSON", "HTTPTransport"]
@@ -145,7 +154,8 @@ let package = Package(
             name: "SealedSync",
             dependencies: [
                 "SyncContract", "RemoteContract", "QueryEvaluation", "ItemCoding", "OfflineSync", "SyncSessions",
-                "DatasyncHTTP", "SQLCipherStore", "SQLCipherMaintenance", "StoreKeys", "SecretMemory", "HTTPTransport",
+                "Attachments", "DatasyncHTTP", "SQLCipherStore", "SQLCipherMaintenance", "StoreKeys", "SecretMemory",
+                "HTTPTransport",
             ]
         ),
 
@@ -292,6 +302,14 @@ var testTargets: [Target] {
                 "SyncSessions", "OfflineSync", "RemoteContract", "SyncContract", "ReferenceStore", "SQLCipherStore",
                 "SQLCipherStoreTestSupport", "DatasyncHTTP", "HTTPTransport", "DatasyncEmulator", "EmulatorTransport",
                 "ScriptedServer", "SeededNumbers",
+            ]
+        ),
+        .testTarget(
+            name: "AttachmentsTests",
+            dependencies: [
+                "Attachments", "OfflineSync", "SyncSessions", "RemoteContract", "SyncContract", "ReferenceStore",
+                "ItemCoding", "SQLCipherStore", "SQLCipherStoreTestSupport", "SecretMemory", "DurableFiles",
+                "FileSystemRecording", "SeededNumbers",
             ]
         ),
         // Several devices with the real engine and a server in memory, under a seeded scheduler and a virtual clock.

@@ -24,17 +24,23 @@ public struct SyncOptions: Sendable {
     /// ```
     public var log: (@Sendable (String) -> Void)?
 
+    /// How the files of rows travel; nil, the default, where there are none. An encrypted store is opened with it:
+    /// `SyncContext.open(…)` of the umbrella.
+    public var attachments: AttachmentOptions?
+
     /// Creates settings. A number beyond its bounds is brought to the nearest one.
     public init(
         parallelOperations: Int = 1,
         pageSize: Int? = nil,
         order: PullOptions.Order = .pushFirst,
-        log: (@Sendable (String) -> Void)? = nil
+        log: (@Sendable (String) -> Void)? = nil,
+        attachments: AttachmentOptions? = nil
     ) {
         self.parallelOperations = Self.bounded(parallelOperations)
         self.pageSize = pageSize
         self.order = order
         self.log = log
+        self.attachments = attachments
     }
 
     private static func bounded(_ parallelOperations: Int) -> Int { min(max(parallelOperations, 1), 8) }

@@ -10,7 +10,7 @@ public import SyncContract
 ///
 /// The text is 1 to 64 characters of `A`-`Z`, `a`-`z`, `0`-`9`, `-` and `_`: it stands as it is in addresses and in names of
 /// files. A row that comes with another text in such a column is one that cannot be decoded.
-public struct AttachmentID: Sendable, Hashable, Codable, ColumnValue, CustomStringConvertible {
+public struct AttachmentID: Sendable, Hashable, Codable, AttachmentName, CustomStringConvertible {
     /// The text as it stands in the column.
     public let text: String
 

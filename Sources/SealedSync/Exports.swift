@@ -1,4 +1,5 @@
 // One import is enough for an app: everything it needs comes with this module.
+@_exported public import Attachments
 @_exported public import DatasyncHTTP
 @_exported public import HTTPTransport
 @_exported public import ItemCoding

@@ -1,3 +1,4 @@
+internal import Attachments
 public import Foundation
 internal import OfflineSync
 import SQLCipherMaintenance
@@ -24,6 +25,9 @@ public struct StoreFolder: Sendable {
 
     /// The keyslot file, `store.keys`.
     public var keyslotsURL: URL { url.appendingPathComponent("store.keys") }
+
+    /// The folder of the files beside the rows, `attachments`; it is there when something was added.
+    public var attachmentsURL: URL { url.appendingPathComponent(AttachmentFolder.name) }
 
     /// The keyslot file: what is done to it after its creation, such as changing a passphrase.
     public var keyslots: Keyslots {

@@ -1,3 +1,4 @@
+internal import Attachments
 internal import Foundation
 public import OfflineSync
 public import RemoteContract
@@ -33,7 +34,8 @@ extension SyncContext {
     ///     everywhere.
     ///   - remote: The server: `.datasync("https://…")`. Without one nothing is sent; changes wait until the store is opened
     ///     with a server, for ever if need be.
-    ///   - options: Settings with defaults.
+    ///   - options: Settings with defaults. With `attachments` the store keeps files beside its rows:
+    ///     ``SyncContext/attachments``.
     /// - Returns: The context.
     /// - Throws: As ``StoreFolder/openOrCreate(_:unlocker:options:)``; `StoreError` with code `invalidSchema` for a literal that
     ///   is wrong, before anything is made.
@@ -44,8 +46,7 @@ extension SyncContext {
         remote: DatasyncRemote? = nil,
         options: SyncOptions = .init()
     ) async throws -> SyncContext {
-        let store = try await folder.openOrCreate(schema, unlocker: unlocker)
-        return SyncContext(store: store, remote: remote, options: options)
+        try await open(folder, schema, unlocker, remote, options)
     }
 
     /// The same with a server of another kind.
@@ -56,15 +57,39 @@ extension SyncContext {
         remote: any SyncRemote,
         options: SyncOptions = .init()
     ) async throws -> SyncContext {
-        let store = try await folder.openOrCreate(schema, unlocker: unlocker)
-        return SyncContext(store: store, remote: remote, options: options)
+        try await open(folder, schema, unlocker, remote, options)
+    }
+
+    private static func open(
+        _ folder: StoreFolder,
+        _ schema: StoreSchema,
+        _ unlocker: any StoreUnlocker,
+        _ remote: (any SyncRemote)?,
+        _ options: SyncOptions
+    ) async throws -> SyncContext {
+        guard let attachments = options.attachments else {
+            let store = try await folder.openOrCreate(schema, unlocker: unlocker)
+            return SyncContext(store: store, remote: remote, options: options)
+        }
+        // What is wrong with the settings is said before anything is made.
+        let service = try (remote as? any AttachmentRemote)?.attachments(path: attachments.path)
+        let transport: (any AttachmentTransport)? = attachments.transport ?? service
+        let store = try await folder.openOrCreate(schema.withAttachments(), unlocker: unlocker)
+        let context = SyncContext(store: store, remote: remote, options: options)
+        await context.startAttachments(in: folder.attachmentsURL, attachments, transport: transport)
+        return context
     }
 
     /// Takes the keys of an encrypted store out of memory; the same object goes on after ``unlock(with:)``.
     ///
     /// Pushes and pulls that run end with `SyncError.Code.storeUnavailable`. What the server has done by then without its
     /// answer being recorded is found out by the next push. A store of another kind stays as it is.
-    public func lock() async { await (store as? EncryptedStore)?.lock() }
+    ///
+    /// Files that travel stop, and go on after ``unlock(with:)``; those that are read end with `StoreError.Code.locked`.
+    public func lock() async {
+        await attachments.lock()
+        await (store as? EncryptedStore)?.lock()
+    }
 
     /// Takes the keys back into memory; live queries go on.
     ///
@@ -72,12 +97,14 @@ extension SyncContext {
     public func unlock(with unlocker: some StoreUnlocker) async throws {
         guard let store = store as? EncryptedStore else { return }
         try await StoreFolder(store.url.deletingLastPathComponent()).unlock(store, with: unlocker)
+        await attachments.unlock()
     }
 
     /// Ends the session, closes an encrypted store, and ends live queries. What runs ends as after ``lock()``. A store of
     /// another kind is closed by whoever has made it.
     public func close() async {
         await session.close()
+        await attachments.close()
         await (store as? EncryptedStore)?.close()
     }
 }

@@ -27,7 +27,7 @@ public struct Backoff: Sendable, Hashable {
 }
 
 /// Where a session is in its waits.
-struct BackoffProgress: Sendable, Hashable {
+package struct BackoffProgress: Sendable, Hashable {
     private struct Wait: Hashable {
         var failure: String
         /// Before anything was taken off.
@@ -36,6 +36,8 @@ struct BackoffProgress: Sendable, Hashable {
 
     private var last: Wait?
 
+    package init() {}
+
     /// How long to wait after a failure.
     ///
     /// - Parameters:
@@ -43,7 +45,7 @@ struct BackoffProgress: Sendable, Hashable {
     ///   - backoff: The rule.
     ///   - random: 0 to 1: how much of what may be taken off is.
     /// - Returns: The time.
-    mutating func wait(after failure: String, _ backoff: Backoff, random: Double) -> Duration {
+    package mutating func wait(after failure: String, _ backoff: Backoff, random: Double) -> Duration {
         var wait = min(backoff.first, backoff.longest)
         if let last, last.failure == failure { wait = min(last.duration * max(1, backoff.factor), backoff.longest) }
         last = Wait(failure: failure, duration: wait)

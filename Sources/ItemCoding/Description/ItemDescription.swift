@@ -17,6 +17,8 @@ package final class ItemDescription<Item: Decodable & Sendable>: Sendable {
         package let isOptional: Bool
         /// Its Swift type, without optional.
         let swiftType: ObjectIdentifier
+        /// Whether its values name files.
+        let namesFiles: Bool
 
         /// What its text is to a server that has a type for it.
         var textForm: TextForm {
@@ -127,7 +129,8 @@ extension ItemDescription.Property {
             name: property.name,
             type: property.type,
             isOptional: property.isOptional,
-            swiftType: property.swiftType
+            swiftType: property.swiftType,
+            namesFiles: property.namesFiles
         )
     }
 }

@@ -7,6 +7,7 @@ final class ItemProbe {
         let type: ColumnType
         let isOptional: Bool
         let swiftType: ObjectIdentifier
+        let namesFiles: Bool
     }
 
     /// What was asked for, each once.
@@ -40,7 +41,8 @@ final class ItemProbe {
                     name: name,
                     type: samples.type,
                     isOptional: isOptional,
-                    swiftType: ObjectIdentifier(StoredForm.unwrapped(type))
+                    swiftType: ObjectIdentifier(StoredForm.unwrapped(type)),
+                    namesFiles: StoredForm.unwrapped(type) is any AttachmentName.Type
                 )
             )
         }

@@ -53,11 +53,16 @@ private enum KnownSamples {
         case is URL.Type: (.string, [URL(string: "probe:0"), URL(string: "probe:1")].compactMap { $0 })
         case is Day.Type: (.string, [Day("2000-01-01"), Day("2001-02-03")].compactMap { $0 })
         case is TimeOfDay.Type: (.string, [TimeOfDay("00:00"), TimeOfDay("01:02")].compactMap { $0 })
+        case let type as any AttachmentName.Type: (.string, names(type))
         default: (type as? any FixedWidthInteger.Type).map { (.int64, numbers($0)) }
         }
     }
 
     private static func numbers<Number: FixedWidthInteger>(_ type: Number.Type) -> [Any] { [Number(0), Number(47)] }
+
+    private static func names<Name: AttachmentName>(_ type: Name.Type) -> [Any] {
+        ["a", "b"].compactMap { Name(fieldValue: .string($0)) }
+    }
 
     private static func uuid(_ digit: String) -> Any {
         UUID(uuidString: "00000000-0000-4000-8000-00000000000\(digit)") ?? UUID()

@@ -74,6 +74,7 @@ private struct TableBuilder<Item: Codable & Identifiable & Sendable> where Item.
     private var references: [String: String] = [:]
     private var rules: [String: DeletionRule] = [:]
     private var wireNames: [String: String] = [:]
+    private var owning: Set<String> = []
     private var wireName: String?
     private var isLocalOnly = false
     private var assignsIDs = false
@@ -101,9 +102,14 @@ private struct TableBuilder<Item: Codable & Identifiable & Sendable> where Item.
                     references: references[$0.name],
                     onDelete: rules[$0.name] ?? .noAction,
                     wireName: wireNames[$0.name],
-                    textForm: $0.textForm
+                    textForm: $0.textForm,
+                    attachment: $0.namesFiles ? owning.contains($0.name) ? .owns : .refers : nil
                 )
             }
+        // Which rows name a file is asked for each one that waits to be sent.
+        for column in columns where column.attachment != nil && !indexes.contains(where: { $0.first == column.name }) {
+            indexes.append([column.name])
+        }
         var table = TableDefinition(
             name,
             columns: columns,
@@ -159,6 +165,7 @@ private struct TableBuilder<Item: Codable & Identifiable & Sendable> where Item.
         case .wireName(let name): wireName = name
         case .columnWireName(let wireName, let path): for name in try names([path]) { wireNames[name] = wireName }
         case .localOnly: isLocalOnly = true
+        case .owns(let path): owning.formUnion(try names([path]))
         }
     }
 }

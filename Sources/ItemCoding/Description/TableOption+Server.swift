@@ -14,6 +14,12 @@ extension TableOption {
         TableOption(kind: .columnWireName(name, property))
     }
 
+    /// A column whose file belongs to the row, and is removed on the server with it. See `AttachmentRule.owns`; without this
+    /// option a property of type `AttachmentID` refers to its file.
+    public static func owns<Value: ColumnValue>(_ property: KeyPath<Item, Value>) -> TableOption {
+        TableOption(kind: .owns(property))
+    }
+
     /// A column that holds ids of another table, and what the deletion of the row with that id does to those that refer to it:
     /// in the same transaction, with the operations that follow. See `ColumnDefinition.references` and `DeletionRule`.
     ///

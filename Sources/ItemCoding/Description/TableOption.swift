@@ -14,6 +14,7 @@ public struct TableOption<Item: Codable & Identifiable & Sendable> {
         case wireName(String)
         case columnWireName(String, PartialKeyPath<Item>)
         case localOnly
+        case owns(PartialKeyPath<Item>)
     }
 
     let kind: Kind

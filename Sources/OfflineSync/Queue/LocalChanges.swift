@@ -113,6 +113,7 @@ struct LocalChanges: Sendable {
             row["version"] = .string(version)
         }
         if writesItems { try transaction.upsert([row], into: table.name) }
+        try AttachmentRemovals.note(of: stored, replacedBy: row, in: table, schema, &transaction)
         // What the app has written itself is not what the server has.
         if waiting == nil, !writesItems { machine.change?.base = nil }
         try save(machine, waiting, itemID(stored.id), &group, &transaction)
@@ -205,6 +206,9 @@ struct LocalChanges: Sendable {
         _ transaction: inout StoreTransaction
     ) throws {
         if writesItems { try transaction.delete([deletion.id], from: table.name) }
+        if let stored = deletion.stored {
+            try AttachmentRemovals.note(of: stored, replacedBy: nil, in: table, schema, &transaction)
+        }
         if deletion.cancels, let waiting = deletion.waiting, let stored = deletion.stored {
             try CancelledInserts.keep(waiting, stored, table, &transaction)
         }

@@ -39,6 +39,11 @@ public struct ColumnDefinition: Sendable, Hashable {
     /// What the column's text is to a server that has a type for it.
     public let textForm: TextForm
 
+    /// What the column means for the files that it names; nil for one that names no files.
+    ///
+    /// Nothing of this is stored with the schema.
+    public let attachment: AttachmentRule?
+
     /// Declares a column. Names are checked when the schema is made, that only text is searchable, and that a column which
     /// refers to a table is text, and the table declared, and that one with a rule for deletions refers to a table.
     ///
@@ -51,6 +56,7 @@ public struct ColumnDefinition: Sendable, Hashable {
     ///   - onDelete: What the deletion of the row with that id does.
     ///   - wireName: The server's name for the column; nil when it is the same.
     ///   - textForm: What the column's text is to a server that has a type for it.
+    ///   - attachment: What the column means for the files that it names; such a column is text.
     public init(
         _ name: String,
         _ type: ColumnType,
@@ -59,7 +65,8 @@ public struct ColumnDefinition: Sendable, Hashable {
         references: String? = nil,
         onDelete: DeletionRule = .noAction,
         wireName: String? = nil,
-        textForm: TextForm = .text
+        textForm: TextForm = .text,
+        attachment: AttachmentRule? = nil
     ) {
         self.name = name
         self.wireName = wireName ?? name
@@ -69,6 +76,7 @@ public struct ColumnDefinition: Sendable, Hashable {
         self.references = references
         self.onDelete = onDelete
         self.textForm = textForm
+        self.attachment = attachment
     }
 
     /// This column as the server knows it.

@@ -72,6 +72,12 @@ public struct StoreSchema: Sendable, ExpressibleByArrayLiteral {
         problem = nil
     }
 
+    /// This schema with further tables, of which its migrations know nothing.
+    package func adding(_ others: [TableDefinition]) throws(StoreError) -> StoreSchema {
+        try check()
+        return try StoreSchema(stored: tables + others, version: version, migrations)
+    }
+
     private static func check(_ tables: [TableDefinition]) throws(StoreError) {
         var seen: Set<String> = []
         for table in tables {
@@ -128,6 +134,11 @@ public struct StoreSchema: Sendable, ExpressibleByArrayLiteral {
             throw .invalidSchema(
                 "Column '\(column.name)' of '\(name)' is \(column.type.rawValue); only string columns hold days and times of"
                     + " day."
+            )
+        }
+        for column in table.columns where column.attachment != nil && column.type != .string {
+            throw .invalidSchema(
+                "Column '\(column.name)' of '\(name)' is \(column.type.rawValue); only string columns name files."
             )
         }
         for column in table.indexes.joined() where column != "id" && table.type(of: column) == nil {

@@ -1,0 +1,162 @@
+internal import Foundation
+internal import OfflineSync
+internal import RemoteContract
+internal import SyncContract
+internal import SyncSessions
+
+/// What is behind ``SyncAttachments`` of a context that has them.
+final class AttachmentCore: Sendable {
+    let work: AttachmentWork
+    let runner: TransferRunner
+
+    var states: AttachmentStates { work.states }
+
+    init(
+        _ store: any SyncContextDataSource,
+        _ folder: AttachmentFolder,
+        _ options: AttachmentOptions,
+        _ transport: (any AttachmentTransport)?,
+        _ environment: AttachmentEnvironment
+    ) {
+        work = AttachmentWork(
+            store: store,
+            folder: folder,
+            references: AttachmentReferences(store.schema),
+            transport: transport,
+            spaceLimit: options.spaceLimit,
+            environment: environment,
+            states: AttachmentStates { id in AttachmentState(try await store.read { try $0.attachment(id) }) },
+            gate: AttachmentGate()
+        )
+        runner = TransferRunner(work, limit: options.parallelTransfers)
+    }
+
+    // MARK: Taking in
+
+    func add(_ next: @escaping @Sendable () throws -> [UInt8]?) async throws -> AttachmentID {
+        try await runner.prepare()
+        try work.gate.check()
+        let (id, key, name) = (AttachmentID.make(), try AttachmentFolder.newKey(), try AttachmentFolder.newName())
+        let file = try await FileWork.run { [work] cancellation in
+            var file = AttachmentFile(id, name: name, key: key, lastUsed: work.now)
+            (file.length, file.digest) = try work.folder.write(file, next, cancellation)
+            file.isHere = true
+            return file
+        }
+        do {
+            try await work.store.write { try $0.save(file) }
+        } catch {
+            try await discard(name, after: error)
+        }
+        await states.changed(id)
+        return id
+    }
+
+    /// Removes a file that has got no row, and throws why it has none.
+    private func discard(_ name: String, after error: any Error) async throws -> Never {
+        let folder = work.folder
+        let removal = Task { try await FileWork.run { _ in try folder.remove(name) } }
+        // What stays is removed when the store is opened next.
+        _ = await removal.result
+        throw error
+    }
+
+    // MARK: Reading
+
+    func open(_ id: AttachmentID) async throws -> OpenAttachment {
+        try await runner.prepare()
+        try work.gate.check()
+        if let file = try await openHere(id) { return file }
+        try await fetch([id])
+        // Another file may have taken its room at this very moment.
+        if let file = try await openHere(id) { return file }
+        throw StoreError(
+            .full,
+            "The attachment was removed again to make room for others; raise AttachmentOptions.spaceLimit."
+        )
+    }
+
+    /// The file when it is here; nil when it is to be fetched.
+    private func openHere(_ id: AttachmentID) async throws -> OpenAttachment? {
+        guard let file = try await work.file(id), file.isHere else { return nil }
+        do {
+            let gate = work.gate
+            let open = try await FileWork.run { [work] _ in OpenAttachment(try work.folder.open(file), gate) }
+            await noteUse(of: file)
+            return open
+        } catch let error as StoreError where error.code == .notFound && file.isOnServer {
+            try await work.change(id) { $0.isHere = false }
+            return nil
+        }
+    }
+
+    private func noteUse(of file: AttachmentFile) async {
+        let now = work.now
+        // A write for each reading would cost more than the reading.
+        guard abs(now.milliseconds - file.lastUsed.milliseconds) >= 60_000 else { return }
+        do {
+            try await work.change(file.id) { $0.lastUsed = now }
+        } catch {
+            // The file can be read, if it cannot be written down: on a full disk, say.
+        }
+    }
+
+    func fetch(_ ids: [AttachmentID]) async throws {
+        try await runner.prepare()
+        try work.gate.check()
+        var missing: [AttachmentID] = []
+        for id in ids where try await work.file(id)?.isHere != true { missing.append(id) }
+        guard !missing.isEmpty else { return }
+        guard work.transport != nil else {
+            throw SyncError(
+                .unsupported,
+                "The attachment is not here, and this context has no server to fetch it from."
+            )
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for id in missing { group.addTask { [runner] in try await runner.fetch(id) } }
+            try await group.waitForAll()
+        }
+    }
+
+    // MARK: Removing
+
+    func remove(_ id: AttachmentID) async throws {
+        try await runner.prepare()
+        let name: String? = try await work.store.write { transaction in
+            let name = try transaction.attachment(id)?.name
+            try transaction.delete([.string(id.text)], from: AttachmentFiles.table.name)
+            let removal = Record(id: .string("//\(id.text)"), ["file": .string(id.text)])
+            try transaction.upsert([removal], into: AttachmentRemovals.table.name)
+            return name
+        }
+        if let name { try await FileWork.run { [work] _ in try work.folder.remove(name) } }
+        await states.changed(id)
+    }
+
+    func retry(_ id: AttachmentID) async throws {
+        try await runner.prepare()
+        try await work.change(id) { $0.failure = nil }
+        await runner.asked([id])
+    }
+
+    func state(of id: AttachmentID) async throws -> AttachmentState {
+        if let travelling = states.travelling(id) { return travelling }
+        return AttachmentState(try await work.file(id))
+    }
+}
+
+extension AttachmentState {
+    /// The state of a file that does not travel.
+    init(_ file: AttachmentFile?) {
+        guard let file else {
+            self = .unknown
+            return
+        }
+        self =
+            if let failure = file.failure { .failed(failure) } else if !file.isHere { .remote } else if file.isOnServer
+            {
+                .synced
+            } else { .pending }
+    }
+}

@@ -1,0 +1,34 @@
+internal import DurableFiles
+internal import SyncContract
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+extension StoreError {
+    /// The error for a file that is to be taken in and cannot be read.
+    static func unreadable(_ path: String, _ failure: SystemCallFailure) -> StoreError {
+        StoreError(.notFound, "'\(path)' cannot be read; check the path and its permissions.", cause: failure)
+    }
+
+    /// What a failure of the system means for a file.
+    init(attachmentFailure failure: SystemCallFailure) {
+        switch failure.number {
+        case ENOSPC, EDQUOT, EFBIG:
+            self.init(.full, "There is no space left for the file of an attachment; make room.", cause: failure)
+        case ENOENT:
+            self.init(.notFound, "The file of an attachment is missing; restore it from a backup.", cause: failure)
+        case EACCES, EPERM, EROFS:
+            self.init(
+                .readOnly,
+                "The folder of the attachments may not be used as it is; check its permissions and whose it is.",
+                cause: failure
+            )
+        default: self.init(.inputOutput, "The system failed on the file of an attachment.", cause: failure)
+        }
+    }
+}

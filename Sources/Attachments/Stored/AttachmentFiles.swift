@@ -1,0 +1,109 @@
+internal import RemoteContract
+internal import SecretMemory
+package import SyncContract
+
+/// What the store knows of the files: one row for each.
+package enum AttachmentFiles {
+    package static let table = TableDefinition(
+        "AttachmentFiles",
+        columns: [
+            // The name in the folder: random, so that it says nothing of the rows, and another one when the key is.
+            .init("file", .string), .init("key", .bytes),
+            // Null as long as nobody has said it.
+            .init("length", .int64), .init("digest", .bytes),
+            .init("isHere", .bool), .init("isOnServer", .bool), .init("isWanted", .bool),
+            // Why it is not tried again by itself.
+            .init("failure", .string),
+            .init("lastUsed", .date), .init("unusedSince", .date),
+        ],
+        indexes: [["isOnServer", "isHere"], ["isWanted"]],
+        isLocalOnly: true
+    )
+}
+
+/// One row of them.
+struct AttachmentFile: Sendable {
+    let id: AttachmentID
+    /// The name in the folder.
+    var name: String
+    var key: SecretBytes
+    /// How long the content is, in bytes; nil as long as nobody has said it.
+    var length: Int64?
+    /// The SHA-256 of the content; nil until it was here.
+    var digest: [UInt8]?
+    /// Whether the whole content is here.
+    var isHere = false
+    /// Whether the server has the whole content, as far as is known.
+    var isOnServer = false
+    /// Whether it is to be fetched.
+    var isWanted = false
+    /// Why it is not tried again by itself.
+    var failure: String?
+    /// When it was added, fetched or read last.
+    var lastUsed: Timestamp
+    /// Since when no row names it.
+    var unusedSince: Timestamp?
+
+    init(_ id: AttachmentID, name: String, key: SecretBytes, lastUsed: Timestamp) {
+        (self.id, self.name, self.key, self.lastUsed) = (id, name, key, lastUsed)
+    }
+
+    /// - Throws: `StoreError` with code `damaged` for a row that nothing here has written.
+    init(_ record: Record) throws {
+        guard let id = record.id.stringValue.flatMap(AttachmentID.init), let name = record["file"]?.stringValue,
+            Self.isName(name), let key = record["key"]?.bytesValue, key.count == ChunkCipher.keyCount
+        else {
+            throw StoreError(
+                .damaged,
+                "A row of '\(AttachmentFiles.table.name)' is not one of an attachment; restore the store from a backup."
+            )
+        }
+        let secret = unsafe try SecretBytes(count: key.count) { unsafe $0.copyBytes(from: key) }
+        self.init(id, name: name, key: secret, lastUsed: record["lastUsed"]?.dateValue ?? Timestamp(milliseconds: 0))
+        length = record["length"]?.int64Value
+        digest = record["digest"]?.bytesValue
+        isHere = record["isHere"]?.boolValue ?? false
+        isOnServer = record["isOnServer"]?.boolValue ?? false
+        isWanted = record["isWanted"]?.boolValue ?? false
+        failure = record["failure"]?.stringValue
+        unusedSince = record["unusedSince"]?.dateValue
+    }
+
+    var record: Record {
+        Record(
+            id: .string(id.text),
+            [
+                "file": .string(name), "key": .bytes(unsafe key.withUnsafeBytes { unsafe Array($0) }),
+                "length": length.map(FieldValue.int64) ?? .null, "digest": digest.map(FieldValue.bytes) ?? .null,
+                "isHere": .bool(isHere), "isOnServer": .bool(isOnServer), "isWanted": .bool(isWanted),
+                "failure": failure.map(FieldValue.string) ?? .null, "lastUsed": .date(lastUsed),
+                "unusedSince": unusedSince.map(FieldValue.date) ?? .null,
+            ]
+        )
+    }
+
+    /// Names are made by ``AttachmentFolder/newName()``; any other would be a path to somewhere.
+    static func isName(_ name: String) -> Bool {
+        name.utf8.count == 32 && name.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+    }
+}
+
+extension StoreReading where Self: ~Copyable {
+    /// The file with a name; nil when there is none.
+    mutating func attachment(_ id: AttachmentID) throws -> AttachmentFile? {
+        try record(.string(id.text), in: AttachmentFiles.table.name).map(AttachmentFile.init)
+    }
+
+    /// The files that satisfy a condition.
+    mutating func attachments(_ query: Query) throws -> [AttachmentFile] {
+        var files: [AttachmentFile] = []
+        try forEach(query) { files.append(try AttachmentFile($0)) }
+        return files
+    }
+}
+
+extension StoreTransaction {
+    mutating func save(_ file: AttachmentFile) throws {
+        try upsert([file.record], into: AttachmentFiles.table.name)
+    }
+}

@@ -1,0 +1,94 @@
+package import Foundation
+public import OfflineSync
+internal import Observation
+package import RemoteContract
+package import SyncContract
+internal import SyncSessions
+
+extension SyncContext {
+    /// The files beside the rows, of a context that was opened with ``/OfflineSync/SyncOptions/attachments``.
+    ///
+    /// Of any other context every call throws ``/OfflineSync/SyncError`` with code `unsupported`.
+    public var attachments: SyncAttachments { companion { SyncAttachments(nil) } }
+
+    /// Begins to keep files beside the rows of a store.
+    ///
+    /// - Parameters:
+    ///   - folder: Where they lie.
+    ///   - options: How they travel.
+    ///   - transport: What carries them; nil without a server.
+    ///   - environment: Time, chance and the file system.
+    package func startAttachments(
+        in folder: URL,
+        _ options: AttachmentOptions,
+        transport: (any AttachmentTransport)?,
+        environment: AttachmentEnvironment = AttachmentEnvironment()
+    ) async {
+        let attachments = companion {
+            let folder = AttachmentFolder(folder, in: environment.fileSystem)
+            return SyncAttachments(AttachmentCore(store, folder, options, transport, environment))
+        }
+        let (pushes, told) = AsyncStream.makeStream(of: Bool.self)
+        let listening = Task { [events] in
+            for await event in events {
+                switch event {
+                case .pushStarted: told.yield(true)
+                case .pushEnded, .pushAborted: told.yield(false)
+                default: break
+                }
+            }
+        }
+        told.onTermination = { _ in listening.cancel() }
+        await attachments.core?.runner.start(pushes: pushes, suspensions: session.suspensions)
+    }
+}
+
+extension StoreSchema {
+    /// This schema with the tables that keep what is known of files.
+    ///
+    /// - Throws: `StoreError` with code `invalidSchema` when the app has tables of these names.
+    package func withAttachments() throws(StoreError) -> StoreSchema {
+        try adding([AttachmentFiles.table, AttachmentRemovals.table])
+    }
+}
+
+extension SyncSession {
+    /// Which directions are suspended, now and whenever that changes.
+    fileprivate var suspensions: AsyncStream<SyncDirection> {
+        AsyncStream { continuation in
+            let watch = SuspensionWatch(self, continuation)
+            watch.look()
+        }
+    }
+}
+
+/// Looks again whenever the session says that something else is suspended.
+private final class SuspensionWatch: Sendable {
+    private weak let session: SyncSession?
+    private let continuation: AsyncStream<SyncDirection>.Continuation
+
+    init(_ session: SyncSession, _ continuation: AsyncStream<SyncDirection>.Continuation) {
+        self.session = session
+        self.continuation = continuation
+    }
+
+    func look() {
+        let suspended = withObservationTracking {
+            session?.suspended
+        } onChange: {
+            // This comes before the change: it is looked at behind it.
+            Task { self.look() }
+        }
+        guard let suspended else { return continuation.finish() }
+        continuation.yield(suspended)
+    }
+}
+
+extension SyncAttachments {
+    /// Ends what travels, and waits for that; nothing is read or sent until ``unlock()``.
+    package func lock() async { await core?.runner.setLocked(true) }
+    package func unlock() async { await core?.runner.setLocked(false) }
+
+    /// Ends everything, and waits for that.
+    package func close() async { await core?.runner.close() }
+}

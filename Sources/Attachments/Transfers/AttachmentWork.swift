@@ -1,0 +1,101 @@
+internal import OfflineSync
+internal import RemoteContract
+internal import SyncContract
+
+/// What work on files is done with.
+struct AttachmentWork: Sendable {
+    let store: any SyncContextDataSource
+    let folder: AttachmentFolder
+    let references: AttachmentReferences
+    /// What carries files; nil without a server.
+    let transport: (any AttachmentTransport)?
+    let spaceLimit: Int64
+    let environment: AttachmentEnvironment
+    let states: AttachmentStates
+    let gate: AttachmentGate
+
+    var now: Timestamp { Timestamp(environment.date()) }
+
+    /// What the store knows of a file.
+    func file(_ id: AttachmentID) async throws -> AttachmentFile? { try await store.read { try $0.attachment(id) } }
+
+    /// Changes what the store knows of a file, in one transaction.
+    ///
+    /// - Returns: Whether it knows the file at all.
+    @discardableResult
+    func change(_ id: AttachmentID, _ body: @escaping @Sendable (inout AttachmentFile) -> Void) async throws -> Bool {
+        let isKnown = try await store.write { transaction in
+            guard var file = try transaction.attachment(id) else { return false }
+            body(&file)
+            try transaction.save(file)
+            return true
+        }
+        await states.changed(id)
+        return isKnown
+    }
+
+    /// Carries a file, and says how that has ended.
+    func perform(_ transfer: Transfer) async -> (TransferMachine.Outcome, (any Error)?) {
+        do {
+            switch transfer.kind {
+            case .upload: try await upload(transfer.id)
+            case .download: try await download(transfer.id)
+            case .remove: try await removeOnServer(transfer.id)
+            }
+            do {
+                try await makeRoom(keeping: transfer.id)
+            } catch {
+                // The file is where it is to be, and the next one that comes makes room.
+            }
+            return (.done, nil)
+        } catch {
+            let outcome = TransferMachine.Outcome(error, transfer.kind)
+            guard case .refused = outcome, transfer.kind != .remove else { return (outcome, error) }
+            do {
+                let words = Self.words(error)
+                try await change(transfer.id) { $0.failure = words }
+                return (outcome, error)
+            } catch {
+                return (.failed("store", after: nil), error)
+            }
+        }
+    }
+
+    private static func words(_ error: any Error) -> String {
+        switch error {
+        case let error as RemoteError: error.message
+        case let error as StoreError: error.message
+        default: "\(error)"
+        }
+    }
+}
+
+/// The server has, or gives, another content under the name of a file.
+struct OtherContent: Error, CustomStringConvertible {
+    let description: String
+}
+
+extension TransferMachine.Outcome {
+    /// What an error means for a file.
+    init(_ error: any Error, _ kind: Transfer.Kind) {
+        switch error {
+        case is CancellationError: self = .cancelled
+        case let error as RemoteError:
+            switch error.code {
+            case .unreachable, .throttled, .notTheService, .unauthorized:
+                self = .noService("\(error.code)", after: error.retryAfter)
+            case .serverFailure, .invalidResponse, .conflict, .notFound:
+                self = .failed("\(error.code)", after: error.retryAfter)
+            default: self = kind == .remove ? .failed("\(error.code)", after: error.retryAfter) : .refused
+            }
+        case let error as StoreError:
+            switch error.code {
+            case .locked, .closed: self = .cancelled
+            case .damaged, .notFound: self = .refused
+            default: self = .failed("\(error.code)", after: nil)
+            }
+        case is OtherContent: self = .refused
+        default: self = .failed("\(type(of: error))", after: nil)
+        }
+    }
+}

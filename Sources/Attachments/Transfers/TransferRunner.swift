@@ -1,0 +1,278 @@
+internal import OfflineSync
+internal import RemoteContract
+internal import SyncContract
+internal import SyncSessions
+
+/// Does what the machine of transfers says: begins and ends tasks, wakes it, looks what the store has to be carried.
+actor TransferRunner {
+    private let work: AttachmentWork
+    private var machine: TransferMachine
+    private var tasks: [Transfer: Task<Void, Never>] = [:]
+    private var waiters: [AttachmentID: [Int: CheckedContinuation<Void, any Error>]] = [:]
+    private var cancelledWaits: Set<Int> = []
+    private var nextWait = 0
+    private var settling: [Int: CheckedContinuation<Void, any Error>] = [:]
+    private var waking: (at: Duration, task: Task<Void, Never>)?
+    private var preparation: Task<Void, any Error>?
+    private var listeners: [Task<Void, Never>] = []
+    private var isLooking = false
+    private var mustLook = false
+    private var lookers: [CheckedContinuation<Void, Never>] = []
+
+    init(_ work: AttachmentWork, limit: Int) {
+        self.work = work
+        machine = TransferMachine(limit: limit, backoff: work.environment.backoff)
+    }
+
+    deinit {
+        for task in listeners { task.cancel() }
+        for task in tasks.values { task.cancel() }
+        waking?.task.cancel()
+    }
+
+    // MARK: Beginning and ending
+
+    /// Brings folder and rows together, once, before anything else is done with them.
+    func prepare() async throws {
+        if let preparation {
+            do { return try await preparation.value } catch {
+                // It is tried again: the store may have been locked.
+            }
+        }
+        let work = work
+        let task = Task { try await work.sweep() }
+        preparation = task
+        try await task.value
+    }
+
+    /// Lets files travel by themselves from now on.
+    func start(pushes: AsyncStream<Bool>, suspensions: AsyncStream<SyncDirection>) {
+        let changes = work.store.changes()
+        let tables = work.references.tables.union([
+            SystemTables.operations.name, AttachmentFiles.table.name, AttachmentRemovals.table.name,
+        ])
+        let (sleep, work) = (work.environment.sleep, work)
+        listeners = [
+            Task { [weak self] in
+                await self?.look()
+                for await change in changes where !change.tables.isDisjoint(with: tables) { await self?.look() }
+            },
+            Task { [weak self] in for await isPushing in pushes { await self?.send(.pushing(isPushing)) } },
+            Task { [weak self] in for await directions in suspensions { await self?.send(.suspended(directions)) } },
+            Task { [weak self] in
+                while !Task.isCancelled {
+                    do {
+                        try await self?.prepare()
+                        try await work.removeUnused()
+                        try await work.makeRoom()
+                    } catch {
+                        // The store is locked or full: the next time will do.
+                    }
+                    do { try await sleep(.seconds(3600)) } catch { return }
+                }
+            },
+        ]
+    }
+
+    /// Ends what travels, and waits for that; nothing begins until the store is unlocked.
+    func setLocked(_ isLocked: Bool) async {
+        work.gate.set(isLocked ? .locked : .open)
+        send(.locked(isLocked))
+        guard isLocked else {
+            await work.states.allChanged()
+            return await look()
+        }
+        for task in tasks.values { await task.value }
+    }
+
+    /// Ends everything, and waits for that.
+    func close() async {
+        work.gate.set(.closed)
+        send(.closed)
+        for task in tasks.values { await task.value }
+        for task in listeners { task.cancel() }
+        listeners = []
+        waking?.task.cancel()
+        let error = StoreError(.closed, "The store was closed; open it again.")
+        for id in waiters.keys { resume(id, error) }
+        endSettling()
+        work.states.end()
+    }
+
+    // MARK: What others ask
+
+    /// Fetches a file, and returns when it is here.
+    func fetch(_ id: AttachmentID) async throws {
+        guard !machine.isClosed else { throw StoreError(.closed, "The store was closed; open it again.") }
+        guard !machine.suspended.contains(.download) else {
+            throw SyncError(.sessionEnded, "Downloads are suspended; resume the session, then fetch the attachment.")
+        }
+        nextWait += 1
+        let number = nextWait
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                guard cancelledWaits.remove(number) == nil else {
+                    return continuation.resume(throwing: CancellationError())
+                }
+                waiters[id, default: [:]][number] = continuation
+                Task { await self.want(id) }
+            }
+        } onCancel: {
+            Task { await self.cancelWait(number, for: id) }
+        }
+    }
+
+    private func want(_ id: AttachmentID) async {
+        do {
+            let (key, name, now) = (try AttachmentFolder.newKey(), try AttachmentFolder.newName(), work.now)
+            let isHere = try await work.store.write { transaction in
+                var file = try transaction.attachment(id) ?? AttachmentFile(id, name: name, key: key, lastUsed: now)
+                guard !file.isHere else { return true }
+                (file.isWanted, file.failure) = (true, nil)
+                try transaction.save(file)
+                return false
+            }
+            if isHere { return resume(id, nil) }
+            await asked([id])
+        } catch {
+            resume(id, error)
+        }
+    }
+
+    private func cancelWait(_ number: Int, for id: AttachmentID) async {
+        guard let continuation = waiters[id]?.removeValue(forKey: number) else {
+            cancelledWaits.insert(number)
+            return
+        }
+        continuation.resume(throwing: CancellationError())
+        guard waiters[id]?.isEmpty ?? true else { return }
+        waiters[id] = nil
+        do {
+            // Nobody waits for it any more.
+            try await work.change(id) { $0.isWanted = false }
+        } catch {
+            // It arrives without anybody waiting for it.
+        }
+    }
+
+    /// Tries files at once.
+    func asked(_ ids: [AttachmentID]) async {
+        send(.asked(ids))
+        await look()
+    }
+
+    /// Returns when nothing travels.
+    func settle() async throws {
+        try await prepare()
+        while true {
+            await look()
+            if machine.isSettled || machine.isClosed { return }
+            try await transfersEnd()
+        }
+    }
+
+    private func transfersEnd() async throws {
+        nextWait += 1
+        let number = nextWait
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                guard cancelledWaits.remove(number) == nil else {
+                    return continuation.resume(throwing: CancellationError())
+                }
+                settling[number] = continuation
+            }
+        } onCancel: {
+            Task { await self.cancelSettling(number) }
+        }
+    }
+
+    private func cancelSettling(_ number: Int) {
+        guard let continuation = settling.removeValue(forKey: number) else {
+            cancelledWaits.insert(number)
+            return
+        }
+        continuation.resume(throwing: CancellationError())
+    }
+
+    private func endSettling() {
+        for continuation in settling.values { continuation.resume() }
+        settling = [:]
+    }
+
+    // MARK: The machine
+
+    /// Looks what there is to do.
+    func look() async {
+        guard work.transport != nil, !machine.isClosed else { return }
+        mustLook = true
+        // What the one that is under way has read may be older than what the caller knows.
+        guard !isLooking else { return await withCheckedContinuation { lookers.append($0) } }
+        isLooking = true
+        while mustLook {
+            mustLook = false
+            do {
+                try await prepare()
+                let transfers = try await work.store.read { [work] in try TransferList.read(work.references, &$0) }
+                send(.work(transfers))
+            } catch {
+                // The store is locked or closed, or cannot be read: its next change is the next chance.
+            }
+        }
+        isLooking = false
+        for looker in lookers { looker.resume() }
+        lookers = []
+    }
+
+    private func send(_ event: TransferMachine.Event) {
+        for effect in machine.handle(event, at: work.environment.now(), random: work.environment.random()) {
+            switch effect {
+            case .begin(let transfer):
+                tasks[transfer] = Task { [weak self, work] in
+                    let (outcome, error) = await work.perform(transfer)
+                    await self?.ended(transfer, outcome, error)
+                }
+            case .cancel(let transfer): tasks[transfer]?.cancel()
+            case .wake(let time): wake(at: time)
+            }
+        }
+        if machine.isSettled { endSettling() }
+    }
+
+    private func ended(_ transfer: Transfer, _ outcome: TransferMachine.Outcome, _ error: (any Error)?) async {
+        tasks[transfer] = nil
+        send(.ended(transfer, outcome))
+        if transfer.kind == .download { resume(transfer.id, error.map(reason)) }
+        await work.states.changed(transfer.id)
+        await look()
+    }
+
+    /// Why a transfer has ended, to somebody who has not cancelled it.
+    private func reason(_ error: any Error) -> any Error {
+        guard error is CancellationError else { return error }
+        do {
+            try work.gate.check()
+        } catch {
+            return error
+        }
+        return SyncError(.sessionEnded, "The download was suspended, or the attachment was removed meanwhile.")
+    }
+
+    private func resume(_ id: AttachmentID, _ error: (any Error)?) {
+        for continuation in (waiters.removeValue(forKey: id) ?? [:]).values {
+            if let error { continuation.resume(throwing: error) } else { continuation.resume() }
+        }
+    }
+
+    private func wake(at time: Duration) {
+        if let waking, waking.at <= time, waking.at > work.environment.now() { return }
+        waking?.task.cancel()
+        let environment = work.environment
+        waking = (
+            time,
+            Task { [weak self] in
+                do { try await environment.sleep(time - environment.now()) } catch { return }
+                await self?.send(.woken)
+            }
+        )
+    }
+}

@@ -1,0 +1,188 @@
+import RemoteContract
+import Synchronization
+
+/// A server of files in memory, which does what a test says to a request.
+final class FaultyTransport: AttachmentTransport {
+    /// What becomes of a request.
+    enum Fate: Sendable {
+        case answered
+        case failed(RemoteError)
+        /// It is done, and its answer gets lost.
+        case answerLost
+        /// So many bytes go through, then the connection breaks.
+        case cut(after: Int)
+        /// Waits until its task is cancelled, or until the line is opened.
+        case held
+    }
+
+    struct Request: Hashable, Sendable, CustomStringConvertible {
+        enum Kind: Hashable, Sendable { case state, upload, download, delete }
+        let kind: Kind
+        let id: AttachmentID
+        var offset: Int64 = 0
+
+        var description: String { "\(kind)" + (offset == 0 ? "" : " from \(offset)") }
+    }
+
+    struct StoredFile: Hashable, Sendable {
+        var bytes: [UInt8] = []
+        var length: Int64
+
+        var isComplete: Bool { bytes.count == Int(length) }
+    }
+
+    private struct State {
+        var files: [AttachmentID: StoredFile] = [:]
+        var requests: [Request] = []
+        var fate: @Sendable (Request) -> Fate = { _ in .answered }
+        var running = 0
+        var mostRunning = 0
+        var held: [Int: CheckedContinuation<Void, Never>] = [:]
+        var next = 0
+        var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    }
+
+    private let server = Mutex(State())
+
+    var requests: [Request] { server.withLock { $0.requests } }
+    var mostAtATime: Int { server.withLock { $0.mostRunning } }
+    func requests(_ kind: Request.Kind) -> [Request] { requests.filter { $0.kind == kind } }
+    func forgetRequests() { server.withLock { $0.requests = [] } }
+
+    func set(_ fate: @escaping @Sendable (Request) -> Fate) {
+        let held = server.withLock { server in
+            server.fate = fate
+            defer { server.held = [:] }
+            return server.held.values
+        }
+        for continuation in held { continuation.resume() }
+    }
+
+    subscript(id: AttachmentID) -> StoredFile? {
+        get { server.withLock { $0.files[id] } }
+        set { server.withLock { $0.files[id] = newValue } }
+    }
+
+    func put(_ bytes: [UInt8], as id: AttachmentID) {
+        server.withLock { $0.files[id] = StoredFile(bytes: bytes, length: Int64(bytes.count)) }
+    }
+
+    /// Returns when so many requests have come in all.
+    func requestsReach(_ count: Int) async {
+        await withCheckedContinuation { continuation in
+            let isReached = server.withLock { server in
+                if server.requests.count >= count { return true }
+                server.watchers.append((count, continuation))
+                return false
+            }
+            if isReached { continuation.resume() }
+        }
+    }
+
+    // MARK: The protocol
+
+    func state(of id: AttachmentID) async throws -> AttachmentUploadState {
+        try await request(Request(kind: .state, id: id)) { _ in
+            guard let file = self[id] else { return .missing }
+            return file.isComplete ? .complete(file.length) : .partial(Int64(file.bytes.count))
+        }
+    }
+
+    func upload(
+        _ id: AttachmentID,
+        from offset: Int64,
+        length: Int64,
+        content: @escaping @Sendable () async throws -> [UInt8]?
+    ) async throws {
+        try await request(Request(kind: .upload, id: id, offset: offset)) { bound in
+            guard Int(offset) == self[id]?.bytes.count ?? 0 else {
+                throw RemoteError(.conflict, "The server has another number of bytes.", status: 409)
+            }
+            if self[id] == nil { self[id] = StoredFile(length: length) }
+            var sent = 0
+            while let bytes = try await content() {
+                try Task.checkCancellation()
+                let taken = bytes.prefix(bound - sent)
+                self[id]?.bytes += taken
+                sent += bytes.count
+                if sent > bound { throw Self.broken }
+            }
+        }
+    }
+
+    func download(
+        _ id: AttachmentID,
+        from offset: Int64,
+        receive: @escaping @Sendable (Int64, [UInt8]) async throws -> Void
+    ) async throws {
+        try await request(Request(kind: .download, id: id, offset: offset)) { bound in
+            guard let file = self[id], file.isComplete else {
+                throw RemoteError(.notFound, "There is no such file.", status: 404)
+            }
+            guard offset <= file.length else { throw RemoteError(.refused, "There is no such range.", status: 416) }
+            var position = Int(offset)
+            if position == file.bytes.count { try await receive(file.length, []) }
+            while position < file.bytes.count {
+                try Task.checkCancellation()
+                let end = min(file.bytes.count, position + 50_000, Int(offset) + bound)
+                if end > position { try await receive(file.length, Array(file.bytes[position..<end])) }
+                position = end
+                if position == Int(offset) + bound, position < file.bytes.count { throw Self.broken }
+            }
+        }
+    }
+
+    func delete(_ id: AttachmentID) async throws {
+        try await request(Request(kind: .delete, id: id)) { _ in self[id] = nil }
+    }
+
+    static var broken: RemoteError { RemoteError(.unreachable, "The connection broke, on purpose.") }
+
+    private func request<Answer>(
+        _ request: Request,
+        _ answer: (_ bound: Int) async throws -> Answer
+    ) async throws -> Answer {
+        try Task.checkCancellation()
+        let met = server.withLock { server in
+            server.requests.append(request)
+            server.running += 1
+            server.mostRunning = max(server.mostRunning, server.running)
+            let met = server.watchers.filter { $0.count <= server.requests.count }
+            server.watchers.removeAll { $0.count <= server.requests.count }
+            return met
+        }
+        for watcher in met { watcher.continuation.resume() }
+        defer { server.withLock { $0.running -= 1 } }
+        while true {
+            switch server.withLock({ $0.fate })(request) {
+            case .answered: return try await answer(.max)
+            case .failed(let error): throw error
+            case .answerLost:
+                _ = try await answer(.max)
+                throw Self.broken
+            case .cut(let count): return try await answer(count)
+            case .held: try await hold()
+            }
+        }
+    }
+
+    private func hold() async throws {
+        let number = server.withLock { server in
+            server.next += 1
+            return server.next
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = server.withLock { server in
+                    if Task.isCancelled { return true }
+                    server.held[number] = continuation
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        } onCancel: {
+            server.withLock { $0.held.removeValue(forKey: number) }?.resume()
+        }
+        try Task.checkCancellation()
+    }
+}
