@@ -36,7 +36,7 @@ extension StoreFolder {
         _ unlocker: any StoreUnlocker,
         progress: StoreProgressHandler? = nil
     ) async throws -> StoreKeyring {
-        try await rotateDataKey(unlocker, keyslots, StoreFile(databaseURL, keyIsVerified: true), progress)
+        try await rotateDataKey(unlocker, keyslots, vouchedFile, progress)
     }
 
     /// The same, with a keyslot file and a database whose steps a test watches.
