@@ -48,6 +48,20 @@ struct FileSystemTests {
         #expect(failure { try fileSystem.createFolders(folder.path("file/a")) } == ["mkdir", "\(ENOTDIR)"])
     }
 
+    @Test("a synchronization asks the medium, and fails where there is none")
+    func synchronizationOfAPipe() throws {
+        let path = folder.path("pipe")
+        try #require(unsafe mkfifo(path, 0o600) == 0)
+        let pipe = try FileDescriptor(opening: path, flags: O_RDWR, in: fileSystem)
+        do throws(SystemCallFailure) {
+            try pipe.synchronize()
+            Issue.record("a pipe is on no medium")
+        } catch {
+            #expect(error.call == "fsync")
+        }
+        #expect(recorder.takeLines() == [], "what failed is not told")
+    }
+
     @Test("a folder is for its owner alone from its first instant on, whatever the process's mask")
     func folderWithoutMask() async throws {
         let path = folder.path("a/b")
