@@ -36,6 +36,7 @@ extension StoreFile {
         let files = StoreFiles(url.path)
         return try await CancellableWork.run(at: files.database) { _ in
             let engine = try CipherConfiguration.engineVersion()
+            try files.refuseLinks()
             let start = try FileSystem.prefix(of: files.database, count: FileHeader.count)
             let header = try FileHeader(reading: start, of: files.database)
             return try keys.allSatisfy { key in
