@@ -155,7 +155,7 @@ let package = Package(
             dependencies: [
                 "SyncContract", "RemoteContract", "QueryEvaluation", "ItemCoding", "OfflineSync", "SyncSessions",
                 "Attachments", "DatasyncHTTP", "SQLCipherStore", "SQLCipherMaintenance", "StoreKeys", "SecretMemory",
-                "HTTPTransport",
+                "HTTPTransport", "DurableFiles",
             ]
         ),
 
@@ -275,7 +275,7 @@ var testTargets: [Target] {
             name: "SQLCipherMaintenanceTests",
             dependencies: [
                 "SQLCipherMaintenance", "SQLCipherStore", "SQLCipherStoreTestSupport", "SyncContract", "SecretMemory",
-                "DurableFiles", "FileSystemRecording", "SeededNumbers", "ChildProcesses",
+                "DurableFiles", "FileSystemRecording", "SeededNumbers", "ChildProcesses", "QueryGenerator",
             ]
         ),
         .testTarget(
@@ -356,6 +356,15 @@ var testTargets: [Target] {
             dependencies: [
                 "SealedSync", "SQLCipherStore", "SQLCipherMaintenance", "StoreKeys", "SecretMemory", "SyncContract",
                 "RecordJSON", "DatasyncEmulator", "DurableFiles", "FileSystemRecording", "SeededNumbers",
+            ]
+        ),
+        // An SQLite VFS that tells each change of a file, and what becomes of stores when the power fails after it.
+        .target(name: "CChangeRecording", dependencies: ["CSQLCipher"], path: "Tests/CChangeRecording"),
+        .testTarget(
+            name: "PowerCutTests",
+            dependencies: [
+                "SealedSync", "SQLCipherStore", "SQLCipherMaintenance", "StoreKeys", "SecretMemory", "SyncContract",
+                "DurableFiles", "CChangeRecording", "SQLCipherStoreTestSupport", "SeededNumbers",
             ]
         ),
         // The code that README.md and the articles print.

@@ -19,4 +19,17 @@ extension SecretBytes {
             for (index, byte) in bytes.enumerated() { unsafe buffer[index] = byte }
         }
     }
+
+    /// The text that the bytes are, in its normal form (NFC); nil when they are that already, or no UTF-8. Of ASCII no copy is
+    /// made; a text beyond it leaves pieces in ordinary memory, as ``init(_:)`` says.
+    ///
+    /// - Throws: `SecretMemoryError` with code `outOfMemory`.
+    package func normalized() throws -> SecretBytes? {
+        let text = unsafe withUnsafeBytes { bytes in
+            unsafe bytes.allSatisfy { $0 < 0x80 } ? nil : String(validating: bytes, as: UTF8.self)
+        }
+        guard let text else { return nil }
+        let normal = try SecretBytes(text)
+        return normal == self ? nil : normal
+    }
 }

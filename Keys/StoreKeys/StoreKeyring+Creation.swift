@@ -43,6 +43,17 @@ extension StoreKeyring {
         }
     }
 
+    /// The same, with a file system that tells each step.
+    package static func create(
+        at url: URL,
+        unlocker: any StoreUnlocker,
+        in fileSystem: FileSystem
+    ) async throws -> StoreKeyring {
+        try await KeyError.convertingMemoryErrors {
+            try await create(at: url, unlockers: [unlocker], random: .system, in: fileSystem)
+        }
+    }
+
     package static func create(
         at url: URL,
         unlockers: [any StoreUnlocker],

@@ -40,13 +40,11 @@ package struct FileDescriptor: ~Copyable, Sendable {
     }
 
     /// Whether the open file is the one at a path, and not one that was replaced or removed meanwhile. A symbolic link
-    /// at the path is another file, unless links are followed.
-    package func isFile(at path: String, followingLinks: Bool = false) throws(SystemCallFailure) -> Bool {
+    /// at the path is another file.
+    package func isFile(at path: String) throws(SystemCallFailure) -> Bool {
         var other = stat()
         do throws(SystemCallFailure) {
-            try SystemCallFailure.check("stat") {
-                unsafe followingLinks ? stat(path, &other) : lstat(path, &other)
-            }
+            try SystemCallFailure.check("lstat") { unsafe lstat(path, &other) }
         } catch {
             guard error.number == ENOENT else { throw error }
             return false

@@ -42,6 +42,22 @@ package struct FileSystem: Sendable {
         report(.created(path))
     }
 
+    /// Creates a folder, and those around it that are missing, each for its owner only from its first instant on, and
+    /// waits until their names are on the medium. One that is there stays as it is, but for its name, which whoever made
+    /// it may not have brought there.
+    package func createFolders(_ path: String) throws(SystemCallFailure) {
+        let parent = Self.folder(of: path)
+        if !Self.exists(parent) { try createFolders(parent) }
+        do throws(SystemCallFailure) {
+            try createFolder(path)
+        } catch {
+            guard error.number == EEXIST, Self.isFolder(path) else { throw error }
+            // A folder around it that may only be passed through was there before.
+            if unsafe access(parent, R_OK) != 0 { return }
+        }
+        try synchronize(parent)
+    }
+
     /// Waits until the content of a file, or the names in a folder, are on the medium.
     package func synchronize(_ path: String) throws(SystemCallFailure) {
         try FileDescriptor(opening: path, flags: O_RDONLY, in: self).synchronize()

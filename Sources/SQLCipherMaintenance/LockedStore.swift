@@ -35,6 +35,8 @@ final class LockedStore {
         try moveWAL()
         try refuseCompanions()
         files.fileSystem.report(.removed(files.wal))
+        // A WAL that comes back after a loss of power would lie beside the new file then, and be played into it.
+        try files.fileSystem.synchronize(files.folder)
     }
 
     /// Nobody else may have the database open, and the answers say whether that is so.

@@ -16,6 +16,7 @@ extension StoreFile {
         let files = StoreFiles(url.path)
         return try await CancellableWork.run(at: files.database) { _ in
             guard FileSystem.exists(files.database) else { throw StoreError.noStore(at: files.database) }
+            try files.refuseLinks()
             let header = try FileHeader(
                 reading: FileSystem.prefix(of: files.database, count: FileHeader.count),
                 of: files.database

@@ -28,6 +28,24 @@ extension StoreFile {
         }
     }
 
+    /// Whether the header of the database names another key than some, and is not damaged. One that names none has no other.
+    /// No file is changed, and none is locked.
+    ///
+    /// - Throws: As ``isEncrypted(with:)``.
+    package func namesOtherKey(than keys: [SecretBytes]) async throws -> Bool {
+        let files = StoreFiles(url.path)
+        return try await CancellableWork.run(at: files.database) { _ in
+            let engine = try CipherConfiguration.engineVersion()
+            try files.refuseLinks()
+            let start = try FileSystem.prefix(of: files.database, count: FileHeader.count)
+            let header = try FileHeader(reading: start, of: files.database)
+            return try keys.allSatisfy { key in
+                let opener = DatabaseOpener(files: files, key: key, keyIsVerified: false)
+                return try opener.judgeKey(header, engine) == .wrong
+            }
+        }
+    }
+
     /// Ends a change of the key that was killed, or failed, in the moment after its call before the replacing: gives the new
     /// file its name.
     ///

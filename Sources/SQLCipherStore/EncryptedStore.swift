@@ -1,3 +1,4 @@
+package import DurableFiles
 public import Foundation
 public import SecretMemory
 import Synchronization
@@ -90,7 +91,20 @@ public final class EncryptedStore: SyncContextDataSource {
         mode: OpenMode = .openOrCreate,
         options: EncryptedStoreOptions = EncryptedStoreOptions()
     ) async throws -> EncryptedStore {
-        try await open(url, key, schema, translation, mode, options)
+        try await open(url, key, schema, translation, mode, options, FileSystem())
+    }
+
+    /// The same, with a file system that tells each step.
+    package static func open(
+        at url: URL,
+        key: SecretBytes,
+        schema: StoreSchema,
+        translating translation: (any QueueTranslation)?,
+        mode: OpenMode,
+        options: EncryptedStoreOptions,
+        in fileSystem: FileSystem
+    ) async throws -> EncryptedStore {
+        try await open(url, key, schema, translation, mode, options, fileSystem)
     }
 
     /// Opens a store that exists with the tables that it remembers, for tools that know nothing of its app.
@@ -109,7 +123,7 @@ public final class EncryptedStore: SyncContextDataSource {
         key: SecretBytes,
         options: EncryptedStoreOptions = EncryptedStoreOptions()
     ) async throws -> EncryptedStore {
-        try await open(url, key, nil, nil, .openExisting, options)
+        try await open(url, key, nil, nil, .openExisting, options, FileSystem())
     }
 
     private static func open(
@@ -118,10 +132,11 @@ public final class EncryptedStore: SyncContextDataSource {
         _ schema: StoreSchema?,
         _ translation: (any QueueTranslation)?,
         _ mode: OpenMode,
-        _ options: EncryptedStoreOptions
+        _ options: EncryptedStoreOptions,
+        _ fileSystem: FileSystem
     ) async throws -> EncryptedStore {
         try Task.checkCancellation()
-        let files = try StoreFiles(url)
+        let files = try StoreFiles(url, in: fileSystem)
         let opener = StoreOpener(
             files: files,
             key: key,

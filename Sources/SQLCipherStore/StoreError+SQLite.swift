@@ -80,6 +80,7 @@ extension StoreError {
                     .readOnly,
                     "a file of the store '\(path)' cannot be used; check the permissions of the files and their folder"
                 )
+            case ELOOP: (.readOnly, "a file of the store '\(path)' is a symbolic link; put the file itself there")
             case ENOENT, ENOTDIR: (.notFound, "a file of the store '\(path)' or its folder is missing; check the path")
             default:
                 (

@@ -76,7 +76,7 @@ extension StoreFolder {
     /// A keyslot file and a database whose steps a test may watch.
     package typealias RotationPlace = (keyslots: Keyslots, file: StoreFile)
 
-    private var rotationPlace: RotationPlace { (keyslots, StoreFile(databaseURL, keyIsVerified: true)) }
+    private var rotationPlace: RotationPlace { (keyslots, vouchedFile) }
 
     package func rotateKeys(
         keeping unlockers: [any StoreUnlocker],

@@ -29,14 +29,15 @@ extension StoreFolder {
     /// - Returns: The keys from now on; keyrings that were opened before are outdated.
     /// - Throws: `StoreError` with code `notFound` when the folder has no store, `inUse` when it is open in this or
     ///   another process, and the others of ``/SQLCipherMaintenance/StoreFile/rekey(from:to:progress:)``; `KeyError` when the keys stay locked
-    ///   or the keyslot file cannot be written. The old key is then the store's, or, when only the very end failed, the
+    ///   or the keyslot file cannot be written, and with code `outdatedKeyslotFile` when it is not that of the database, after
+    ///   which nothing has changed. The old key is then the store's, or, when only the very end failed, the
     ///   next opening finds the new one. `CancellationError`, with the old key, until the new database has its name.
     @discardableResult
     public func rotateDataKey(
         _ unlocker: any StoreUnlocker,
         progress: StoreProgressHandler? = nil
     ) async throws -> StoreKeyring {
-        try await rotateDataKey(unlocker, keyslots, StoreFile(databaseURL, keyIsVerified: true), progress)
+        try await rotateDataKey(unlocker, keyslots, vouchedFile, progress)
     }
 
     /// The same, with a keyslot file and a database whose steps a test watches.
@@ -47,11 +48,18 @@ extension StoreFolder {
         _ progress: StoreProgressHandler?
     ) async throws -> StoreKeyring {
         try await recoveringRotation(with: [unlocker]) { course in
-            try await keyslots.rotateDataKey(authorizedBy: unlocker) { old, new in
-                course.begin()
-                if try await file.isEncrypted(with: new) { return }
-                try await file.rekey(from: old, to: new, progress: progress)
-            }
+            try await keyslots.rotateDataKey(
+                authorizedBy: unlocker,
+                checking: { keyring in
+                    let keys = try [keyring.dataKey, keyring.pendingDataKey].compactMap(\.self)
+                    if try await file.namesOtherKey(than: keys) { throw outdatedKeyslotFile(cause: nil) }
+                },
+                reencrypt: { old, new in
+                    course.begin()
+                    if try await file.isEncrypted(with: new) { return }
+                    try await file.rekey(from: old, to: new, progress: progress)
+                }
+            )
         }
     }
 
@@ -69,7 +77,10 @@ extension StoreFolder {
         } catch {
             // In a task of its own, since this one may be cancelled.
             if course.hasBegun { await Task { await recoverRotation(with: unlockers) }.value }
-            throw course.hasChangedSlots ? Self.changedSlots(error) : error
+            if course.hasChangedSlots { throw Self.changedSlots(error) }
+            // The keyslot file vouches for its key: the one that the database names is another file's.
+            if let error = error as? StoreError, error.code == .wrongKey { throw outdatedKeyslotFile(cause: error) }
+            throw error
         }
     }
 
@@ -108,13 +119,18 @@ extension StoreFolder {
             throw error
         } catch let error as StoreError where error.code == .wrongKey {
             try await refuseOutdated(keyring)
-            throw KeyError(
-                .outdatedKeyslotFile,
-                "The keyslot file in '\(url.path)' is whole, but not that of the database: the data key was rotated since, or one "
-                    + "of the two files comes from a backup. Put both back from the same one; the database is not damaged.",
-                cause: error
-            )
+            throw outdatedKeyslotFile(cause: error)
         }
+    }
+
+    private func outdatedKeyslotFile(cause: StoreError?) -> KeyError {
+        KeyError(
+            .outdatedKeyslotFile,
+            "The keyslot file in '\(url.path)' is whole, but not that of the database: the data key was rotated since, or one of "
+                + "the two files comes from a backup. Put both back from the same one; the database is not damaged, and nothing "
+                + "was written.",
+            cause: cause
+        )
     }
 
     private func refuseOutdated(_ keyring: StoreKeyring) async throws {

@@ -10,7 +10,7 @@ extension StoreFolder {
     /// - Returns: The tables and what else the store says of itself.
     /// - Throws: As ``/SQLCipherMaintenance/StoreFile/inspect(key:)``.
     public func inspect(_ keyring: StoreKeyring) async throws -> StoreContent {
-        try await withCurrent(keyring) { key in try await file.inspect(key: key) }
+        try await withCurrent(keyring) { key in try await vouchedFile.inspect(key: key) }
     }
 
     /// Looks for damage in every page and row of the store and in what the sync engine keeps in it: see
@@ -28,7 +28,7 @@ extension StoreFolder {
         progress: StoreProgressHandler? = nil
     ) async throws -> StoreVerification {
         try await withCurrent(keyring) { key in
-            try await file.verify(
+            try await vouchedFile.verify(
                 key: key,
                 progress: progress,
                 queueCheck: { try QueueVerification.findings(in: &$0, $1, schemaIsComplete: true) }
@@ -37,5 +37,9 @@ extension StoreFolder {
     }
 
     /// The database, whose key the keyslot file vouches for.
-    private var file: StoreFile { StoreFile(databaseURL, keyIsVerified: true) }
+    var vouchedFile: StoreFile {
+        var file = StoreFile(databaseURL, keyIsVerified: true)
+        file.fileSystem = fileSystem
+        return file
+    }
 }

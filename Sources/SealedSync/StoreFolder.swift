@@ -1,4 +1,5 @@
 internal import Attachments
+package import DurableFiles
 public import Foundation
 internal import OfflineSync
 import SQLCipherMaintenance
@@ -17,6 +18,9 @@ public struct StoreFolder: Sendable {
     /// ``/StoreKeys/Keyslots/minimumRevision``.
     public var minimumRevision: UInt64 = 0
 
+    /// What changes the files. Not public: tests look on, and forget there what was not synchronized.
+    package var fileSystem = FileSystem()
+
     /// Names a folder. Nothing is read or created.
     public init(_ url: URL) { self.url = url }
 
@@ -31,7 +35,7 @@ public struct StoreFolder: Sendable {
 
     /// The keyslot file: what is done to it after its creation, such as changing a passphrase.
     public var keyslots: Keyslots {
-        var keyslots = Keyslots(keyslotsURL)
+        var keyslots = Keyslots(keyslotsURL, in: fileSystem)
         keyslots.minimumRevision = minimumRevision
         return keyslots
     }
@@ -107,7 +111,8 @@ public struct StoreFolder: Sendable {
         guard try isThere(keyslotsURL) || isThere(databaseURL) else {
             throw StoreError(.notFound, "'\(url.path)' is not a store folder; create a store there first.")
         }
-        let file = StoreFile(databaseURL)
+        var file = StoreFile(databaseURL)
+        file.fileSystem = fileSystem
         return try await keyslots.recoverRotation(
             authorizedBy: unlocker,
             isEncryptedWith: { try await file.isEncrypted(with: $0) },
@@ -153,7 +158,8 @@ public struct StoreFolder: Sendable {
                 schema: schema,
                 translating: .operations,
                 mode: mode,
-                options: Self.vouched(options)
+                options: Self.vouched(options),
+                in: fileSystem
             )
         }
     }
@@ -176,7 +182,7 @@ public struct StoreFolder: Sendable {
         try makeFolder()
         if try !isThere(keyslotsURL) {
             do {
-                return try await StoreKeyring.create(at: keyslotsURL, unlocker: unlocker)
+                return try await StoreKeyring.create(at: keyslotsURL, unlocker: unlocker, in: fileSystem)
             } catch let error as KeyError where error.code == .alreadyExists {
                 // Another process was first: its key is the one.
             }
@@ -203,11 +209,7 @@ public struct StoreFolder: Sendable {
 
     private func makeFolder() throws {
         do {
-            try FileManager.default.createDirectory(
-                at: url,
-                withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700]
-            )
+            try fileSystem.createFolders(url.path)
         } catch {
             throw StoreError(
                 .readOnly,

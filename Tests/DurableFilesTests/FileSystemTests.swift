@@ -31,6 +31,51 @@ struct FileSystemTests {
         #expect(try folder.names() == ["file", "link"])
     }
 
+    @Test("folders are made for their owner alone, and their names are brought to the medium, be they there already")
+    func foldersAround() throws {
+        try fileSystem.createFolders(folder.path("a/b/c"))
+        let made = ["create a", "synchronize .", "create a/b", "synchronize a", "create a/b/c", "synchronize a/b"]
+        #expect(recorder.takeLines() == made)
+        for name in ["a", "a/b", "a/b/c"] {
+            #expect(try FileDescriptor(reading: folder.path(name)).status().st_mode & 0o7777 == 0o700)
+        }
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path("a"))
+        try fileSystem.createFolders(folder.path("a"))
+        #expect(recorder.takeLines() == ["synchronize ."])
+        #expect(try FileDescriptor(reading: folder.path("a")).status().st_mode & 0o7777 == 0o755)
+        try folder.write("", to: "file")
+        #expect(failure { try fileSystem.createFolders(folder.path("file")) } == ["mkdir", "\(EEXIST)"])
+        #expect(failure { try fileSystem.createFolders(folder.path("file/a")) } == ["mkdir", "\(ENOTDIR)"])
+    }
+
+    @Test("a synchronization asks the medium, and fails where there is none")
+    func synchronizationOfAPipe() throws {
+        let path = folder.path("pipe")
+        try #require(unsafe mkfifo(path, 0o600) == 0)
+        let pipe = try FileDescriptor(opening: path, flags: O_RDWR, in: fileSystem)
+        do throws(SystemCallFailure) {
+            try pipe.synchronize()
+            Issue.record("a pipe is on no medium")
+        } catch {
+            #expect(error.call == "fsync")
+        }
+        #expect(recorder.takeLines() == [], "what failed is not told")
+    }
+
+    @Test("a folder is for its owner alone from its first instant on, whatever the process's mask")
+    func folderWithoutMask() async throws {
+        let path = folder.path("a/b")
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            umask(0)
+            let fileSystem = FileSystem { call in
+                guard case .created(let path) = call else { return }
+                var status = stat()
+                precondition(unsafe lstat(path, &status) == 0 && status.st_mode & 0o7777 == 0o700)
+            }
+            try fileSystem.createFolders(path)
+        }
+    }
+
     @Test("what replaces a file takes its place, and the name is brought to the medium")
     func replacement() throws {
         try folder.write("old", to: "file")

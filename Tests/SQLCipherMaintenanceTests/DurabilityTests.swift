@@ -34,8 +34,8 @@ struct DurabilityTests {
         try await rewrite.run(on: folder.database, recorder.fileSystem)
         #expect(
             recorder.takeLines() == [
-                "remove store.db-wal", "create store.db.new", "write store.db.new", "synchronize store.db.new",
-                "verify store.db.new", "rename store.db.new store.db", "synchronize .",
+                "remove store.db-wal", "synchronize .", "create store.db.new", "write store.db.new",
+                "synchronize store.db.new", "verify store.db.new", "rename store.db.new store.db", "synchronize .",
             ]
         )
     }

@@ -251,6 +251,37 @@ struct EncryptionTests {
         #expect(try await encrypt().rowCounts == ["t": 1])
     }
 
+    @Test("refuses what is not a regular file without waiting for it, and names what it cannot read")
+    func otherThanFiles() async throws {
+        let pipe = folder.url.appending(path: "pipe")
+        try #require(unsafe mkfifo(pipe.path, 0o600) == 0)
+        for url in [pipe, folder.url, URL(filePath: "/dev/null")] {
+            do {
+                _ = try await StoreFile.encrypt(plaintext: url, into: folder.database, key: .testKey())
+                Issue.record("\(url.path) was taken")
+            } catch let error as StoreError {
+                #expect(error.code == .unsupportedFormat && error.message.contains("'\(url.path)'"), "\(error)")
+            }
+        }
+        try makePlain("CREATE TABLE t (id TEXT PRIMARY KEY)")
+        // A link leads to the file, and to what lies beside that.
+        let link = folder.url.appending(path: "link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: plain)
+        let journal = folder.url.appending(path: "plain.sqlite-journal")
+        try FileManager.default.createDirectory(at: journal, withIntermediateDirectories: false)
+        for url in [plain, link] {
+            do {
+                _ = try await StoreFile.encrypt(plaintext: url, into: folder.database, key: .testKey())
+                Issue.record("what lies beside was not read")
+            } catch let error as StoreError {
+                #expect(error.code == .inputOutput && error.message.contains("'\(plain.path)'"), "\(error)")
+            }
+        }
+        try FileManager.default.removeItem(at: journal)
+        let result = try await StoreFile.encrypt(plaintext: link, into: folder.database, key: .testKey())
+        #expect(result.rowCounts == ["t": 0])
+    }
+
     @Test("refuses a file that changes while it is read")
     func changing() async throws {
         try makePlain("CREATE TABLE t (id TEXT PRIMARY KEY)", "INSERT INTO t VALUES ('1')")

@@ -14,11 +14,13 @@ import Testing
 struct MaintenanceKillTests {
     /// The places to be killed at: after each of the durable steps, and in the middle of the copy.
     static let places = Array(1...7) + [-1]
+    /// A rewriting begins with one more: the WAL is gone for good.
+    static let placesOfRewriting = Array(1...8) + [-1]
 
     @Test(
         "leaves the old store or the new one, whole, and what is left over goes with the next opening",
         arguments: Rewrite.possible,
-        places
+        placesOfRewriting
     )
     func rewriting(rewrite: Rewrite, place: Int) async throws {
         let folder = try TestFolder()
@@ -31,7 +33,7 @@ struct MaintenanceKillTests {
             let killer = Killer(place)
             try await Rewrite(rawValue: name)?.run(on: database, progress: killer.progress, killer.fileSystem)
         }
-        let isDone = place >= 6
+        let isDone = place >= 7
         let keyByte = isDone ? rewrite.keyByte : 7
         try expectSecrecy(in: folder)
         #expect(try DatabaseDump(folder, keyByte: keyByte) == content)

@@ -132,8 +132,8 @@ struct RewriteFailureTests {
         let folder = try TestFolder()
         try await SampleStore.make(in: folder, format: rewrite.format)
         let content = try DatabaseDump(folder)
-        for last in 1...6 {
-            let isDone = last == 6
+        for last in 1...7 {
+            let isDone = last == 7
             let found = try await code(cancelling: { cancel in
                 try await rewrite.run(on: folder.database, .acting(after: last, cancel))
             })
@@ -152,7 +152,11 @@ struct RewriteFailureTests {
             try await rewrite.run(on: folder.database, progress: { _ in cancel() }, recorder.fileSystem)
         })
         #expect(found == .cancelled)
-        #expect(recorder.takeLines() == ["remove store.db-wal", "create store.db.new", "remove store.db.new"])
+        #expect(
+            recorder.takeLines() == [
+                "remove store.db-wal", "synchronize .", "create store.db.new", "remove store.db.new",
+            ]
+        )
         #expect(try Set(folder.contents().keys) == ["store.db", "store.db.lock"])
         try await rewrite.run(on: folder.database)
     }

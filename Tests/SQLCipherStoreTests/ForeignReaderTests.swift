@@ -31,18 +31,67 @@ struct ForeignReaderTests {
         }
     }
 
-    private func read(_ folder: TestFolder, key: UInt8, _ sql: String) async throws -> (status: Int32, output: String) {
+    @Test("the codes of pages are what the description says, in every format that the linked library has")
+    func pageCodes() async throws {
+        let engine = try EncryptedStore.linkedEngineVersion()
+        let newest = try #require(engine.newestFormat)
+        for format in FileHeader.Format.allCases where format.rawValue <= newest.rawValue {
+            let folder = try TestFolder()
+            try folder.createStore(format)
+            let count = try #require(folder.contents()["store.db"]).count / FileHeader.pageSize
+            func lines(wrong: Int?) -> String {
+                (1...count).map { "page \($0) is \($0 == wrong ? "wrong" : "right")\n" }.joined()
+            }
+            #expect(try await checkPages(folder).output == lines(wrong: nil), "format \(format)")
+            try folder.edit { $0[FileHeader.pageSize + 7] ^= 1 }
+            #expect(try await checkPages(folder).output == lines(wrong: 2), "format \(format)")
+        }
+    }
+
+    @Test("the tables of the store's own have the columns that the description lists")
+    func columns() async throws {
+        let folder = try TestFolder()
+        try await EncryptedStore.open(in: folder).close()
+        let database = try folder.openDatabase()
+        let lines = try blocks("columns").joined().split(separator: "\n").map(String.init)
+        #expect(lines.count == 1 + SystemTables.all.count)
+        for line in lines {
+            let table = try #require(line.components(separatedBy: ": ").first)
+            let columns = try database.withStatement("PRAGMA table_info(\(table.sqlIdentifier))") { row in
+                var columns: [String] = []
+                while try row.step() { columns.append("\(row.text(1)) \(row.text(2))") }
+                return columns
+            }
+            #expect(line == "\(table): \(columns.joined(separator: ", "))")
+        }
+    }
+
+    /// The blocks of a kind in the description.
+    private func blocks(_ kind: String) throws -> [String] {
         let here = URL(filePath: #filePath).deletingLastPathComponent()
         let description = here.appending(path: "../../Sources/SQLCipherStore/README.md")
         let text = try String(contentsOf: description, encoding: .utf8)
-        let start = try #require(text.range(of: "```python\n")).upperBound
-        let end = try #require(text.range(of: "```", range: start..<text.endIndex)).lowerBound
-        let program = folder.url.appending(path: "reader.py")
-        try Data(text[start..<end].utf8).write(to: program)
+        return text.components(separatedBy: "```\(kind)\n").dropFirst()
+            .map { $0.components(separatedBy: "```")[0] }
+    }
 
+    private func read(_ folder: TestFolder, key: UInt8, _ sql: String) async throws -> (status: Int32, output: String) {
         let digits = String(repeating: (key < 16 ? "0" : "") + String(key, radix: 16), count: 32)
-        let arguments = [program.path, "libsqlcipher.so.0", folder.database.path, digits, sql]
-        let result = try await ChildProcess.run(.named("python3", arguments))
+        return try await run(program: 0, folder, ["libsqlcipher.so.0", folder.database.path, digits, sql])
+    }
+
+    private func checkPages(_ folder: TestFolder) async throws -> (status: Int32, output: String) {
+        try await run(program: 1, folder, [folder.database.path, String(repeating: "07", count: 32)])
+    }
+
+    private func run(
+        program number: Int,
+        _ folder: TestFolder,
+        _ arguments: [String]
+    ) async throws -> (status: Int32, output: String) {
+        let program = folder.url.appending(path: "program.py")
+        try Data(blocks("python")[number].utf8).write(to: program)
+        let result = try await ChildProcess.run(.named("python3", [program.path] + arguments))
         return (result.status ?? -1, result.output)
     }
 }

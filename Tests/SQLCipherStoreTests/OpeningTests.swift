@@ -1,4 +1,5 @@
 import Dispatch
+import DurableFiles
 import Foundation
 import SQLCipherStoreTestSupport
 import SecretMemory
@@ -108,19 +109,46 @@ struct OpeningTests {
         #expect(found == .notFound)
     }
 
-    @Test("a second object on an open store is refused, also through a symbolic link, until the first is closed")
+    @Test("a second object on an open store is refused, also through a link to its folder, until the first is closed")
     func lock() async throws {
         let folder = try TestFolder()
         let store = try await EncryptedStore.open(in: folder)
         #expect(try await code { _ = try await EncryptedStore.open(in: folder) } == .inUse)
-        let link = folder.url.appending(path: "link.db")
-        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: folder.database)
+        let link = folder.url.appending(path: "link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: folder.url)
         let found = try await code {
-            _ = try await EncryptedStore.open(at: link, key: .testKey(), schema: StoreSchema([.items]))
+            _ = try await EncryptedStore.open(
+                at: link.appending(path: "store.db"),
+                key: .testKey(),
+                schema: StoreSchema([.items])
+            )
         }
         #expect(found == .inUse)
+        try FileManager.default.removeItem(at: link)
         await store.close()
         await (try EncryptedStore.open(in: folder)).close()
+    }
+
+    @Test(
+        "no link in the place of a file is followed, be it to nothing, and what it leads to stays as it is",
+        arguments: ["store.db", "store.db.lock", "store.db-wal", "store.db-journal", "store.db-shm"],
+        [true, false]
+    )
+    func links(name: String, leadsToFile: Bool) async throws {
+        let (folder, other) = (try TestFolder(), try TestFolder())
+        for place in [folder, other] { try await EncryptedStore.open(in: place).close() }
+        let target = other.url.appending(path: leadsToFile ? "store.db" : "nothing")
+        let before = try other.contents()
+        let link = folder.url.appending(path: name)
+        if FileSystem.exists(link.path) { try FileManager.default.removeItem(at: link) }
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: target)
+        for mode in [OpenMode.openOrCreate, .createNew, .openExisting] {
+            let found = try await code { _ = try await EncryptedStore.open(in: folder, mode: mode) }
+            #expect(found != nil && found != .inUse && found != .damaged, "\(mode)")
+            #expect(mode != .openOrCreate || found == .readOnly)
+        }
+        #expect(try other.contents() == before)
+        #expect(FileSystem.isLink(link.path))
     }
 
     @Test("a store that is dropped without being closed lets others in")

@@ -61,6 +61,29 @@ struct DurabilityTests {
         #expect(recorder.takeLines() == replacement)
     }
 
+    @Test(
+        "renewing all keys, before and after the work on the database, also when that does not ask for it",
+        arguments: [true, false]
+    )
+    func rotation(asks: Bool) async throws {
+        try await create()
+        _ = recorder.takeLines()
+        let replacement = [
+            "create .store.keyslots.*.tmp", "write .store.keyslots.*.tmp", "synchronize .store.keyslots.*.tmp",
+            "rename .store.keyslots.*.tmp store.keyslots", "synchronize .",
+        ]
+        _ = try await Keyslots(folder.keyslots, in: recorder.fileSystem)
+            .rotateKeys(
+                keeping: [unlocker, PassphraseUnlocker.quick("old")],
+                isEncryptedWith: { _ in false },
+                reencrypt: { _, _, commit in
+                    if asks { try commit() }
+                    #expect(recorder.takeLines() == (asks ? replacement : []))
+                }
+            )
+        #expect(recorder.takeLines() == (asks ? replacement : replacement + replacement))
+    }
+
     @Test("destroying it, what a creation has left of it, and its secret")
     func destruction() async throws {
         try await create()

@@ -146,6 +146,12 @@ struct TestVectorTests {
         try write(Array(Self.passphrase.utf8), to: passphraseFile)
         let keys = try "\(#require(fields["current data key"])) \(#require(fields["pending data key"]))\n"
         #expect(try await reader.read(folder.keyslots, "passphrase-scrypt", passphraseFile) == keys)
+        for end in ["\n", "\r\n"] {
+            try write(Array((Self.passphrase + end).utf8), to: passphraseFile)
+            #expect(try await reader.read(folder.keyslots, "passphrase-scrypt", passphraseFile) == keys)
+        }
+        try write(Array((Self.passphrase + "\n\n").utf8), to: passphraseFile)
+        #expect(try await reader.read(folder.keyslots, "passphrase-scrypt", passphraseFile) == "wrong secret\n")
         #expect(try await reader.read(folder.keyslots, "secret-file", folder.secretFile) == keys)
         let recovery = folder.url.appending(path: "recovery.keyslots")
         let codeFile = folder.url.appending(path: "code")
@@ -197,6 +203,18 @@ struct TestVectorTests {
         )
         let lastKey = try hexadecimal(renewed.keyring.dataKey.revealed) + " -\n"
         #expect(try await reader.read(made, "secret-file", folder.secretFile) == lastKey)
+        // A passphrase in either way of writing it, and one from before there was a normal form.
+        for passphrase in ["caf\u{E9}", "cafe\u{301}"] {
+            let unlocker = try PassphraseUnlocker.quick(passphrase)
+            let forms: [any StoreUnlocker] = [unlocker] + (try await unlocker.olderForm().map { [$0] } ?? [])
+            for form in forms {
+                let slots = folder.url.appending(path: "form-\(UUID().uuidString)")
+                let key = try await StoreKeyring.create(at: slots, unlocker: form).dataKey
+                try write(Array((passphrase + "\n").utf8), to: codeFile)
+                let line = "\(hexadecimal(key.revealed)) -\n"
+                #expect(try await reader.read(slots, "passphrase-scrypt", codeFile) == line)
+            }
+        }
         var damaged = try Array(Data(contentsOf: made))
         damaged[100] ^= 1
         try write(damaged, to: made)

@@ -31,8 +31,7 @@ extension KeyslotFile {
         for slot in candidates {
             let opened: OpenedSlot?
             do {
-                try budget.spend(on: slot, with: unlocker)
-                opened = try await open(slot, with: unlocker)
+                opened = try await open(slot, with: unlocker, &budget)
             } catch let error as KeyError {
                 firstError = firstError ?? error
                 continue
@@ -49,6 +48,24 @@ extension KeyslotFile {
 
     /// Tries an unlocker on one slot; returns `nil` if its secret is not the slot's, or the file was altered.
     func open(_ slot: Keyslot, with unlocker: any StoreUnlocker) async throws -> OpenedSlot? {
+        var budget = DerivationBudget(of: unlocker)
+        return try await open(slot, with: unlocker, &budget)
+    }
+
+    /// The same within what an opening may cost, and with the unlocker's older form if it has one.
+    func open(
+        _ slot: Keyslot,
+        with unlocker: any StoreUnlocker,
+        _ budget: inout DerivationBudget
+    ) async throws -> OpenedSlot? {
+        try budget.spend(on: slot, with: unlocker)
+        if let opened = try await tryToOpen(slot, with: unlocker) { return opened }
+        guard let older = try await unlocker.checkedOlderForm() else { return nil }
+        try budget.spend(on: slot, with: older)
+        return try await tryToOpen(slot, with: older)
+    }
+
+    private func tryToOpen(_ slot: Keyslot, with unlocker: any StoreUnlocker) async throws -> OpenedSlot? {
         let secret = try await unlocker.checkedSecret(of: slot, storeID: storeID)
         guard let rootKey = try rootKey(in: slot, secret: secret) else { return nil }
         return OpenedSlot(slot: slot, secret: secret, rootKey: rootKey)

@@ -28,8 +28,18 @@ extension Keyslots {
         authorizedBy unlocker: any StoreUnlocker,
         reencrypt: (_ from: SecretBytes, _ to: SecretBytes) async throws -> Void
     ) async throws -> StoreKeyring {
+        try await rotateDataKey(authorizedBy: unlocker, checking: { _ in }, reencrypt: reencrypt)
+    }
+
+    /// The same; the keys so far are shown before anything is written, and nothing is when that throws.
+    package func rotateDataKey(
+        authorizedBy unlocker: any StoreUnlocker,
+        checking check: (StoreKeyring) async throws -> Void,
+        reencrypt: (_ from: SecretBytes, _ to: SecretBytes) async throws -> Void
+    ) async throws -> StoreKeyring {
         try await change { transaction in
             let rootKey = try await transaction.content.openSlot(with: unlocker).rootKey
+            try await check(StoreKeyring(opening: transaction.content, rootKey: rootKey))
             if !transaction.content.isRotationPending {
                 try await transaction.write(
                     transaction.content.addingPendingDataKey(

@@ -38,8 +38,7 @@ extension KeyslotFile {
             var budget = DerivationBudget(of: unlocker)
             for slot in slots where slot.kind == unlocker.slotKind {
                 do {
-                    try budget.spend(on: slot, with: unlocker)
-                    guard let opened = try await open(slot, with: unlocker) else { continue }
+                    guard let opened = try await open(slot, with: unlocker, &budget) else { continue }
                     isOpener = true
                     rootKey = opened.rootKey
                     let before = openings[slot.id]

@@ -8,8 +8,9 @@ public import Foundation
 
 /// Opens a slot with a passphrase, stretched with scrypt.
 ///
-/// The bytes of the passphrase are taken as they are. `SecretBytes(text)` brings what people type on different keyboards into
-/// one normal form (NFC), since `é` can be written in two ways; a file or a variable should have it in that form as well.
+/// A passphrase that is UTF-8 is brought into one normal form (NFC), wherever it comes from, since `é` can be written in two ways
+/// and keyboards differ in theirs; other bytes are taken as they are. Slots of versions before this have the bytes as they were
+/// given: a slot that the normal form does not open is tried with these, at the cost of another trial, when they differ.
 /// Each trial takes the time and memory of the slot's ``ScryptCost``; the trials of one opening run one after the other, and
 /// one that is cancelled ends when the trial under way does, since libcrypto cannot be interrupted. All of them together
 /// cost at most ``maximumDerivationWork``: a slot above it is not tried, and when no other one opens, the error is
@@ -28,6 +29,8 @@ public struct PassphraseUnlocker: StoreUnlocker {
     public var maximumDerivationWork: Int
 
     private let source: PassphraseSource
+    /// Whether the passphrase is brought into its normal form.
+    private var isNormalized = true
     private let cost: ScryptCost
     private let random: RandomSource
 
@@ -125,11 +128,27 @@ public struct PassphraseUnlocker: StoreUnlocker {
         }
     }
 
-    private func derive(_ parameters: ScryptSlotParameters) async throws -> SecretBytes {
+    /// The passphrase as it was given, byte for byte, when its normal form is another.
+    public func olderForm() async throws -> (any StoreUnlocker)? {
+        guard isNormalized else { return nil }
         let source = source
+        let given = try await BlockingWork.run {
+            let passphrase = try source.read()
+            return try passphrase.normalized() == nil ? nil : passphrase
+        }
+        guard let given else { return nil }
+        var older = PassphraseUnlocker(source: .bytes(given), cost: cost, label: slotLabel, random: random)
+        older.isNormalized = false
+        older.maximumDerivationWork = maximumDerivationWork
+        return older
+    }
+
+    private func derive(_ parameters: ScryptSlotParameters) async throws -> SecretBytes {
+        let (source, isNormalized) = (source, isNormalized)
         return try await BlockingWork.run {
-            try Scrypt.deriveKey(
-                from: source.read(),
+            let passphrase = try source.read()
+            return try Scrypt.deriveKey(
+                from: isNormalized ? passphrase.normalized() ?? passphrase : passphrase,
                 salt: parameters.salt,
                 cost: parameters.cost,
                 count: AES256GCM.keyCount

@@ -13,6 +13,15 @@ extension StoreUnlocker {
         return secret
     }
 
+    /// The older form, with errors of the documented kinds.
+    func checkedOlderForm() async throws -> (any StoreUnlocker)? {
+        do {
+            return try await olderForm()
+        } catch {
+            throw Self.documented(error)
+        }
+    }
+
     /// A new slot's enrollment, within its limits, with errors of the documented kinds.
     func checkedEnrollment(storeID: RandomIdentifier) async throws -> SlotEnrollment {
         let enrollment: SlotEnrollment

@@ -49,6 +49,13 @@ public protocol StoreUnlocker: Sendable {
     /// - Returns: 32 secret bytes.
     /// - Throws: As ``enroll(storeID:)``.
     func secret(of slot: Keyslot, storeID: RandomIdentifier) async throws -> SecretBytes
+
+    /// This unlocker as an older version of it made its slots, if that gave other secrets: it is tried on a slot that this one
+    /// does not open, at its own cost, and never makes one.
+    ///
+    /// - Returns: The older form; nil, the default, when there is none.
+    /// - Throws: As ``enroll(storeID:)``.
+    func olderForm() async throws -> (any StoreUnlocker)?
 }
 
 extension StoreUnlocker {
@@ -63,6 +70,9 @@ extension StoreUnlocker {
 
     /// 0: a slot of this kind is tried at once.
     public func derivationWork(of slot: Keyslot) -> Int { 0 }
+
+    /// Nil: secrets are made as they always were.
+    public func olderForm() async throws -> (any StoreUnlocker)? { nil }
 
     /// ``ScryptCost/maximumWorkOfOpening``.
     public var maximumDerivationWork: Int { ScryptCost.maximumWorkOfOpening }

@@ -31,9 +31,17 @@ final class PlainDatabase {
         guard FileSystem.exists(path) else {
             throw StoreError(.notFound, "There is no file at '\(path)'; check the path.")
         }
-        try Self.checkStart(path)
-        before = try Appearance(path)
-        try Self.checkCompanions(files)
+        // To open a pipe would wait for somebody who writes into it.
+        guard FileSystem.isRegularFile(path) else {
+            throw StoreError(.unsupportedFormat, "'\(path)' is not a regular file; name an SQLite file.")
+        }
+        do {
+            try Self.checkStart(path)
+            before = try Appearance(path)
+            try Self.checkCompanions(files)
+        } catch let failure as SystemCallFailure {
+            throw Self.unreadable(path, failure)
+        }
         database = try Database(
             // With permission to write as far as this library is concerned, which files attached to it inherit.
             path: StoreFiles.uri(path, "mode=ro&immutable=1"),
@@ -102,6 +110,14 @@ final class PlainDatabase {
                     + " or open it once with 'sqlite3', read something, and repeat."
             )
         }
+    }
+
+    private static func unreadable(_ path: String, _ failure: SystemCallFailure) -> StoreError {
+        StoreError(
+            [EACCES, EPERM].contains(failure.number) ? .readOnly : .inputOutput,
+            "The file '\(path)', or what lies beside it, cannot be read; check its permissions and the disk.",
+            cause: failure
+        )
     }
 
     private static func inUse(_ path: String) -> StoreError {

@@ -65,8 +65,9 @@ extension StoreFile {
     ///   - progress: Is told how far the work has come.
     /// - Returns: The tables and how many rows each has.
     /// - Throws: `StoreError`: `StoreError.Code.notFound` for no plain file or no folder for the store;
+    ///   `StoreError.Code.readOnly` for a plain file that may not be read, which the message names;
     ///   `StoreError.Code.alreadyExists` when there is a store at the URL; `StoreError.Code.unsupportedFormat` for
-    ///   a file that is no plain SQLite database, such as a store; `StoreError.Code.schemaMismatch` for what cannot
+    ///   a file that is no plain SQLite database, such as a store, and for a folder, a pipe or a device; `StoreError.Code.schemaMismatch` for what cannot
     ///   be taken over; `StoreError.Code.inUse` when a WAL or journal lies beside the plain file or the file changes
     ///   meanwhile; `StoreError.Code.damaged` when the plain file is; `StoreError.Code.wrongKey` for a key of
     ///   another length; `StoreError.Code.full`, `StoreError.Code.readOnly`, `StoreError.Code.notEncrypting`.
@@ -97,7 +98,9 @@ extension StoreFile {
         progress: StoreProgressHandler?,
         in fileSystem: FileSystem
     ) async throws -> StoreEncryptionResult {
-        let (plain, files) = try (StoreFiles(plaintext), StoreFiles(url, in: fileSystem))
+        // What lies beside a file lies beside it where it is, and not beside a link to it.
+        let named = try StoreFiles(plaintext).database
+        let (plain, files) = try (StoreFiles(FileSystem.resolved(named) ?? named), StoreFiles(url, in: fileSystem))
         return try await CancellableWork.run(at: files.database) { work in
             try PlainEncryption(
                 plain: plain,

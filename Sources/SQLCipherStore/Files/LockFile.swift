@@ -19,12 +19,14 @@ package final class LockFile: Sendable {
 
     /// Takes the lock on a store.
     ///
-    /// - Throws: ``StoreError/Code/inUse`` when somebody holds it; `SystemCallFailure` when the file cannot be opened.
+    /// - Throws: ``StoreError/Code/inUse`` when somebody holds it; ``StoreError/Code/readOnly`` when a file of the store is a
+    ///   symbolic link; `SystemCallFailure` when the file cannot be opened.
     package init(_ files: StoreFiles) throws { lock = try Self.lock(files) }
 
     private static func lock(_ files: StoreFiles) throws -> FileLock {
+        try files.refuseLinks()
         while true {
-            let descriptor = try FileDescriptor(opening: files.lock, flags: O_RDWR | O_CREAT)
+            let descriptor = try FileDescriptor(opening: files.lock, flags: O_RDWR | O_CREAT | O_NOFOLLOW)
             guard let lock = try FileLock(descriptor) else {
                 throw StoreError(
                     .inUse,
@@ -33,7 +35,7 @@ package final class LockFile: Sendable {
                 )
             }
             // Whoever wiped the store in between has removed the file: a lock on that keeps nobody out.
-            if try lock.descriptor.isFile(at: files.lock, followingLinks: true) { return lock }
+            if try lock.descriptor.isFile(at: files.lock) { return lock }
         }
     }
 
@@ -41,7 +43,8 @@ package final class LockFile: Sendable {
     /// longer than it takes to look.
     package static func isHeld(_ files: StoreFiles) throws -> Bool {
         guard FileSystem.exists(files.lock) else { return false }
-        guard let lock = try FileLock(FileDescriptor(reading: files.lock), isShared: true) else { return true }
+        let descriptor = try FileDescriptor(opening: files.lock, flags: O_RDONLY | O_NOFOLLOW)
+        guard let lock = try FileLock(descriptor, isShared: true) else { return true }
         _ = consume lock
         return false
     }

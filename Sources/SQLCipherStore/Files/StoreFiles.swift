@@ -34,18 +34,25 @@ package struct StoreFiles: Sendable {
     /// Every file a store can have, in the order in which they are removed: the lock goes last.
     package var all: [String] { [database, wal, index, journal] + leftovers + [lock] }
 
-    /// The files of the store at a path, with symbolic links followed, so that one store has one lock.
+    /// The files of the store at a path, with symbolic links on the way to their folder followed, so that one store has one
+    /// lock. The files themselves may not be links: see ``refuseLinks()``.
     package init(_ path: String, in fileSystem: FileSystem = FileSystem()) {
         self.fileSystem = fileSystem
-        if let resolved = FileSystem.resolved(path) {
-            database = resolved
-        } else {
-            let slash = path.lastIndex(of: "/")
-            let folder = slash.map { path[...$0].isEmpty ? "/" : String(path[...$0]) } ?? "."
-            let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
-            let resolvedFolder = FileSystem.resolved(folder) ?? folder
-            database = resolvedFolder + (resolvedFolder.hasSuffix("/") ? "" : "/") + name
-        }
+        let slash = path.lastIndex(of: "/")
+        let folder = slash.map { path[...$0].isEmpty ? "/" : String(path[...$0]) } ?? "."
+        let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+        let resolvedFolder = FileSystem.resolved(folder) ?? folder
+        database = resolvedFolder + (resolvedFolder.hasSuffix("/") ? "" : "/") + name
+    }
+
+    /// Throws when a file of the store is a symbolic link: whoever has put it there has what is meant for the store written,
+    /// or cut to nothing, in a place of their choice.
+    package func refuseLinks() throws(StoreError) {
+        guard let link = [database, wal, index, journal, lock].first(where: FileSystem.isLink) else { return }
+        throw StoreError(
+            .readOnly,
+            "'\(link)' is a symbolic link, and none is followed; put the file itself there, or open the store where it lies."
+        )
     }
 }
 

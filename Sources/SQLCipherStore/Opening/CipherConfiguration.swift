@@ -5,6 +5,9 @@ import Synchronization
 
 /// What turns a plain connection into one that decrypts: the key with the salt, and the settings of the format.
 package struct CipherConfiguration: Sendable {
+    /// `SQLITE_OPEN_NOFOLLOW`, which the header of an older library does not have.
+    private static let refusingLinks: Int32 = 0x0100_0000
+
     private let text: SecretBytes
     /// The file header of the file.
     package let header: FileHeader
@@ -21,7 +24,8 @@ package struct CipherConfiguration: Sendable {
     /// Opens a connection with the key. Nothing is read yet, so a wrong key is not noticed here.
     package func open(path: String, flags: Int32) throws -> Database {
         // That the library is SQLCipher is certain by now: its version is known.
-        let database = try Database(path: path, flags: flags)
+        // Links were looked for before; from SQLite 3.31 on, this closes the moment in between. Older ones do not know it.
+        let database = try Database(path: path, flags: flags | Self.refusingLinks)
         if engine.majorCipherVersion >= 4 { try Self.silence(database) }
         try unsafe text.withUnsafeBytes { (bytes) throws(SQLiteFailure) in try unsafe database.setKey(bytes) }
         try applySettings(to: database, "main")

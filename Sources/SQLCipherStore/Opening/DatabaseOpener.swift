@@ -19,6 +19,7 @@ package struct DatabaseOpener: Sendable {
     /// vouched for or not to be tried here.
     package func cipherConfiguration(_ engine: EngineVersion, tryingKey: Bool = true) throws -> CipherConfiguration {
         guard let newest = engine.newestFormat else { throw StoreError.notEncrypting }
+        try files.refuseLinks()
         let start = try FileSystem.prefix(of: files.database, count: FileHeader.count)
         let header = try FileHeader(reading: start, of: files.database)
         guard header.format.rawValue <= newest.rawValue else {

@@ -160,7 +160,7 @@ struct RevocationFailureTests {
     @Test(
         "a task that is cancelled before the keyslot file is written changes nothing",
         // From the removal of the WAL to the reading back of the new database.
-        arguments: 1...5
+        arguments: 1...6
     )
     func cancellation(step: Int) async throws {
         try await folder.create(notes: 20)
@@ -172,11 +172,11 @@ struct RevocationFailureTests {
         #expect(try folder.contents().keys.sorted() == ["store.db", "store.keys"])
     }
 
-    // The keyslot file is written twice, in five steps each; between them the database gets its new name, its sixth step.
+    // The keyslot file is written twice, in five steps each; between them the database gets its new name, its seventh step.
     @Test("a task that is cancelled after that ends its work", arguments: 5...10)
     func lateCancellation(step: Int) async throws {
         try await folder.create(notes: 20)
-        let keyring = try await cancelledRotation(afterDatabaseStep: 6, orKeyslotStep: step).get().keyring
+        let keyring = try await cancelledRotation(afterDatabaseStep: 7, orKeyslotStep: step).get().keyring
         try await folder.expectNotes(20)
         let file = try await KeyslotFile.read(at: folder.store.keyslotsURL)
         #expect(!file.isRotationPending && !file.isRotationOverdue)

@@ -16,8 +16,8 @@ struct RevocationKillTests {
     /// The steps of the new database, of the first write of the keyslot file, of the replacing, and of the second write.
     private static let steps =
         [
-            "remove store.db-wal", "create store.db.new", "write store.db.new", "synchronize store.db.new",
-            "verify store.db.new",
+            "remove store.db-wal", "synchronize .", "create store.db.new", "write store.db.new",
+            "synchronize store.db.new", "verify store.db.new",
         ] + replacement + ["rename store.db.new store.db", "synchronize ."] + replacement
 
     private static let replacement = [
@@ -26,7 +26,7 @@ struct RevocationKillTests {
     ]
 
     /// The step from which on the next opening ends the work that a kill has left; before it everything is as it was.
-    private static let firstDone = 9
+    private static let firstDone = 10
 
     /// The one moment that matters: the keyslot file has its new keys, the database has not.
     private static let betweenRenames = 10

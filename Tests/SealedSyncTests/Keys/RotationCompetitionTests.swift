@@ -119,7 +119,7 @@ struct RotationCompetitionTests {
         let steps = Keyslots(folder.store.keyslotsURL)
         _ = try await folder.store.rotateDataKey(folder.unlocker, steps, file, nil)
         let left = 100 - confirmed.withLock { $0 }
-        #expect(left == 99, "the step before the other programs are held off was one to write in, and no other")
+        #expect(left == 98, "the two steps before the other programs are held off were some to write in, and no others")
         let store = try await folder.store.open(UserFolder.schema, unlocker: folder.unlocker)
         #expect(try await store.read(Query("notes")).records.count == left)
         await store.close()

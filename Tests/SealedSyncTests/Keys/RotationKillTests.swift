@@ -16,8 +16,8 @@ struct RotationKillTests {
     /// The steps of the first write of the keyslot file, of the new database, and of the second write.
     private static let steps =
         replacement + [
-            "remove store.db-wal", "create store.db.new", "write store.db.new", "synchronize store.db.new",
-            "verify store.db.new", "rename store.db.new store.db", "synchronize .",
+            "remove store.db-wal", "synchronize .", "create store.db.new", "write store.db.new",
+            "synchronize store.db.new", "verify store.db.new", "rename store.db.new store.db", "synchronize .",
         ] + replacement
 
     private static let replacement = [

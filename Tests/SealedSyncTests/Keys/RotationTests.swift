@@ -57,6 +57,23 @@ struct RotationTests {
         ] as [() async throws -> Void] {
             #expect(try await keyErrorCode { try await use() } == .outdatedKeyslotFile)
         }
+        let before = try folder.contents()
+        for (number, change) in [
+            { try await store.rotateDataKey(folder.unlocker) },
+            { try await store.rotateKeys(keeping: [folder.unlocker]) },
+            {
+                try await store.revoke(
+                    keyring.slots.map(\.id),
+                    authorizedBy: folder.unlocker,
+                    keeping: [],
+                    replacement: PassphraseUnlocker.quick("new")
+                )
+            },
+        ]
+        .enumerated() as EnumeratedSequence<[() async throws -> Void]> {
+            #expect(try await keyErrorCode { try await change() } == .outdatedKeyslotFile, "\(number)")
+            #expect(try folder.contents() == before, "\(number): nothing is written")
+        }
         try new.write(to: folder.store.keyslotsURL)
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder.store.keyslotsURL.path)
         try await folder.expectNotes(1)
