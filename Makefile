@@ -58,12 +58,17 @@ test-rules: swift-version
 
 # The key stores of the platform, which a plain build knows nothing of: what they need is installed here.
 test-key-stores: prerequisites
-	@if pkg-config --exists libsecret-1 tss2-esys tss2-tctildr tss2-mu && command -v gnome-keyring-daemon >/dev/null && \
-		command -v dbus-daemon >/dev/null && command -v gdbus >/dev/null && command -v swtpm >/dev/null; then \
-		exit 0; fi; \
-	if ! command -v apt-get >/dev/null 2>&1; then \
-		echo "Install the development files of libsecret and tpm2-tss, dbus, gdbus, gnome-keyring and swtpm." >&2; exit 1; fi; \
-	$(MAKE) --no-print-directory install PACKAGES="libsecret-1-dev libtss2-dev dbus libglib2.0-bin gnome-keyring swtpm"
+	@missing=; pkg-config --exists libsecret-1 tss2-esys tss2-tctildr tss2-mu || missing=libraries; \
+	for program in dbus-daemon dbus-monitor gdbus gnome-keyring-daemon swtpm; do \
+		command -v $$program >/dev/null 2>&1 || missing="$$missing $$program"; done; \
+	[ -n "$$missing" ] || exit 0; \
+	if command -v apt-get >/dev/null 2>&1; then \
+		$(MAKE) --no-print-directory install \
+			PACKAGES="libsecret-1-dev libtss2-dev dbus libglib2.0-bin gnome-keyring swtpm"; \
+	else \
+		echo "Install the development files of libsecret and tpm2-tss, dbus, GLib's gdbus, gnome-keyring and swtpm." >&2; \
+		exit 1; \
+	fi
 	@SWIFT="$(SWIFT)" Scripts/test-key-stores
 
 # The same tests, the same binaries, on SQLCipher 4: the library is found at run time. What only both generations

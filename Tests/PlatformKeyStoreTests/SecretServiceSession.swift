@@ -74,6 +74,20 @@ actor SecretServiceSession {
         try await call(Self.service, "Service.Lock", "['\(Self.collection)']")
     }
 
+    /// Writes down the prompts that anybody asks for, and each ``lock()``.
+    func watchPrompts() async throws -> ChildProcess {
+        let watch = try ChildProcess(
+            .named(
+                "dbus-monitor",
+                ["--address", address, "interface='\(Self.interface).Prompt'", "member='Lock'"],
+                environment: environment
+            )
+        )
+        // What the bus says last to one that it makes a listener.
+        try #require(await watch.output(contains: "member=NameLost") != nil)
+        return watch
+    }
+
     /// How many items the collection has.
     func itemCount() async throws -> Int {
         let items = try await call(
