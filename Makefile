@@ -13,7 +13,7 @@ export PKG_CONFIG_PATH := $(BREW_PKGCONFIG)$(if $(PKG_CONFIG_PATH),:$(PKG_CONFIG
 export SEALEDSYNC_OPTIMIZED := 1
 
 .PHONY: demo test test-all test-defects bench test-sqlcipher4 test-memory-release test-memory-debug test-dependency \
-	explore test-rules sqlcipher4 docs build lint format clean \
+	explore test-rules test-key-stores sqlcipher4 docs build lint format clean \
 	prerequisites swift-version libraries openssl install
 
 demo: prerequisites
@@ -39,6 +39,7 @@ test-all: export SEALEDSYNC_ALL_ROUNDS := 1
 test-all: export SEALEDSYNC_ROTATION_KILLS := 200
 test-all: sqlcipher4
 	@$(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory test-key-stores
 	@$(MAKE) --no-print-directory test-sqlcipher4
 	@$(MAKE) --no-print-directory test-memory-release
 	@$(MAKE) --no-print-directory test-memory-debug
@@ -54,6 +55,21 @@ explore: swift-version
 test-all: test-rules
 test-rules: swift-version
 	@SWIFT="$(SWIFT)" Scripts/explore-without-rules
+
+# The key stores of the platform, which a plain build knows nothing of: what they need is installed here.
+test-key-stores: prerequisites
+	@missing=; pkg-config --exists libsecret-1 tss2-esys tss2-tctildr tss2-mu || missing=libraries; \
+	for program in dbus-daemon dbus-monitor gdbus gnome-keyring-daemon swtpm; do \
+		command -v $$program >/dev/null 2>&1 || missing="$$missing $$program"; done; \
+	[ -n "$$missing" ] || exit 0; \
+	if command -v apt-get >/dev/null 2>&1; then \
+		$(MAKE) --no-print-directory install \
+			PACKAGES="libsecret-1-dev libtss2-dev dbus libglib2.0-bin gnome-keyring swtpm"; \
+	else \
+		echo "Install the development files of libsecret and tpm2-tss, dbus, GLib's gdbus, gnome-keyring and swtpm." >&2; \
+		exit 1; \
+	fi
+	@SWIFT="$(SWIFT)" Scripts/test-key-stores
 
 # The same tests, the same binaries, on SQLCipher 4: the library is found at run time. What only both generations
 # together can show, such as a file that one writes and the other reads, is tested here as well.

@@ -24,9 +24,23 @@ let package = Package(
         .library(name: "ServerConformance", targets: ["ServerConformance"]),
         .library(name: "RemoteConformance", targets: ["RemoteConformance"]),
         .library(name: "StoreKeys", targets: ["StoreKeys"]),
+        .library(name: "SecretServiceKeys", targets: ["SecretServiceKeys"]),
+        .library(name: "KernelKeyringKeys", targets: ["KernelKeyringKeys"]),
+        .library(name: "TPMKeys", targets: ["TPMKeys"]),
+        .library(name: "KeychainKeys", targets: ["KeychainKeys"]),
         .library(name: "DatasyncEmulator", targets: ["DatasyncEmulator"]),
         .executable(name: "sealedsync", targets: ["SealedSyncTool"]),
         .executable(name: "sealedsync-bench", targets: ["SealedSyncBenchmarks"]),
+    ],
+    // What keeps keys outside the store. None by default: each needs something of the system that a plain build does not.
+    traits: [
+        .trait(name: "SecretService", description: "SecretServiceUnlocker, with libsecret."),
+        .trait(name: "KernelKeyring", description: "KernelKeyringUnlocker, on Linux."),
+        .trait(name: "TPM", description: "TPMUnlocker, with tpm2-tss."),
+        .trait(
+            name: "Keychain",
+            description: "KeychainUnlocker, on Apple's systems; neither compiled nor tested so far."
+        ),
     ],
     targets: [
         // Contracts: values and protocols, no I/O.
@@ -60,6 +74,57 @@ let package = Package(
             name: "StoreKeys",
             dependencies: ["SecretMemory", "DurableFiles", "CLibCrypto"],
             path: "Keys/StoreKeys"
+        ),
+
+        // Key stores of the platform. Without its trait a module has nothing but a declaration that names the trait.
+        .systemLibrary(
+            name: "CLibSecret",
+            path: "Sources/CLibSecret",
+            pkgConfig: "libsecret-1",
+            providers: [.apt(["libsecret-1-dev"])]
+        ),
+        .target(
+            name: "SecretServiceKeys",
+            dependencies: [
+                "StoreKeys", "SecretMemory",
+                .target(name: "CLibSecret", condition: .when(platforms: [.linux], traits: ["SecretService"])),
+            ],
+            path: "Keys/SecretServiceKeys"
+        ),
+        .systemLibrary(name: "CKernelKeyring", path: "Sources/CKernelKeyring"),
+        .target(
+            name: "KernelKeyringKeys",
+            dependencies: [
+                "StoreKeys", "SecretMemory",
+                .target(name: "CKernelKeyring", condition: .when(platforms: [.linux], traits: ["KernelKeyring"])),
+            ],
+            path: "Keys/KernelKeyringKeys"
+        ),
+        .systemLibrary(
+            name: "CTSS2",
+            path: "Sources/CTSS2",
+            pkgConfig: "tss2-esys",
+            providers: [.apt(["libtss2-dev"])]
+        ),
+        .target(
+            name: "TPMKeys",
+            dependencies: [
+                "StoreKeys", "SecretMemory",
+                .target(name: "CTSS2", condition: .when(platforms: [.linux], traits: ["TPM"])),
+            ],
+            path: "Keys/TPMKeys"
+        ),
+        .target(name: "KeychainKeys", dependencies: ["StoreKeys", "SecretMemory"], path: "Keys/KeychainKeys"),
+        // Those that a build has, for the tool.
+        .target(
+            name: "PlatformKeyStores",
+            dependencies: [
+                "StoreKeys",
+                .target(name: "SecretServiceKeys", condition: .when(traits: ["SecretService"])),
+                .target(name: "KernelKeyringKeys", condition: .when(traits: ["KernelKeyring"])),
+                .target(name: "TPMKeys", condition: .when(traits: ["TPM"])),
+            ],
+            path: "Keys/PlatformKeyStores"
         ),
 
         // Requests and answers as values, and what carries them: libcurl on Linux, URLSession on Apple platforms.
@@ -176,7 +241,7 @@ let package = Package(
             name: "SealedSyncCommands",
             dependencies: [
                 "SealedSync", "DatasyncEmulator", "ConformanceRunner", "StoreConformance", "StoreHarnesses",
-                "ServerConformance", "CommandArguments",
+                "ServerConformance", "CommandArguments", "PlatformKeyStores",
             ]
         ),
         .executableTarget(name: "SealedSyncTool", dependencies: ["SealedSyncCommands", "CommandArguments"]),
@@ -218,6 +283,17 @@ var testTargets: [Target] {
                 "StoreKeys", "SecretMemory", "DurableFiles", "FileSystemRecording", "SeededNumbers", "ChildProcesses",
             ]
         ),
+        // Real services, a TPM in software and the kernel; nothing without the traits: `make test-key-stores`.
+        .testTarget(
+            name: "PlatformKeyStoreTests",
+            dependencies: [
+                "PlatformKeyStores", "SecretServiceKeys", "KernelKeyringKeys", "TPMKeys", "StoreKeys", "SecretMemory",
+                "ChildProcesses", "MemorySearch",
+                .target(name: "CKernelKeyring", condition: .when(platforms: [.linux], traits: ["KernelKeyring"])),
+            ]
+        ),
+        // Looks for secrets in the memory of the process.
+        .target(name: "MemorySearch", dependencies: ["SecretMemory"], path: "Tests/MemorySearch"),
         .testTarget(
             name: "CommandArgumentsTests",
             dependencies: ["CommandArguments", "SealedSyncCommands", "BenchmarkCommands"]
@@ -356,6 +432,7 @@ var testTargets: [Target] {
             dependencies: [
                 "SealedSync", "SQLCipherStore", "SQLCipherMaintenance", "StoreKeys", "SecretMemory", "SyncContract",
                 "RecordJSON", "DatasyncEmulator", "DurableFiles", "FileSystemRecording", "SeededNumbers",
+                "MemorySearch",
             ]
         ),
         // An SQLite VFS that tells each change of a file, and what becomes of stores when the power fails after it.

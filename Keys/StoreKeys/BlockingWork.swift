@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Items of one opening follow each other, because each is waited for; those of several stores run beside each other, so that
 /// a passphrase that is slow to come, or to derive, keeps nobody else's store closed.
-enum BlockingWork {
+package enum BlockingWork {
     private static let queue = DispatchQueue(
         label: "StoreKeys.BlockingWork",
         qos: .userInitiated,
@@ -18,7 +18,7 @@ enum BlockingWork {
     /// interrupted and a file must not be left half written.
     ///
     /// - Throws: `CancellationError` if the task was cancelled before the work began, or what `work` throws.
-    static func run<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+    package static func run<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
         let isCancelled = CancellationFlag()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

@@ -11,6 +11,14 @@ public struct SlotKind: Hashable, Sendable, CustomStringConvertible {
     public static let secretFile = SlotKind(unchecked: "secret-file")
     /// A random code that a person keeps.
     public static let recoveryCode = SlotKind(unchecked: "recovery-code")
+    /// A random secret that the freedesktop Secret Service keeps; for `SecretServiceUnlocker`.
+    public static let secretService = SlotKind(unchecked: "secret-service")
+    /// A random secret in a keyring of the kernel, until the machine is started anew; for `KernelKeyringUnlocker`.
+    public static let kernelKeyring = SlotKind(unchecked: "kernel-keyring")
+    /// A random secret that a TPM 2.0 has sealed; for `TPMUnlocker`.
+    public static let tpm = SlotKind(unchecked: "tpm2-sealed")
+    /// A random secret in the Keychain of Apple's systems; for `KeychainUnlocker`.
+    public static let keychain = SlotKind(unchecked: "keychain")
 
     /// Creates a kind for an unlocker of one's own.
     ///

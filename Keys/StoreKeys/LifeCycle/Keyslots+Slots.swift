@@ -58,6 +58,39 @@ extension Keyslots {
         }
     }
 
+    /// Puts a new slot in the place of one that is named, which nothing has to open any more: its key was in a keyring before
+    /// the machine was started anew, in a TPM that was cleared, in a service that has lost it. The other slots stay as they
+    /// are. Shuts nobody out who kept a copy, as ``replace(_:with:)``.
+    ///
+    /// - Parameters:
+    ///   - slotID: The slot to be replaced.
+    ///   - new: What will open the store instead. Without a label of its own, its slot keeps that of the old one.
+    ///   - authorizer: An unlocker that opens the store.
+    /// - Returns: The new slot, in the place of the old one.
+    /// - Throws: As said for the type; `KeyError` with code `lastReliableSlot` if neither the new unlocker nor, with a slot
+    ///   that stays, the authorizer survives a restart of the machine; `invalidParameters` if there is no such slot.
+    @discardableResult
+    public func replace(
+        _ slotID: Keyslot.ID,
+        with new: any StoreUnlocker,
+        authorizedBy authorizer: any StoreUnlocker
+    ) async throws -> Keyslot {
+        try await change { transaction in
+            let file = transaction.content
+            guard let place = file.slots.firstIndex(where: { $0.id == slotID }) else { throw KeyError.noSuchSlot }
+            let opened = try await file.openSlot(with: authorizer)
+            // Of the other slots nobody knows whether they can still be opened.
+            guard new.survivesRestart || (authorizer.survivesRestart && opened.slot.id != slotID) else {
+                throw KeyError.lastReliableSlot("Authorize it with an unlocker whose slot stays and that survives one.")
+            }
+            var slots = file.slots
+            let label = slots[place].label
+            slots[place] = try await makeSlot(for: new, labelled: label, in: file, rootKey: opened.rootKey)
+            try await transaction.write(file.replacingSlots(slots, rootKey: opened.rootKey))
+            return slots[place]
+        }
+    }
+
     /// Changes a passphrase. The database is not touched, and other unlockers keep working. Like ``replace(_:with:)``, this
     /// shuts nobody out who kept a copy of the old file and knows the old passphrase.
     ///

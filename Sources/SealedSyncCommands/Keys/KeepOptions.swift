@@ -1,5 +1,6 @@
 internal import CommandArguments
 internal import Foundation
+internal import PlatformKeyStores
 internal import SealedSync
 
 /// What opens the slots that stay when a store gets a new root key.
@@ -13,7 +14,20 @@ struct KeepOptions: ParsableArguments {
     @Option(help: ArgumentHelp("A recovery code whose slot stays; may be repeated.", valueName: "file"))
     var keepRecoveryCodeFile: [String] = []
 
-    var isEmpty: Bool { files.isEmpty }
+    @Flag(help: "Slots that the Secret Service opens stay.")
+    var keepSecretService = false
+
+    @Flag(help: "Slots that the kernel's keyring opens stay.")
+    var keepKeyring = false
+
+    @Flag(help: "Slots that the machine's TPM opens stay.")
+    var keepTPM = false
+
+    var isEmpty: Bool { files.isEmpty && keyStores.isEmpty }
+
+    private var keyStores: [PlatformKeyStore] {
+        PlatformKeyStore.named(secretService: keepSecretService, keyring: keepKeyring, tpm: keepTPM)
+    }
 
     private var files: [String] { keepPassphraseFile + keepSecretFile + keepRecoveryCodeFile }
 
@@ -37,8 +51,8 @@ struct KeepOptions: ParsableArguments {
                 return try await work(unlocker, kept.map(\.unlocker))
             } catch let error as KeyError where error.code == .wrongSecret {
                 let keyslots = try await KeyslotFile.read(at: options.folder.keyslotsURL)
-                for (file, unlocker) in kept where try await !keyslots.hasSlot(openedBy: unlocker) {
-                    throw ToolError("\(error.code)", "The secret in '\(file)' opens no slot; nothing was changed.")
+                for (place, unlocker) in kept where try await !keyslots.hasSlot(openedBy: unlocker) {
+                    throw ToolError("\(error.code)", "The secret in \(place) opens no slot; nothing was changed.")
                 }
                 throw error
             } catch let error as KeyError where error.code == .missingUnlocker {
@@ -47,15 +61,18 @@ struct KeepOptions: ParsableArguments {
         }
     }
 
-    /// The files of the options, and what is in them.
-    private func unlockers() async throws -> [(file: String, unlocker: any StoreUnlocker)] {
+    /// What the options name, as it stands in a sentence, and what opens with it.
+    private func unlockers() async throws -> [(place: String, unlocker: any StoreUnlocker)] {
         var unlockers: [(String, any StoreUnlocker)] = keepSecretFile.map { file in
-            (file, SecretFileUnlocker(at: URL(fileURLWithPath: file)))
+            ("'\(file)'", SecretFileUnlocker(at: URL(fileURLWithPath: file)))
         }
         for file in keepPassphraseFile {
-            unlockers.append((file, PassphraseUnlocker(passphrase: try await PassphraseFile.read(file))))
+            unlockers.append(("'\(file)'", PassphraseUnlocker(passphrase: try await PassphraseFile.read(file))))
         }
-        for file in keepRecoveryCodeFile { unlockers.append((file, try await StoreOptions.recoveryCode(in: file))) }
+        for file in keepRecoveryCodeFile {
+            unlockers.append(("'\(file)'", try await StoreOptions.recoveryCode(in: file)))
+        }
+        for keyStore in keyStores { unlockers.append((keyStore.name, try keyStore.requiredUnlocker())) }
         return unlockers
     }
 }

@@ -22,8 +22,9 @@ struct KeysCommand: ParsableCommand {
             \(StoreOptions.unlockingHelp)
             """,
         subcommands: [
-            KeysStatus.self, KeysAddPassphrase.self, KeysChangePassphrase.self, KeysRemove.self, KeysRecoveryCode.self,
-            KeysRevoke.self, KeysRotate.self, KeysDestroy.self,
+            KeysStatus.self, KeysAddPassphrase.self, KeysAddSecretService.self, KeysAddKeyring.self, KeysAddTPM.self,
+            KeysChangePassphrase.self, KeysRemove.self, KeysRecoveryCode.self, KeysRevoke.self, KeysRotate.self,
+            KeysDestroy.self,
         ]
     )
 }

@@ -2,7 +2,7 @@ internal import CommandArguments
 internal import SealedSync
 
 /// What an action that made a slot answers.
-private struct NewSlotAnswer: Encodable {
+struct NewSlotAnswer: Encodable {
     var added: SlotAnswer
     /// Said where one might think so: whether those are shut out who kept an old keyslot file.
     var rootKeyRenewed: Bool?

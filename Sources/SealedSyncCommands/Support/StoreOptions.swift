@@ -1,5 +1,6 @@
 internal import CommandArguments
 internal import Foundation
+internal import PlatformKeyStores
 internal import SealedSync
 
 /// The options of every action on a store: where it is, what opens it, and how the answer is printed.
@@ -21,6 +22,8 @@ struct StoreOptions: ParsableArguments {
     @Option(help: ArgumentHelp("A file that holds a recovery code.", valueName: "file"))
     var recoveryCodeFile: String?
 
+    @OptionGroup var platform: PlatformKeyStoreOptions
+
     @Flag(help: "Print one JSON object.")
     var json = false
 
@@ -41,8 +44,10 @@ struct StoreOptions: ParsableArguments {
         guard !files.contains("") else {
             throw ValidationError("--passphrase-file, --secret-file and --recovery-code-file need the name of a file.")
         }
-        guard files.filter({ $0 != nil }).count <= 1 else {
-            throw ValidationError("Give one of --passphrase-file, --secret-file and --recovery-code-file.")
+        guard files.filter({ $0 != nil }).count + platform.stores.count <= 1 else {
+            throw ValidationError(
+                "Give one of --passphrase-file, --secret-file, --recovery-code-file, --secret-service, --keyring and --tpm."
+            )
         }
     }
 
@@ -58,6 +63,7 @@ struct StoreOptions: ParsableArguments {
         "--store '\(store)'" + (passphraseFile.map { " --passphrase-file '\($0)'" } ?? "")
             + (secretFile.map { " --secret-file '\($0)'" } ?? "")
             + (recoveryCodeFile.map { " --recovery-code-file '\($0)'" } ?? "")
+            + platform.stores.map { " \($0.option)" }.joined()
     }
 }
 
@@ -83,7 +89,7 @@ extension StoreOptions {
 
     /// The same, for what only a passphrase will do for.
     func withPassphrase<Value>(_ work: (PassphraseUnlocker) async throws -> Value) async throws -> Value {
-        guard recoveryCodeFile == nil, secretFile == nil else {
+        guard recoveryCodeFile == nil, secretFile == nil, platform.stores.isEmpty else {
             throw ToolError("secretUnavailable", "This is about a passphrase; give it with --passphrase-file FILE.")
         }
         let passphrase = try await passphrase()
@@ -101,6 +107,9 @@ extension StoreOptions {
                 switch kind {
                 case .passphrase: "the passphrase is wrong"
                 case .recoveryCode: "the recovery code is not one of this store"
+                case .secretService: "what the Secret Service keeps for this store opens none of its slots"
+                case .kernelKeyring: "what the kernel's keyring has for this store opens none of its slots"
+                case .tpm: "this TPM opens none of the store's slots: another one has sealed them, or it was cleared"
                 default: "the secret file '\(secretFileURL.path)' is not the one of this store"
                 }
             throw ToolError("\(error.code)", message)
@@ -112,6 +121,7 @@ extension StoreOptions {
         if passphraseFile != nil { return try await passphrase() }
         if let recoveryCodeFile { return try await Self.recoveryCode(in: recoveryCodeFile) }
         if secretFile != nil { return SecretFileUnlocker(at: secretFileURL) }
+        if let keyStore = platform.stores.first { return try keyStore.requiredUnlocker() }
         // Without a keyslot file the unlocking says what is missing.
         guard try folder.hasKeyslots else { return SecretFileUnlocker(at: secretFileURL) }
         let kinds = try await KeyslotFile.read(at: folder.keyslotsURL).slots.map(\.kind)
@@ -141,6 +151,9 @@ extension StoreOptions {
     func newUnlocker() async throws -> NewUnlocker {
         if let passphrase = try await passphraseFromFile() {
             return NewUnlocker(passphrase, "the passphrase in \(passphraseFile ?? "the file")")
+        }
+        if let keyStore = platform.stores.first {
+            return NewUnlocker(try keyStore.requiredUnlocker(), keyStore.name)
         }
         if secretFile == nil, let passphrase = passphraseFromVariable() {
             return NewUnlocker(passphrase, "the passphrase that \(Self.passphraseVariable) holds now")
@@ -179,8 +192,8 @@ extension StoreOptions {
             for line in advice { Console.write(line) }
         }
 
-        /// For programs: `passphrase` or `secret-file`.
-        var name: String { unlocker.slotKind == .passphrase ? "passphrase" : "secret-file" }
+        /// For programs: `passphrase`, or the kind of the slot.
+        var name: String { unlocker.slotKind == .passphrase ? "passphrase" : "\(unlocker.slotKind)" }
     }
 
     private func passphraseFromFile() async throws -> PassphraseUnlocker? {

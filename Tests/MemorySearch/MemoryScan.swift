@@ -1,11 +1,10 @@
 #if os(Linux)
-import Foundation
-import SecretMemory
-import Testing
+internal import Foundation
+package import SecretMemory
 
 /// Secrets to look for in this process's own memory, in pages that the search leaves out.
 @safe
-final class MemoryScan {
+package final class MemoryScan {
     private static let capacity = 4096
     private static let chunk = 1 << 20
 
@@ -13,13 +12,19 @@ final class MemoryScan {
     private typealias Search =
         @convention(c) (UnsafeRawPointer?, Int, UnsafeRawPointer?, Int) -> UnsafeMutableRawPointer?
 
+    /// The system did not give what the search needs.
+    package struct Failure: Error {
+        package let what: String
+    }
+
     private let search: Search
     private let needles: UnsafeMutableRawBufferPointer
     private let buffer: UnsafeMutableRawBufferPointer
     private var names: [(name: String, range: Range<Int>)] = []
 
-    init() throws {
-        unsafe search = unsafeBitCast(try #require(unsafe dlsym(nil, "memmem")), to: Search.self)
+    package init() throws {
+        guard let symbol = unsafe dlsym(nil, "memmem") else { throw Failure(what: "memmem") }
+        unsafe search = unsafeBitCast(symbol, to: Search.self)
         unsafe needles = try Self.pages(Self.capacity)
         unsafe buffer = try Self.pages(Self.chunk)
     }
@@ -31,17 +36,17 @@ final class MemoryScan {
 
     private static func pages(_ count: Int) throws -> UnsafeMutableRawBufferPointer {
         let address = unsafe mmap(nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
-        try #require(unsafe address != MAP_FAILED)
+        guard unsafe address != MAP_FAILED else { throw Failure(what: "pages") }
         return unsafe UnsafeMutableRawBufferPointer(start: address, count: count)
     }
 
     /// Remembers a secret.
-    func look(for name: String, _ secret: SecretBytes) {
+    package func look(for name: String, _ secret: SecretBytes) {
         unsafe secret.withUnsafeBytes { bytes in unsafe add(name, bytes.count) { unsafe $0.copyMemory(from: bytes) } }
     }
 
     /// Remembers a secret as the text in which SQLCipher takes it, and in small letters.
-    func lookForHexadecimal(of name: String, _ secret: SecretBytes) {
+    package func lookForHexadecimal(of name: String, _ secret: SecretBytes) {
         for (offset, kind) in [(UInt8(ascii: "A"), "capital"), (UInt8(ascii: "a"), "small")] {
             unsafe secret.withUnsafeBytes { bytes in
                 unsafe add("\(name) in \(kind) digits", 2 * bytes.count) { text in
@@ -62,9 +67,9 @@ final class MemoryScan {
     }
 
     /// Where which secret lies: its name and that of the mapping.
-    func findings() throws -> [String] {
+    package func findings() throws -> [String] {
         let memory = unsafe open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
-        try #require(memory >= 0)
+        guard memory >= 0 else { throw Failure(what: "/proc/self/mem") }
         defer { close(memory) }
         var found: [String] = []
         for mapping in try Self.mappings() {
@@ -113,7 +118,9 @@ final class MemoryScan {
     }
 
     private static func mappings() throws -> [Mapping] {
-        let handle = try #require(FileHandle(forReadingAtPath: "/proc/self/maps"))
+        guard let handle = FileHandle(forReadingAtPath: "/proc/self/maps") else {
+            throw Failure(what: "/proc/self/maps")
+        }
         let text = try String(decoding: handle.readToEnd() ?? Data(), as: UTF8.self)
         return text.split(separator: "\n")
             .compactMap { line in
