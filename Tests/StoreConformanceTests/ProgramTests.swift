@@ -70,7 +70,9 @@ struct ProgramTests {
             try await FixtureProgram.run([mutant.fault, "--rule", mutant.rule] + options).text
         }
         let violations = try await [run("--seed", "42"), run("--seed", "42"), run("--seed", "43")]
-            .map { text in text.split(separator: "\n").filter { $0.contains("got") } }
+            .map { text in
+                text.components(separatedBy: "input: ").dropFirst().map { $0.components(separatedBy: "repeat with")[0] }
+            }
         #expect(!violations[0].isEmpty && violations[0] == violations[1] && violations[0] != violations[2])
         #expect(try await run().contains("repeat with: --rule transaction.rollback-random --seed "))
     }

@@ -83,11 +83,14 @@ public struct RuleResult: Sendable {
         self.seed = seed
     }
 
-    /// Whether the subject breaks the contract: the rule failed, crashed or hung, is not merely informative, and that is
-    /// no known deviation.
+    /// Whether the subject breaks the contract: the rule failed, crashed or hung, it is one that must be kept, and that is
+    /// no known deviation. A crash or a hang breaks a rule that should be kept as well.
     public var isBroken: Bool {
-        if case .noted = outcome { return false }
-        return differs && rule.level != .informative && knownDeviation == nil
+        guard knownDeviation == nil else { return false }
+        switch (outcome, rule.level) {
+        case (.passed, _), (.noted, _), (.notApplicable, _), (_, .informative), (.failed, .recommended): return false
+        case (.failed, _), (.crashed, _), (.timedOut, _): return true
+        }
     }
 
     /// Whether the subject does otherwise than the rule says, be that allowed or not.

@@ -16,6 +16,11 @@ package actor FileStore: SyncContextDataSource {
         package var emptiesOnClose = false
         package var refusesNewTables = false
         package var sharesPlaces = false
+        package var mixesTextTypes = false
+        package var forgetsDeclaredLater = false
+        package var takesUnfitValues = false
+        package var overwritesStores = false
+        package var opensTwice = false
         package var writesDeletesOnCloseOnly = false
         package var tellsWhenOpened = false
         package var forgetsOnReading: @Sendable (String, Record) -> Record? = { $1 }
@@ -44,6 +49,8 @@ package actor FileStore: SyncContextDataSource {
     private let url: URL
     private let faults: Faults
     private let isNew: Bool
+    /// Held until the store is closed or has no reference left.
+    private var place: OpenPlace?
     private var tables: FileTables
     private var isClosed = false
     private nonisolated let broadcaster = ChangeBroadcaster()
@@ -57,6 +64,12 @@ package actor FileStore: SyncContextDataSource {
         _ faults: Faults = Faults()
     ) throws {
         try schema.check()
+        // A store that shares its place has to find the other one there.
+        let place = faults.opensTwice || faults.sharesPlaces ? nil : try OpenPlace(url)
+        if creating, !faults.overwritesStores, !faults.sharesPlaces, FileManager.default.fileExists(atPath: url.path) {
+            throw StoreError(.alreadyExists, "there is a store at this place; open it, or choose another place")
+        }
+        self.place = place
         self.schema = schema
         self.url = url
         self.faults = faults
@@ -129,6 +142,7 @@ package actor FileStore: SyncContextDataSource {
             try tables.save(to: url, faults)
         }
         broadcaster.finish()
+        place = nil
     }
 
     private func checkIsOpen() throws {
@@ -215,20 +229,42 @@ struct FileTables: Sendable {
             if faults.refusesNewTables, stored[table.name] == nil {
                 throw StoreError(.schemaMismatch, "table '\(table.name)' is not stored")
             }
+            let texts: Set = ["string", "json", "decimal"]
             let isUnchecked = faults.acceptsAnyTypeWithoutRows && (tables[table.name] ?? [:]).isEmpty
             if let old = stored[table.name], !faults.acceptsAnyType, !isUnchecked {
-                let isRetyped = table.allColumns.contains { old.types[$0.name] ?? $0.type.rawValue != $0.type.rawValue }
+                let isRetyped = table.allColumns.contains { column in
+                    let type = old.types[column.name] ?? column.type.rawValue
+                    if faults.mixesTextTypes, texts.contains(type), texts.contains(column.type.rawValue) {
+                        return false
+                    }
+                    return type != column.type.rawValue
+                }
                 let lacks = faults.refusesDroppedColumns && old.types.keys.contains { table.type(of: $0) == nil }
                 guard !isRetyped, !lacks, old.idKind == "\(table.idKind)" else {
                     if faults.touchesBeforeRefusing { try result.save(to: url, FileStore.Faults()) }
                     throw StoreError(.schemaMismatch, "table '\(table.name)' is stored with other types")
                 }
             }
+            let known = result.stored[table.name]?.types ?? [:]
             result.add(table)
             let rows = result.tables[table.name] ?? [:]
-            result.tables[table.name] = rows.mapValues { row in
+            result.tables[table.name] = try rows.mapValues { row in
                 var row = row
-                for column in table.allColumns where row[column.name] == nil { row[column.name] = .null }
+                for column in table.allColumns {
+                    if faults.forgetsDeclaredLater, known[column.name] == nil { row[column.name] = nil }
+                    guard let value = row[column.name] else {
+                        row[column.name] = .null
+                        continue
+                    }
+                    guard known[column.name] == nil, !faults.takesUnfitValues else { continue }
+                    guard let fitting = column.type.accepting(value) else {
+                        throw StoreError(
+                            .schemaMismatch,
+                            "rows of '\(table.name)' have other values in '\(column.name)'"
+                        )
+                    }
+                    row[column.name] = fitting
+                }
                 return row
             }
         }
