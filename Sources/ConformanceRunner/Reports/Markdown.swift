@@ -7,8 +7,11 @@ extension ConformanceReport {
         let verdict = judgesNothing ? "**Nothing judged**" : isPassed ? "Passed" : "**Broken**"
         lines.append("\(verdict): \(summary), in \(duration).")
         lines += ["Seed \(seed). Capabilities: \(declared). Version \(Self.version) of the rules.", ""]
-        lines += ["| Rule | Result |", "| --- | --- |"]
-        for result in results { lines.append("| `\(result.rule.id)` | \(cell(result)) |") }
+        lines += ["| Rule | Result | Time |", "| --- | --- | --- |"]
+        for result in results {
+            let time = String(format: "%.2f s", result.seconds) + (result.isSlow ? ", slow" : "")
+            lines.append("| `\(result.rule.id)` | \(cell(result)) | \(time) |")
+        }
         if !properties.isEmpty { lines += ["", "| Property | Found |", "| --- | --- |"] }
         lines += properties.map { "| \($0.name.markdownCell) | \($0.text.markdownCell) |" }
         if !expiredDeviations.isEmpty { lines += ["", "Deviations that do not occur any more, to be removed:", ""] }

@@ -65,6 +65,8 @@ public struct RuleResult: Sendable {
     public let seconds: Double
     /// The seed, for a rule that uses random numbers.
     public let seed: UInt64?
+    /// Whether it took longer than it should. That breaks nothing: the machine may have been busy.
+    public let isSlow: Bool
     /// Why it is known and accepted that the subject does otherwise; nil when it is not, and when the rule holds.
     public internal(set) var knownDeviation: String?
 
@@ -74,13 +76,15 @@ public struct RuleResult: Sendable {
         outcome: RuleOutcome,
         checkedWithoutCapability: Bool = false,
         seconds: Double = 0,
-        seed: UInt64? = nil
+        seed: UInt64? = nil,
+        isSlow: Bool = false
     ) {
         self.rule = rule
         self.outcome = outcome
         self.checkedWithoutCapability = checkedWithoutCapability
         self.seconds = seconds
         self.seed = seed
+        self.isSlow = isSlow
     }
 
     /// Whether the subject breaks the contract: the rule failed, crashed or hung, it is one that must be kept, and that is

@@ -9,7 +9,7 @@ extension Mutant {
     private static let hiddenOrders: [Mutant] = [
         Mutant("order.dates-finer-text", "orders finer dates behind whole ones of their millisecond") {
             $0.arranging { rows, query in
-                guard query.order.map(\.column) == ["date"] else { return rows }
+                guard query.order == [QueryOrder(column: "date")] else { return rows }
                 return finerLast(rows)
             }
         },
@@ -30,7 +30,7 @@ extension Mutant {
         },
         Mutant("order.text-utf8", "orders the text of a second column by UTF-16") {
             $0.arranging { rows, query in
-                guard query.order.map(\.column) == ["int", "text"] else { return rows }
+                guard query.order == [QueryOrder(column: "int"), QueryOrder(column: "text")] else { return rows }
                 return rows.sorted {
                     utf16($0["text"]?.stringValue).lexicographicallyPrecedes(utf16($1["text"]?.stringValue))
                 }
@@ -77,7 +77,7 @@ extension Mutant {
         },
         Mutant("delete.refused-ids-leave-no-half", "deletes one id after the other until one is refused") {
             $0.deleteIDs = { ids, table, inner in
-                var count = 0
+                var count = try inner.delete([], from: table)
                 for id in ids { count += try inner.delete([id], from: table) }
                 return count
             }
@@ -132,13 +132,13 @@ extension Mutant {
                 }
             }
         },
-        Mutant("transaction.rollback-configuration", "keeps settings of a transaction that threw") {
+        Mutant(
+            "transaction.rollback-configuration",
+            "keeps settings of a transaction that threw and wrote nothing else"
+        ) {
             $0.rollBack = { before, made in
-                before.merging(made.filter { $0.key == SystemTables.configuration.name }) { before, made in
-                    var table = made
-                    for (key, row) in before.rows { table.rows[key] = row }
-                    return table
-                }
+                let changed = made.keys.filter { made[$0]?.rows != before[$0]?.rows }
+                return changed == [SystemTables.configuration.name] ? made : before
             }
         },
     ]

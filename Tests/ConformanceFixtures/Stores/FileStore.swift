@@ -272,44 +272,6 @@ struct FileTables: Sendable {
     }
 }
 
-/// A value with its kind.
-struct StoredValue: Codable, Sendable {
-    var kind: String
-    var text: String
-
-    init(_ value: FieldValue) {
-        (kind, text) =
-            switch value {
-            case .null: ("null", "")
-            case .bool(let value): ("bool", value ? "1" : "0")
-            case .int64(let value): ("int64", String(value))
-            case .double(let value): ("double", String(value.bitPattern))
-            case .decimal(let value): ("decimal", value.text)
-            case .string(let value): ("string", value)
-            case .date(let value): ("date", value.finerText ?? String(value.milliseconds))
-            case .bytes(let value): ("bytes", Data(value).base64EncodedString())
-            case .json(let value): ("json", value.text)
-            }
-    }
-
-    var value: FieldValue {
-        switch kind {
-        case "bool": .bool(text == "1")
-        case "int64": .int64(Int64(text) ?? 0)
-        case "double": .double(Double(bitPattern: UInt64(text) ?? 0))
-        case "decimal": DecimalText(text).map(FieldValue.decimal) ?? .null
-        case "string": .string(text)
-        case "date":
-            .date(Int64(text).map(Timestamp.init(milliseconds:)) ?? Timestamp(text) ?? Timestamp(milliseconds: 0))
-        case "bytes": .bytes(Array(Data(base64Encoded: text) ?? Data()))
-        case "json": JSONText(text).map(FieldValue.json) ?? .null
-        default: .null
-        }
-    }
-
-    var id: RecordID { value.int64Value.map(RecordID.int64) ?? .string(text) }
-}
-
 /// A copy of all rows that one transaction works on.
 final class FileTransaction: StoreWriteBackend {
     var tables: FileTables
