@@ -13,7 +13,7 @@ export PKG_CONFIG_PATH := $(BREW_PKGCONFIG)$(if $(PKG_CONFIG_PATH),:$(PKG_CONFIG
 export SEALEDSYNC_OPTIMIZED := 1
 
 .PHONY: demo test test-all test-defects bench test-sqlcipher4 test-memory-release test-memory-debug test-dependency \
-	explore test-rules test-key-stores sqlcipher4 docs build lint format clean \
+	explore test-rules test-key-stores sqlcipher4 store-results docs build lint format clean \
 	prerequisites swift-version libraries openssl install
 
 demo: prerequisites
@@ -114,6 +114,11 @@ bench: prerequisites
 test-dependency: prerequisites
 	@$(SWIFT) build --product sealedsync
 	@SWIFT="$(SWIFT)" Scripts/try-as-dependency
+
+# What became of the rules for stores, for every store at hand, as a page of the documentation.
+store-results: prerequisites
+	@$(SWIFT) build --product conformance-fixture
+	@SWIFT="$(SWIFT)" Scripts/write-store-results
 
 # One static site of all public modules, in .build/documentation.
 docs: prerequisites

@@ -417,7 +417,9 @@ var testTargets: [Target] {
         ),
         .executableTarget(
             name: "conformance-fixture",
-            dependencies: ["ConformanceFixtures", "StoreConformance", "ReferenceStore", "SyncContract"],
+            dependencies: [
+                "ConformanceFixtures", "StoreConformance", "StoreHarnesses", "ReferenceStore", "SyncContract",
+            ],
             path: "Tests/ConformanceFixtureProgram"
         ),
         .testTarget(

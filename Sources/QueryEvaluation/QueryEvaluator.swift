@@ -9,6 +9,9 @@ public struct QueryEvaluator: Sendable {
 
     /// The rows a query gives: filtered, ordered, cut, and reduced to the selected columns.
     ///
+    /// The records are gone through once, and those that satisfy the predicate are held: what is in memory is bounded by
+    /// them when the sequence is lazy, and not by the table.
+    ///
     /// - Parameters:
     ///   - query: The query.
     ///   - records: The rows.

@@ -9,9 +9,10 @@ public enum StoreRules {
     /// All rules, by chapter.
     public static let all: [StoreRule] =
         values + reading + queries + matching + computing + searching + ordering + aggregates + upserts + deletions
+        + refusedDeletions
         + systemTables + syncStates + sqlReports
         + transactions
-        + concurrency + changes + failures + schemas + versions + durability + encryption
+        + concurrency + histories + changes + failures + schemas + versions + durability + encryption
 
     /// All rules as a suite: to choose from, to list, to run.
     public static let suite = RuleSuite("stores", all)
@@ -47,6 +48,7 @@ public enum StoreRules {
         in source: String,
         _ procedure: String,
         needs capability: String? = nil,
+        isRecommended: Bool = false,
         otherwise: (sentence: String, body: StoreRule.Body)? = nil,
         drills: [String: StoreRule.Body] = [:],
         _ body: @escaping StoreRule.Body
@@ -58,7 +60,8 @@ public enum StoreRules {
                 chapter: chapter,
                 sentence: sentence,
                 source: source,
-                level: capability.map { .optional(capability: $0) } ?? .required,
+                level: isRecommended
+                    ? .recommended(capability: capability) : capability.map { .optional(capability: $0) } ?? .required,
                 procedure: procedure,
                 withoutCapability: otherwise?.sentence
             ),

@@ -2,17 +2,31 @@ import Foundation
 import ConformanceFixtures
 import ReferenceStore
 import StoreConformance
+import StoreHarnesses
 import SyncContract
 
 // A store author's own program, as the documentation shows it; which store it judges comes from the first argument,
 // because tests need many of them.
 let subject = CommandLine.arguments.dropFirst().first ?? ""
+if subject == "page" {
+    try printPage(Array(CommandLine.arguments.dropFirst(2)))
+    exit(0)
+}
 let options: ConformanceOptions
 do {
     options = try ConformanceOptions(arguments: CommandLine.arguments.dropFirst(2))
 } catch {
     print(error)
     exit(64)
+}
+
+/// Prints the page that holds the answers in files against each other; the arguments are names and files by turns.
+func printPage(_ arguments: [String]) throws {
+    let summaries = try stride(from: 0, to: arguments.count - 1, by: 2)
+        .map { index in
+            try ReportSummary(arguments[index], json: try Data(contentsOf: URL(fileURLWithPath: arguments[index + 1])))
+        }
+    print(ReportSummary.page("The stores at hand", madeBy: "make store-results", summaries), terminator: "")
 }
 
 func status() async -> Int32 {
@@ -26,7 +40,17 @@ func status() async -> Int32 {
             if id == "trap" || id == "B" { fatalError("this store traps") }
             return try inner.record(id, in: table)
         }
+    case "toils":
+        // Work of the processor, not time: it takes as long as the machine wants.
+        faults.record = { id, table, inner in
+            let end = clock() + clock_t(CLOCKS_PER_SEC) / 2
+            while clock() < end {}
+            return try inner.record(id, in: table)
+        }
     case "queue": return await ConformanceMain.run(QueueStoreHarness(), options)
+    case "memory": return await ConformanceMain.run(MemoryStoreHarness(), options)
+    case "encrypted": return await ConformanceMain.run(EncryptedStoreHarness(), options)
+    case "log": return await ConformanceMain.run(LogStoreHarness(), options)
     case "file": return await ConformanceMain.run(FileStoreHarness(), options)
     default:
         if let mutant = Mutant.all.first(where: { $0.fault == subject }) {

@@ -26,13 +26,15 @@ struct PrintedCodeTests {
     /// Every file in which printed code may stand, without the spaces by which it differs.
     private static let compiled: [String] = {
         do {
-            return try ["Tests/DocumentationTests", "Examples", "Sources/ReferenceStore"]
-                .flatMap { folder in
-                    let folder = root.appending(path: folder)
-                    return try FileManager.default.subpathsOfDirectory(atPath: folder.path)
-                        .filter { $0.hasSuffix(".swift") && !$0.hasSuffix("PrintedCodeTests.swift") }
-                        .map { plain(try String(contentsOf: folder.appending(path: $0), encoding: .utf8)) }
-                }
+            return try [
+                "Tests/DocumentationTests", "Tests/ConformanceFixtures/Worked", "Examples", "Sources/ReferenceStore",
+            ]
+            .flatMap { folder in
+                let folder = root.appending(path: folder)
+                return try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+                    .filter { $0.hasSuffix(".swift") && !$0.hasSuffix("PrintedCodeTests.swift") }
+                    .map { plain(try String(contentsOf: folder.appending(path: $0), encoding: .utf8)) }
+            }
         } catch {
             fatalError("the compiled files cannot be read: \(error)")
         }

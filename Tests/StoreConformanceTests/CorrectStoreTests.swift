@@ -37,6 +37,12 @@ struct CorrectStoreTests {
     @Test("a store over files of JSON")
     func files() async throws { try await expectPassed(FileStoreHarness()) }
 
+    @Test("the store that the documentation builds step by step")
+    func worked() async throws {
+        let report = try await expectPassed(LogStoreHarness())
+        #expect(report.capabilities == ["durable"])
+    }
+
     @Test("EncryptedStore")
     func encrypted() async throws {
         let report = try await expectPassed(EncryptedStoreHarness())

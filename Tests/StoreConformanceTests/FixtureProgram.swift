@@ -16,6 +16,7 @@ struct FixtureProgram {
             var id: String
             var status: String
             var reason: String?
+            var slow: Bool?
         }
 
         var subject: String

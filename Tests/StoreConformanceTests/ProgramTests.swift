@@ -6,9 +6,9 @@ import Testing
 
 @Suite("A program made by one line of the kit")
 struct ProgramTests {
-    @Test("runs every rule of a correct store, those that kill processes included")
-    func wholeRun() async throws {
-        let output = try await FixtureProgram.run(["file", "--json", "--chapter", "durability", "--chapter", "changes"])
+    @Test("runs every rule of a correct store, those that kill processes included", arguments: ["file", "log"])
+    func wholeRun(_ store: String) async throws {
+        let output = try await FixtureProgram.run([store, "--json", "--chapter", "durability", "--chapter", "changes"])
         #expect(output.status == 0, "\(output.text)")
         let report = try output.json()
         #expect(report.passed)
@@ -42,11 +42,58 @@ struct ProgramTests {
     func stopped() {
         let start = ContinuousClock.now
         var time = RunningTime(seconds: 1, from: start)
-        let isOver = time.isOver(at: start + .seconds(60))
+        let isOver = time.isOver(at: start + .seconds(60), work: 0)
         #expect(!isOver, "stopped for a minute")
         var looks = 1
-        while !time.isOver(at: start + .seconds(60) + .milliseconds(100 * looks)), looks < 100 { looks += 1 }
+        while !time.isOver(at: start + .seconds(60) + .milliseconds(100 * looks), work: 0), looks < 100 { looks += 1 }
         #expect(8...9 ~= looks, "the rest of the second, a tenth at a time")
+    }
+
+    @Test("does not take a process that works for a rule that hangs, until it has worked for long")
+    func working() {
+        let start = ContinuousClock.now
+        func looks(_ work: (Int) -> Double) -> Int {
+            var time = RunningTime(seconds: 1, from: start)
+            var looks = 1
+            while !time.isOver(at: start + .milliseconds(100 * looks), work: work(looks)), looks < 10_000 { looks += 1 }
+            return looks
+        }
+        #expect(9...11 ~= looks { _ in 7 }, "it sleeps")
+        #expect(9...11 ~= looks { Double($0) * 0.0005 }, "it looks at the time and does nothing else")
+        #expect(999...1_003 ~= looks { Double($0) * 0.01 }, "a tenth of a processor, for ten seconds of it")
+        #expect(58...62 ~= looks { Double(min($0, 50)) * 0.01 }, "it works for a while and hangs then")
+    }
+
+    @Test("calls a rule that takes long slow, and not broken")
+    func slow() async throws {
+        let output = try await FixtureProgram.run(["toils", "--json", "--timeout", "1", "--rule", "read.absent-is-nil"])
+        #expect(output.status == 0, "\(output.text)")
+        let report = try output.json()
+        #expect(report.status(of: "read.absent-is-nil") == "passed")
+        #expect(report.results.first?.slow == true)
+        let text = try await FixtureProgram.run(["toils", "--timeout", "1", "--rule", "read.absent-is-nil"]).text
+        #expect(text.contains("slowest: read.absent-is-nil") && text.contains("(slow)"), "\(text)")
+    }
+
+    @Test("accepts what a store is known to do otherwise, until it does so no more")
+    func deviations() async throws {
+        let mutant = try #require(Mutant.all.first { $0.rule == "order.ties-by-id" })
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("deviations-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        func run(_ subject: String, _ text: String, _ options: String...) async throws -> FixtureProgram.Output {
+            let file = folder.appendingPathComponent("known.json")
+            try Data(text.utf8).write(to: file)
+            return try await FixtureProgram.run([subject, "--deviations", file.path] + options)
+        }
+        let known = #"[{"rule": "order.ties-by-id", "reason": "an index of ours runs backwards"}]"#
+        let accepted = try await run(mutant.fault, known, "--rule", "order.ties-by-id")
+        #expect(accepted.status == 0 && accepted.text.contains("an index of ours runs backwards"), "\(accepted.text)")
+        let expired = try await run("queue", known, "--rule", "order.ties-by-id")
+        #expect(expired.status == 1 && expired.text.contains("expired: "), "\(expired.text)")
+        for wrong in [#"[{"rule": "absent", "reason": "why"}]"#, #"[{"rule": "order.first", "reason": " "}]"#, "{}"] {
+            #expect(try await run("queue", wrong, "--rule", "order.first").status == 64, "\(wrong)")
+        }
+        try FileManager.default.removeItem(at: folder)
     }
 
     @Test("fits what people read into 80 columns")
@@ -70,7 +117,9 @@ struct ProgramTests {
             try await FixtureProgram.run([mutant.fault, "--rule", mutant.rule] + options).text
         }
         let violations = try await [run("--seed", "42"), run("--seed", "42"), run("--seed", "43")]
-            .map { text in text.split(separator: "\n").filter { $0.contains("got") } }
+            .map { text in
+                text.components(separatedBy: "input: ").dropFirst().map { $0.components(separatedBy: "repeat with")[0] }
+            }
         #expect(!violations[0].isEmpty && violations[0] == violations[1] && violations[0] != violations[2])
         #expect(try await run().contains("repeat with: --rule transaction.rollback-random --seed "))
     }

@@ -18,8 +18,10 @@ public struct ConformanceOptions: Sendable {
     public var rules: [String] = []
     /// What random numbers start with; nil for a random seed.
     public var seed: UInt64?
-    /// How many seconds a rule may take.
+    /// After how many seconds a rule is slow, and given up when it comes no further.
     public var secondsPerRule = 60.0
+    /// A file of what the subject is known to do otherwise: see ``Deviation/read(from:)``.
+    public var deviations: String?
     /// What the answer looks like.
     public var format = Format.text
     /// Whether to list the rules instead of running them.
@@ -53,6 +55,7 @@ public struct ConformanceOptions: Sendable {
                     throw UsageError("'--timeout \(text)' is not a number of seconds from 1 to 86400.")
                 }
                 secondsPerRule = number
+            case "--deviations": deviations = try value(of: argument)
             case "--json": format = .json
             case "--junit": format = .junit
             case "--markdown": format = .markdown
@@ -69,7 +72,9 @@ public struct ConformanceOptions: Sendable {
         --chapter CHAPTER  run the rules of this chapter (may be repeated)
         --rule ID          run this rule (may be repeated)
         --seed N           repeat a run's random numbers
-        --timeout SECONDS  give a rule up after so long (60)
+        --timeout SECONDS  give a rule up that comes no further for so long (60)
+        --deviations FILE  a JSON array of objects with 'rule' and 'reason': what is
+                           known to differ
         --json, --junit, --markdown
                            the form of the answer
         Exit status: 0 all hold, 1 a required rule is broken, 64 wrong usage.

@@ -66,7 +66,9 @@ extension RuleSuite {
             print(try selected.list(options.format), terminator: "")
             return 0
         }
-        let report = try await selected.report(on: subject, options)
+        let deviations = try options.deviations.map { try Deviation.read(from: $0) } ?? []
+        _ = try selecting(ids: deviations.map(\.rule))
+        let report = try await selected.report(on: subject, options).accepting(deviations)
         print(try report.text(options.format), terminator: "")
         return report.isPassed ? 0 : 1
     }

@@ -50,7 +50,7 @@ private struct Supervisor {
         var current: (rule: RuleDefinition, start: Date)?
         // Between rules there is nothing that hangs, but processes start slowly on a busy machine.
         let pause = max(30, settings.secondsPerRule)
-        var time = RunningTime(seconds: pause)
+        var time = RunningTime(seconds: pause, reportedWork: 0)
         while true {
             switch try worker.readLine(within: &time) {
             case .line(let line):
@@ -63,15 +63,16 @@ private struct Supervisor {
                     throw RunFailure("no capabilities are known, because the harness failed: \(failure)")
                 }
                 if let declared = event.capabilities { capabilities = declared }
+                if let work = event.work { time.reportedWork = work }
                 if let id = event.started, let rule = waiting.first(where: { $0.id == id }) {
                     current = (rule, Date())
                     // The worker gives up a rule itself when its threads are free to do so; that deserves a moment.
-                    time = RunningTime(seconds: settings.secondsPerRule + 3)
+                    time = RunningTime(seconds: settings.secondsPerRule + 3, reportedWork: time.reportedWork)
                 }
                 if let finished = event.finished, let rule = current?.rule {
                     finish(finished.result(rule))
                     current = nil
-                    time = RunningTime(seconds: pause)
+                    time = RunningTime(seconds: pause, reportedWork: time.reportedWork)
                 }
             case .end:
                 let end = worker.waitUntilExit()

@@ -6,6 +6,7 @@ extension RuleSuite {
     func work(on subject: Subject, _ task: WorkerTask) async throws {
         var settings = task.settings
         settings.canStartProcesses = true
+        WorkerEvent.reportWork()
         if let drill = task.drill { return try await perform(drill, on: subject, settings) }
         var capabilities = task.capabilities
         if capabilities == nil {
@@ -25,7 +26,7 @@ extension RuleSuite {
             guard let rule = rules.first(where: { $0.id == id }) else { continue }
             // The last resort when the runner itself has gone: a process that hangs ends some time. Generous, because
             // this clock goes on while a process is stopped.
-            alarm(UInt32(settings.secondsPerRule) + 600)
+            alarm(UInt32(settings.secondsPerRule * RunningTime.mostWork) + 3_600)
             var started = WorkerEvent()
             started.started = id
             try started.send()
@@ -40,7 +41,7 @@ extension RuleSuite {
 
     /// Runs a drill and then kills this process, without giving it time for anything.
     private func perform(_ drill: WorkerTask.Drill, on subject: Subject, _ settings: RunSettings) async throws {
-        alarm(UInt32(settings.secondsPerRule) + 600)
+        alarm(UInt32(settings.secondsPerRule * RunningTime.mostWork) + 3_600)
         var event = WorkerEvent()
         if let rule = rules.first(where: { $0.id == drill.rule }), let body = rule.drills[drill.name] {
             let trial = Trial(subject: subject, rule: rule.definition, settings: settings, folder: drill.folder)

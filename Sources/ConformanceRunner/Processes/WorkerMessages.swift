@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Synchronization
 
 /// What a process that works for the runner is asked to do. It travels in the environment, so that the program's own
 /// arguments stay as they are.
@@ -34,10 +35,30 @@ struct WorkerEvent: Codable {
     var started: String?
     var finished: FinishedRule?
     var failure: String?
+    /// How many seconds of the processor the process has used: it is not stuck.
+    var work: Double?
+
+    private static let output = Mutex(FileHandle.standardOutput)
 
     func send() throws {
         let line = Self.mark + String(decoding: try JSONEncoder().encode(self), as: UTF8.self) + "\n"
-        try FileHandle.standardOutput.write(contentsOf: Data(line.utf8))
+        try Self.output.withLock { try $0.write(contentsOf: Data(line.utf8)) }
+    }
+
+    /// Tells every second what this process has used of the processor, on a thread of its own: a subject may block all that
+    /// tasks run on.
+    static func reportWork() {
+        Thread.detachNewThread {
+            var event = WorkerEvent()
+            while true {
+                event.work = RunningTime.processorTime
+                do { try event.send() } catch {
+                    // Nobody listens any more; the process that did has its own way to find out.
+                    return
+                }
+                sleep(1)
+            }
+        }
     }
 
     /// The event in a line, nil when the line is the subject's own.
@@ -58,6 +79,7 @@ struct FinishedRule: Codable {
     var checkedWithoutCapability: Bool
     var seconds: Double
     var seed: UInt64?
+    var isSlow: Bool
 
     init(_ result: RuleResult) {
         rule = result.rule.id
@@ -65,6 +87,7 @@ struct FinishedRule: Codable {
         checkedWithoutCapability = result.checkedWithoutCapability
         seconds = result.seconds
         seed = result.seed
+        isSlow = result.isSlow
         switch result.outcome {
         case .passed, .timedOut: break
         case .failed(let violations), .noted(let violations): self.violations = violations
@@ -87,7 +110,8 @@ struct FinishedRule: Codable {
             outcome: outcome,
             checkedWithoutCapability: checkedWithoutCapability,
             seconds: seconds,
-            seed: seed
+            seed: seed,
+            isSlow: isSlow
         )
     }
 }

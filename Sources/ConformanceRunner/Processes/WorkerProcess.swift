@@ -74,11 +74,14 @@ final class WorkerProcess {
         let task = WorkerTask(settings: settings, drill: .init(rule: rule, name: name, folder: folder))
         let failure: String? = try await onThread {
             let process = try WorkerProcess(task)
-            var time = RunningTime(seconds: settings.secondsPerRule)
+            var time = RunningTime(seconds: settings.secondsPerRule, reportedWork: 0)
             var said: String?
             reading: while true {
                 switch try process.readLine(within: &time) {
-                case .line(let line): said = try WorkerEvent(line: line)?.failure ?? said
+                case .line(let line):
+                    let event = try WorkerEvent(line: line)
+                    said = event?.failure ?? said
+                    if let work = event?.work { time.reportedWork = work }
                 case .end: break reading
                 case .timeout:
                     process.kill()

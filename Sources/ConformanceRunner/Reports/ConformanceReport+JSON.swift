@@ -51,6 +51,7 @@ extension ConformanceReport {
         var reason: String?
         var knownDeviation: String?
         var seconds: Double
+        var slow: Bool?
         var seed: UInt64?
         var violations: [Violation]
 
@@ -67,6 +68,7 @@ extension ConformanceReport {
             reason = finished.reason
             knownDeviation = result.knownDeviation
             seconds = result.seconds
+            slow = result.isSlow ? true : nil
             seed = result.seed
             violations = finished.violations
         }

@@ -111,8 +111,11 @@ public struct ConformanceReport: Sendable {
                 skipped == 0 ? nil : "\(skipped) not applicable",
             ]
             let name = chapter.id.padding(toLength: 14, withPad: " ", startingAt: 0)
-            lines.append("  \(name) \(words.compactMap { $0 }.joined(separator: ", "))")
+            let seconds = results.reduce(0) { $0 + $1.seconds }
+            let time = String(format: "%.1f s", seconds)
+            lines.append("  \(name) \(words.compactMap { $0 }.joined(separator: ", ")), \(time)")
         }
+        if let slowest { lines += ["", slowest.wrapped(after: "slowest: ", indent: 2)] }
         if !properties.isEmpty { lines.append("") }
         for property in properties {
             lines.append(property.text.wrapped(after: "\(property.name): ", indent: 4))
@@ -126,10 +129,19 @@ public struct ConformanceReport: Sendable {
             let text = "\(deviation.rule) holds; remove this deviation: \(deviation.reason)"
             lines.append(text.wrapped(after: "expired: "))
         }
-        if lines.count > chapters.count + 1 { lines.append("") }
+        if lines.count > chapters.count + 1 + (slowest == nil ? 0 : 2) { lines.append("") }
         let verdict = judgesNothing ? "NOTHING JUDGED" : isPassed ? "PASSED" : "BROKEN"
         lines.append("\(verdict): \(summary), in \(duration)".wrapped(indent: 2))
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// The rules that took longest, and for how long, those first that took longer than they should; nil for short runs.
+    private var slowest: String? {
+        let long = results.filter { $0.isSlow || $0.seconds >= 1 }.sorted { $0.seconds > $1.seconds }
+        let named = long.filter(\.isSlow) + long.filter { !$0.isSlow }.prefix(5)
+        guard !named.isEmpty else { return nil }
+        return named.map { String(format: "%@ %.1f s", $0.rule.id, $0.seconds) + ($0.isSlow ? " (slow)" : "") }
+            .joined(separator: ", ")
     }
 
     /// Why rules were not applied, and their ids.

@@ -65,6 +65,8 @@ public struct RuleResult: Sendable {
     public let seconds: Double
     /// The seed, for a rule that uses random numbers.
     public let seed: UInt64?
+    /// Whether it took longer than it should. That breaks nothing: the machine may have been busy.
+    public let isSlow: Bool
     /// Why it is known and accepted that the subject does otherwise; nil when it is not, and when the rule holds.
     public internal(set) var knownDeviation: String?
 
@@ -74,20 +76,25 @@ public struct RuleResult: Sendable {
         outcome: RuleOutcome,
         checkedWithoutCapability: Bool = false,
         seconds: Double = 0,
-        seed: UInt64? = nil
+        seed: UInt64? = nil,
+        isSlow: Bool = false
     ) {
         self.rule = rule
         self.outcome = outcome
         self.checkedWithoutCapability = checkedWithoutCapability
         self.seconds = seconds
         self.seed = seed
+        self.isSlow = isSlow
     }
 
-    /// Whether the subject breaks the contract: the rule failed, crashed or hung, is not merely informative, and that is
-    /// no known deviation.
+    /// Whether the subject breaks the contract: the rule failed, crashed or hung, it is one that must be kept, and that is
+    /// no known deviation. A crash or a hang breaks a rule that should be kept as well.
     public var isBroken: Bool {
-        if case .noted = outcome { return false }
-        return differs && rule.level != .informative && knownDeviation == nil
+        guard knownDeviation == nil else { return false }
+        switch (outcome, rule.level) {
+        case (.passed, _), (.noted, _), (.notApplicable, _), (_, .informative), (.failed, .recommended): return false
+        case (.failed, _), (.crashed, _), (.timedOut, _): return true
+        }
     }
 
     /// Whether the subject does otherwise than the rule says, be that allowed or not.

@@ -125,11 +125,13 @@ public struct Chapter: Sendable, Hashable, Identifiable {
 
 /// Who must keep a rule.
 public enum RuleLevel: Sendable, Hashable {
-    /// Everyone.
+    /// Everyone must.
     case required
-    /// Those who declare the named capability.
+    /// Those who declare the named capability must.
     case optional(capability: String)
-    /// Nobody: the contract leaves it open, and the report says what was found.
+    /// Everyone should, or those who declare the capability: what does not is noted and not broken.
+    case recommended(capability: String? = nil)
+    /// Everyone may do otherwise: the contract leaves it open, and the report says what was found.
     case informative
 
     /// The level as a word.
@@ -137,13 +139,29 @@ public enum RuleLevel: Sendable, Hashable {
         switch self {
         case .required: "required"
         case .optional: "optional"
+        case .recommended: "recommended"
         case .informative: "informative"
         }
     }
 
-    /// The capability that makes an optional rule binding.
+    /// The level as lists print it: `must`, `must, with durable`, `should`, `may`.
+    func words(_ capability: (String) -> String) -> String {
+        let verb =
+            switch self {
+            case .required, .optional: "must"
+            case .recommended: "should"
+            case .informative: "may"
+            }
+        return self.capability.map { "\(verb), with \(capability($0))" } ?? verb
+    }
+
+    /// The capability without which the rule does not apply.
     public var capability: String? {
-        if case .optional(let capability) = self { capability } else { nil }
+        switch self {
+        case .optional(let capability): capability
+        case .recommended(let capability): capability
+        case .required, .informative: nil
+        }
     }
 }
 

@@ -4,7 +4,7 @@ internal import Synchronization
 extension Rule {
     /// Runs this rule in this process.
     ///
-    /// A rule that does not end is given up after ``RunSettings/secondsPerRule``. That cannot work when it blocks the
+    /// A rule that comes no further is given up after ``RunSettings/secondsPerRule``. That cannot work when it blocks the
     /// threads that tasks run on: such rules are for ``RuleSuite/main(_:_:)``, which runs them in another process.
     ///
     /// - Parameters:
@@ -22,7 +22,8 @@ extension Rule {
                 outcome: outcome,
                 checkedWithoutCapability: lacksCapability && bodyWithoutCapability != nil,
                 seconds: (clock.now - start) / .seconds(1),
-                seed: usedRandom ? settings.seed : nil
+                seed: usedRandom ? settings.seed : nil,
+                isSlow: (clock.now - start) / .seconds(1) > settings.secondsPerRule
             )
         }
         guard let checked = lacksCapability ? bodyWithoutCapability : body else {
@@ -58,14 +59,20 @@ extension Rule {
 
 /// Waits for a closure, nil when it took too long; what it does goes on then, and nobody looks at it any more.
 ///
+/// Unless told otherwise a closure that works does not take too long: see ``RunningTime``.
+///
 /// The time is taken outside of the threads that tasks and their timers run on: a rule may hold those up. It is the time
 /// in which this process ran: see ``RunningTime``.
-func withDeadline<Value: Sendable>(seconds: Double, _ body: @escaping @Sendable () async -> Value) async -> Value? {
+func withDeadline<Value: Sendable>(
+    seconds: Double,
+    countsWork: Bool = true,
+    _ body: @escaping @Sendable () async -> Value
+) async -> Value? {
     let settle = FirstAnswer<Value>()
     return await withCheckedContinuation { continuation in
         settle.wait(continuation)
         let task = Task.detached { settle.answer(await body()) }
-        settle.giveUp(after: RunningTime(seconds: seconds)) { task.cancel() }
+        settle.giveUp(after: RunningTime(seconds: seconds, countsWork: countsWork)) { task.cancel() }
     }
 }
 

@@ -5,7 +5,8 @@ public struct RunSettings: Sendable, Codable {
     /// What random numbers start with.
     public var seed: UInt64
 
-    /// How many seconds a rule may take. Only time in which the process runs counts, not that in which it is stopped.
+    /// After how many seconds a rule is slow, and given up when it comes no further: when the process runs, is not stopped, and
+    /// does not use the processor. One that does is given up when it has used ten times as many seconds of it.
     public var secondsPerRule: Double = 60
 
     /// How many seconds a rule waits for something that should have happened already, such as the delivery of a change.

@@ -43,6 +43,9 @@ public final class Trial<Subject: ConformanceSubject>: Sendable {
     /// What was wrong so far.
     var violations: [Violation] { state.withLock { $0.violations } }
 
+    /// How many things were said to be wrong so far, a few at most.
+    package var violationCount: Int { violations.count }
+
     /// What was otherwise than the rule says so far, and may be.
     var notes: [Violation] { state.withLock { $0.notes } }
 

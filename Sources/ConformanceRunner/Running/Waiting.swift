@@ -3,7 +3,7 @@ internal import Foundation
 extension Trial {
     /// Waits for something that should have happened already; nil when it has not after ``RunSettings/patience``.
     public func patiently<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async -> Value? {
-        await withDeadline(seconds: settings.patience, body)
+        await withDeadline(seconds: settings.patience, countsWork: false, body)
     }
 }
 

@@ -37,7 +37,8 @@ struct QueryWorld {
         let expected = try evaluator.evaluate(query, over: rows)
         let read = try await store.read { try $0.records(query) }
         let written = try await store.write { try $0.records(query) }
-        let input = "query \(shown(query)) over \(rows.count) rows"
+        let over = rows.count > 3 ? "\(rows.count) rows" : rows.map { shown($0.withoutNulls) }.joined(separator: ", ")
+        let input = "query \(shown(query)) over \(over)"
         if let ids { trial.expectIDs(read, ids, input) }
         trial.expectRows(read, expected, exactNulls: exactNulls, input)
         trial.expectRows(written, expected, exactNulls: exactNulls, input + " in a write transaction")

@@ -181,7 +181,8 @@ extension Trial where Subject == StoreSubject {
 }
 
 extension Record {
-    fileprivate var withoutNulls: Record {
+    /// This record without the columns that are null.
+    var withoutNulls: Record {
         var record = Record(id: id, fields.filter { !$0.value.isNull })
         record.syncState = syncState
         return record

@@ -5,6 +5,7 @@ internal import SyncContract
 
 extension StoreRules {
     static let concurrency: [StoreRule] = [
+        readBesideWriter,
         rule(
             "concurrency.no-lost-update",
             "Writers run one after the other.",

@@ -2,7 +2,7 @@ internal import ConformanceRunner
 internal import SyncContract
 
 extension StoreRules {
-    static let ordering: [StoreRule] = orders + paging + selecting + counting
+    static let ordering: [StoreRule] = orders + mixedOrders + paging + selecting + counting
 
     private static let orders: [StoreRule] = [
         rule(

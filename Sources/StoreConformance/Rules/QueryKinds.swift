@@ -210,7 +210,7 @@ extension StoreRules {
         },
         rule(
             "query.dates-milliseconds",
-            "Queries compare milliseconds only.",
+            "Queries compare milliseconds only, in conditions and in orders, with an index and without.",
             in: "Timestamp",
             "Looks for a date that was written with more digits by its whole milliseconds, and the other way round."
         ) { trial in

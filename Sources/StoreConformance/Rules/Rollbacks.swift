@@ -75,43 +75,18 @@ extension StoreRules {
             in: "SyncContextDataSource",
             "Runs 60 random transactions, some of which throw, and holds all rows against a model after each."
         ) { trial in
-            let store = try await trial.makeStore()
             var random = RandomRows(trial.random())
-            var model: [RecordID: Record] = [:]
-            for number in 0..<60 {
-                var attempt = model
-                var steps: [(records: [Record], deleted: [RecordID])] = []
-                for _ in 0..<Int.random(in: 1...6, using: &random.random) {
-                    var ids: [RecordID] = []
-                    for _ in 0..<3 { ids.append(.string("\(Int.random(in: 0..<15, using: &random.random))")) }
-                    if random.random.chance(40) {
-                        steps.append(([], ids))
-                        for id in ids { attempt[id] = nil }
-                    } else {
-                        let records = ids.map { random.record($0, columnsIn: 25) }
-                        steps.append((records, []))
-                        for record in records { attempt[record.id, default: Record(id: record.id)].merge(record) }
-                    }
-                }
-                let fails = random.random.chance(50)
-                let work = steps
-                do {
-                    try await store.write { transaction in
-                        for step in work {
-                            try transaction.upsert(step.records, into: "items")
-                            try transaction.delete(step.deleted, from: "items")
-                        }
-                        if fails { throw OwnError(number: number) }
-                    }
-                    model = attempt
-                } catch is OwnError {
-                    // The model stays as it was, as the store must.
-                }
-                let expected = try QueryEvaluator(.items)
-                    .evaluate(Query("items"), over: model.values.map { TableDefinition.items.filled($0) })
-                let input = "all rows after transaction \(number), which \(fails ? "threw" : "returned")"
-                trial.expectRows(try await store.read(Query("items")).records, expected, input)
+            let work = (0..<60).map { RandomWork($0, &random) }
+            guard try await work.firstFailure(trial) != nil else { return }
+            let least = try await shrunk(work, tries: 60) { try await $0.firstFailure(trial) != nil }
+            guard let failure = try await least.firstFailure(trial) else {
+                return trial.report(
+                    "60 random transactions, again and again",
+                    expected: "the same rows each time",
+                    got: "others once"
+                )
             }
+            trial.expectRows(failure.got, failure.expected, least.description(upTo: failure.number))
         },
         rule(
             "transaction.after-rollback",

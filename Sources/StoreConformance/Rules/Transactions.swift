@@ -4,7 +4,7 @@ internal import Synchronization
 internal import SyncContract
 
 extension StoreRules {
-    static let transactions: [StoreRule] = commits + rollbacks + endings
+    static let transactions: [StoreRule] = commits + rollbacks + largeRollbacks + endings + closures
 
     static let allOrNothing = "when it returns, everything it wrote is kept, and when it throws, nothing is."
 

@@ -3,7 +3,7 @@ internal import QueryEvaluation
 internal import SyncContract
 
 extension StoreRules {
-    static let upserts: [StoreRule] = merging + batches + undeclaredKeys + inserts
+    static let upserts: [StoreRule] = merging + batches + undeclaredKeys + undeclaredValues + inserts
 
     private static let merging: [StoreRule] = [
         rule(

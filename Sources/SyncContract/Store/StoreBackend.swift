@@ -19,6 +19,10 @@ public protocol StoreReadBackend: AnyObject {
     /// Hands every row of a query to a closure, in the query's order, holding a bounded number of rows in memory when
     /// the store is on disk. An error thrown by the closure ends the walk and is rethrown as it is.
     ///
+    /// Bounded means that the number does not grow with the table. For an order that no index gives, a store may hold the
+    /// rows that satisfy the predicate: `QueryEvaluator.matches(_:_:)` looks at one row,
+    /// `QueryEvaluator.evaluate(_:over:answersSyncStates:)` takes them one by one and holds those that it gives.
+    ///
     /// - Throws: ``StoreError/Code/tableNotFound``, and ``StoreError/Code/invalidQuery`` as
     ///   ``Query/validate(for:)`` does.
     func forEach(_ query: Query, _ body: (Record) throws -> Void) throws
@@ -75,7 +79,7 @@ public protocol StoreWriteBackend: StoreReadBackend {
     /// only in a case that the table ignores updates that row and gives it the new casing. Of two records with one id
     /// the later is merged over the earlier. An undeclared key is kept under
     /// ``StoreCapabilities/unknownColumns`` and dropped without it. A null under an undeclared key is kept like any other
-    /// value.
+    /// value. Every value there keeps its kind: a whole double stays a double, and an infinity stays one.
     ///
     /// - Throws: ``StoreError/Code/tableNotFound``, also for an empty list; ``StoreError/Code/invalidRecord`` for an id
     ///   of the wrong kind, a value that ``ColumnType/accepting(_:)`` refuses, or a NaN under an undeclared key.

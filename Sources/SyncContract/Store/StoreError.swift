@@ -47,9 +47,10 @@ public struct StoreError: Error, Sendable {
         public static let notEncrypting = Code("notEncrypting")
         /// There is no database at this place.
         public static let notFound = Code("notFound")
-        /// There already is a database at this place.
+        /// There already is a database at this place. Thrown by what makes a store, never by a transaction.
         public static let alreadyExists = Code("alreadyExists")
-        /// Another process, or another store object, holds the store.
+        /// Another process, or another store object, holds the store. Thrown by what opens a store, and by a transaction only
+        /// where a program that does not know of this one has got hold of its files.
         public static let inUse = Code("inUse")
         /// No space is left, or a size limit was reached. Nothing of the transaction was kept.
         public static let full = Code("full")

@@ -5,12 +5,21 @@
 /// - **Transactions.** The closure given to ``write(_:)`` is one transaction: when it returns, everything it wrote is
 ///   kept, and when it throws, nothing is. Writers run one after the other. A closure given to `read(_:)` sees the
 ///   state of one instant: never half a transaction, and always every write that had returned before the read began.
+///   What transactions did is as if they had run one by one, in an order in which each comes after all that had returned
+///   before it began. A closure is run once at most: a store that fails does not try it again. A read should not wait for
+///   a write that runs; it may, as long as its turn comes.
 /// - **Durability.** Under the capability ``StoreCapabilities/durable`` a write that returned survives the end of the
 ///   process at any later instant.
 /// - **Schema.** A durable store may be opened again with another schema. Missing tables and columns are added, and the
-///   rows that are there have null in a new column. A column that is no longer declared is no error. A table that is no
-///   longer declared keeps its rows until it is declared again. A column or id that is declared with another type than
-///   the stored one is ``StoreError/Code/schemaMismatch``, before anything is touched.
+///   rows that are there have null in a new column. A column that is no longer declared is no error. Its values count
+///   then as written under an undeclared key. A value that is kept under an undeclared key is the column's once the
+///   column is declared; one that does not fit its type makes the opening ``StoreError/Code/schemaMismatch``, unless the
+///   store reads it again from its JSON. A table that is no longer declared keeps its rows until it is declared again. A
+///   column or id that is declared with another type than the stored one is ``StoreError/Code/schemaMismatch``, before
+///   anything is touched.
+/// - **Opening** is no part of this protocol. What makes a durable store should refuse a place that has one, with
+///   ``StoreError/Code/alreadyExists``, and what opens it should refuse one that is open, with ``StoreError/Code/inUse``:
+///   two objects that write to one place damage each other's work.
 /// - **Migrations.** Under the capability ``StoreCapabilities/migrations`` a store that is opened with a schema of a higher
 ///   version is brought there by the schema's steps, in one transaction in which the version is recorded, or stays as it
 ///   was. One that has a higher version than the schema is ``StoreError/Code/newerSchema``, before anything is touched.
@@ -20,7 +29,9 @@
 ///   closure is rethrown as it is. No failure is reported as an empty result.
 /// - **Cancellation.** A task that is cancelled before its transaction began gets `CancellationError` and nothing
 ///   happens. A transaction that was committed is never reported as cancelled. A store may end a read that its task is
-///   cancelled during, with the same error.
+///   cancelled during, with the same error. A write whose closure has begun is not ended by it: what the closure writes
+///   and returns is kept, and an error that it throws is rethrown as it is, whatever became of its task. Only a statement
+///   in SQL ends.
 public protocol SyncContextDataSource: Sendable {
     /// The declared tables. Constant for the life of the store.
     var schema: StoreSchema { get }

@@ -3,7 +3,7 @@
 /// Two string ids are equal when their UTF-8 bytes are equal. A table may declare that its string ids ignore the case
 /// of ASCII letters (``IDComparison/asciiCaseInsensitive``); stores honour that, this type does not know it.
 public enum RecordID: Sendable {
-    /// An id chosen by the app, or a UUID made for it.
+    /// An id chosen by the app, or a UUID made for it. To a store the empty text is an id like any other.
     case string(String)
     /// A number; such ids are ordered numerically.
     case int64(Int64)

@@ -1,7 +1,7 @@
 /// An instant in whole milliseconds since 1970-01-01T00:00:00Z.
 ///
 /// Servers may send finer instants. The text of such an instant is kept beside the milliseconds, so that sending the
-/// value back does not cut it. Queries compare milliseconds only.
+/// value back does not cut it. Queries compare milliseconds only, in conditions and in orders, with an index and without.
 ///
 /// Text is always Gregorian, UTC, with ASCII digits: no calendar or locale of the device takes part.
 public struct Timestamp: Sendable, Hashable {

@@ -58,6 +58,10 @@ package struct StoreFaults: Sendable {
     package var ignoresCancellation = false
     package var checksCancellationAfterCommit = false
     package var looksForCancellationOnlyAtFirst = false
+    package var runsClosuresAgain = false
+    package var checksCancellationBeforeCommit = false
+    package var takesErrorsForCancellation = false
+    package var readsWaitForWriters = false
     package var losesUpdates = false
     package var overlapsWriters = false
     package var readsUncommitted = false

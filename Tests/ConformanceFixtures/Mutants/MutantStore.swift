@@ -45,6 +45,7 @@ package final class MutantStore: SyncContextDataSource {
         try checkIsOpen()
         if !faults.store.ignoresCancellation { try Task.checkCancellation() }
         try failIfTold()
+        if faults.store.readsWaitForWriters { try await writing.hold {} }
         let backend = MutantBackend(
             MemoryTransaction(
                 state.withLock { faults.store.readsStale ? $0.previous : $0.tables },
@@ -102,10 +103,13 @@ package final class MutantStore: SyncContextDataSource {
         let value: Value
         do {
             value = try body(&transaction)
+            if faults.store.checksCancellationBeforeCommit { try Task.checkCancellation() }
         } catch {
+            if faults.store.runsClosuresAgain { again(body, before, innerCapabilities) }
             state.withLock { $0.tables = faults.rollBack(before, inner.tables) }
             if faults.store.breaksAfterError { state.withLock { $0.isBroken = true } }
             if faults.store.firesOnRollback { tell(inner.touched) }
+            if faults.store.takesErrorsForCancellation { try Task.checkCancellation() }
             throw faults.rethrow(error) ?? error
         }
         state.withLock { state in
@@ -129,6 +133,18 @@ package final class MutantStore: SyncContextDataSource {
         if faults.store.checksCancellationAfterCommit { try Task.checkCancellation() }
         if faults.store.returnsEmptyLists, let empty = [Int]() as? Value { return empty }
         return value
+    }
+
+    /// Runs the closure once more, in vain.
+    private func again<Value: Sendable>(
+        _ body: (inout StoreTransaction) throws -> Value,
+        _ tables: [String: MemoryTable],
+        _ capabilities: StoreCapabilities
+    ) {
+        var transaction = StoreTransaction(MutantBackend(MemoryTransaction(tables, capabilities), faults))
+        do { _ = try body(&transaction) } catch {
+            // It fails as it did before.
+        }
     }
 
     private func failIfTold() throws {

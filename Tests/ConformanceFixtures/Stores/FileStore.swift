@@ -16,6 +16,11 @@ package actor FileStore: SyncContextDataSource {
         package var emptiesOnClose = false
         package var refusesNewTables = false
         package var sharesPlaces = false
+        package var mixesTextTypes = false
+        package var forgetsDeclaredLater = false
+        package var takesUnfitValues = false
+        package var overwritesStores = false
+        package var opensTwice = false
         package var writesDeletesOnCloseOnly = false
         package var tellsWhenOpened = false
         package var forgetsOnReading: @Sendable (String, Record) -> Record? = { $1 }
@@ -44,6 +49,8 @@ package actor FileStore: SyncContextDataSource {
     private let url: URL
     private let faults: Faults
     private let isNew: Bool
+    /// Held until the store is closed or has no reference left.
+    private var place: OpenPlace?
     private var tables: FileTables
     private var isClosed = false
     private nonisolated let broadcaster = ChangeBroadcaster()
@@ -57,6 +64,12 @@ package actor FileStore: SyncContextDataSource {
         _ faults: Faults = Faults()
     ) throws {
         try schema.check()
+        // A store that shares its place has to find the other one there.
+        let place = faults.opensTwice || faults.sharesPlaces ? nil : try OpenPlace(url)
+        if creating, !faults.overwritesStores, !faults.sharesPlaces, FileManager.default.fileExists(atPath: url.path) {
+            throw StoreError(.alreadyExists, "there is a store at this place; open it, or choose another place")
+        }
+        self.place = place
         self.schema = schema
         self.url = url
         self.faults = faults
@@ -129,6 +142,7 @@ package actor FileStore: SyncContextDataSource {
             try tables.save(to: url, faults)
         }
         broadcaster.finish()
+        place = nil
     }
 
     private func checkIsOpen() throws {
@@ -215,63 +229,47 @@ struct FileTables: Sendable {
             if faults.refusesNewTables, stored[table.name] == nil {
                 throw StoreError(.schemaMismatch, "table '\(table.name)' is not stored")
             }
+            let texts: Set = ["string", "json", "decimal"]
             let isUnchecked = faults.acceptsAnyTypeWithoutRows && (tables[table.name] ?? [:]).isEmpty
             if let old = stored[table.name], !faults.acceptsAnyType, !isUnchecked {
-                let isRetyped = table.allColumns.contains { old.types[$0.name] ?? $0.type.rawValue != $0.type.rawValue }
+                let isRetyped = table.allColumns.contains { column in
+                    let type = old.types[column.name] ?? column.type.rawValue
+                    if faults.mixesTextTypes, texts.contains(type), texts.contains(column.type.rawValue) {
+                        return false
+                    }
+                    return type != column.type.rawValue
+                }
                 let lacks = faults.refusesDroppedColumns && old.types.keys.contains { table.type(of: $0) == nil }
                 guard !isRetyped, !lacks, old.idKind == "\(table.idKind)" else {
                     if faults.touchesBeforeRefusing { try result.save(to: url, FileStore.Faults()) }
                     throw StoreError(.schemaMismatch, "table '\(table.name)' is stored with other types")
                 }
             }
+            let known = result.stored[table.name]?.types ?? [:]
             result.add(table)
             let rows = result.tables[table.name] ?? [:]
-            result.tables[table.name] = rows.mapValues { row in
+            result.tables[table.name] = try rows.mapValues { row in
                 var row = row
-                for column in table.allColumns where row[column.name] == nil { row[column.name] = .null }
+                for column in table.allColumns {
+                    if faults.forgetsDeclaredLater, known[column.name] == nil { row[column.name] = nil }
+                    guard let value = row[column.name] else {
+                        row[column.name] = .null
+                        continue
+                    }
+                    guard known[column.name] == nil, !faults.takesUnfitValues else { continue }
+                    guard let fitting = column.type.accepting(value) else {
+                        throw StoreError(
+                            .schemaMismatch,
+                            "rows of '\(table.name)' have other values in '\(column.name)'"
+                        )
+                    }
+                    row[column.name] = fitting
+                }
                 return row
             }
         }
         return result
     }
-}
-
-/// A value with its kind.
-struct StoredValue: Codable, Sendable {
-    var kind: String
-    var text: String
-
-    init(_ value: FieldValue) {
-        (kind, text) =
-            switch value {
-            case .null: ("null", "")
-            case .bool(let value): ("bool", value ? "1" : "0")
-            case .int64(let value): ("int64", String(value))
-            case .double(let value): ("double", String(value.bitPattern))
-            case .decimal(let value): ("decimal", value.text)
-            case .string(let value): ("string", value)
-            case .date(let value): ("date", value.finerText ?? String(value.milliseconds))
-            case .bytes(let value): ("bytes", Data(value).base64EncodedString())
-            case .json(let value): ("json", value.text)
-            }
-    }
-
-    var value: FieldValue {
-        switch kind {
-        case "bool": .bool(text == "1")
-        case "int64": .int64(Int64(text) ?? 0)
-        case "double": .double(Double(bitPattern: UInt64(text) ?? 0))
-        case "decimal": DecimalText(text).map(FieldValue.decimal) ?? .null
-        case "string": .string(text)
-        case "date":
-            .date(Int64(text).map(Timestamp.init(milliseconds:)) ?? Timestamp(text) ?? Timestamp(milliseconds: 0))
-        case "bytes": .bytes(Array(Data(base64Encoded: text) ?? Data()))
-        case "json": JSONText(text).map(FieldValue.json) ?? .null
-        default: .null
-        }
-    }
-
-    var id: RecordID { value.int64Value.map(RecordID.int64) ?? .string(text) }
 }
 
 /// A copy of all rows that one transaction works on.

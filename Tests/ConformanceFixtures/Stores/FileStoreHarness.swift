@@ -131,6 +131,11 @@ package struct FileMutant: Sendable, CustomStringConvertible {
             "writes what was rolled back to its file",
             \.writesWhatIsRolledBack
         ),
+        FileMutant("schema.retyped-as-any-other", "takes string, JSON and decimal for one another", \.mixesTextTypes),
+        FileMutant("schema.declared-later", "forgets undeclared values when they are declared", \.forgetsDeclaredLater),
+        FileMutant("schema.declared-later-unfit", "takes any value for a column declared later", \.takesUnfitValues),
+        FileMutant("durability.made-over-another", "makes a store in the place of another", \.overwritesStores),
+        FileMutant("durability.opened-twice", "opens a store that is open", \.opensTwice),
         FileMutant("durability.places-are-separate", "keeps the stores of all places in one file", \.sharesPlaces),
         FileMutant(
             "durability.killed-again-and-again",
