@@ -120,10 +120,14 @@ extension ItemMachine {
     ) -> (ItemOutcome<Row>, RowEffect<Row>) {
         guard var waiting = change else { return (.ignored, .none) }
         memory.wrote(shown?.version, over: version)
+        // Which version this has made may turn out later: the row is known by its content then.
+        let unnamed = shown?.version == nil ? sent.request.entry(showing: shown) : nil
         guard waiting.editCounter != sent.editCounter else {
             // The server shows what it made of the row; without that it has to be asked for.
             if shown == nil { needsRow = true }
             end(with: shown)
+            // What a server without versions has is never known by one.
+            if let unnamed, version != nil { memory.sent = [unnamed] }
             return (.done, shown.map { .server($0) } ?? .none)
         }
         if waiting.kind == .insert { waiting.kind = .update }
@@ -133,9 +137,9 @@ extension ItemMachine {
             change = waiting
             return (.waits, .none)
         }
-        waiting.rebase(onto: shown)
+        waiting.rebase(onto: shown ?? unnamed?.content)
         // The row is there, whatever else was sent.
-        waiting.sent = []
+        waiting.sent = unnamed.map { [$0] } ?? []
         change = waiting
         return (.waits, waiting.kind == .delete ? .none : shown.map { .adopt($0) } ?? .none)
     }

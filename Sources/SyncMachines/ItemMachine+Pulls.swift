@@ -20,8 +20,8 @@ extension ItemMachine {
         isHere: Bool,
         _ comparison: some RowComparison<Row>
     ) -> (PulledRow, RowEffect<Row>) {
+        let own = memory.sent.first { $0.writesRow && $0.content.map { comparison.wrote($0, pulled) } ?? false }
         guard var waiting = change else {
-            let own = memory.sent.first { $0.writesRow && $0.content.map { comparison.wrote($0, pulled) } ?? false }
             memory.sent.removeAll { $0.isDead(given: pulled) }
             if pulled.isDeleted {
                 if isHere { memory.deleted() }
@@ -49,6 +49,10 @@ extension ItemMachine {
             waiting.rebase(onto: pulled)
             change = waiting
             return (.passOver, waiting.kind == .delete ? .none : .adopt(pulled))
+        }
+        if let own, own.version != pulled.version, !pulled.isDeleted, !memory.holdsRowOfOthers {
+            // It has arrived: who gives the change up has an own row.
+            memory.wentOver(pulled.version, from: own.version)
         }
         // A version used twice says nothing any more: the row is looked up before anything is sent.
         if isSameVersion { waiting.baseVersion = nil }

@@ -26,6 +26,13 @@ package enum ItemRequest<Row: MachineRow>: Hashable, Sendable {
         case .lookUp: nil
         }
     }
+
+    /// What is remembered of it when the server has shown what it made of the row.
+    func entry(showing shown: Row?) -> SentRequest<Row>? {
+        var entry = entry
+        if let shown { entry?.content = shown }
+        return entry
+    }
 }
 
 /// A request that is under way, and the change as it was when it left.
@@ -76,9 +83,12 @@ extension ItemMachine {
     }
 
     /// What a dropped change has sent counts as sent by the one that waits.
+    ///
+    /// Who inserts has not seen what was written to a row that was there, and left here without a word to the server.
     mutating func takeOverDropped() {
-        guard !memory.sent.isEmpty, change != nil else { return }
-        change?.sent.insert(contentsOf: memory.sent, at: 0)
+        guard !memory.sent.isEmpty, let waiting = change else { return }
+        let taken = memory.sent.filter { waiting.kind != .insert || !$0.writesRow || $0.kind == .insert }
+        change?.sent.insert(contentsOf: taken, at: 0)
         change?.wasSent = true
         memory.sent = []
     }

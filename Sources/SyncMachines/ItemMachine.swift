@@ -65,8 +65,8 @@ package struct ItemMemory<Row: MachineRow>: Hashable, Sendable {
     /// Whether this device deleted the row, or saw it deleted, and it is not there again.
     package var isDeleted = false
 
-    /// What a change has sent that was dropped, with the local row left as it is, and what may still arrive. The next change
-    /// takes it over.
+    /// What a change has sent that was dropped, with the local row left as it is, and what may still arrive; or what was
+    /// carried out, in a version that the server has not named. The next change takes it over.
     package var sent: [SentRequest<Row>] = []
 
     package init() {}
@@ -76,10 +76,14 @@ package struct ItemMemory<Row: MachineRow>: Hashable, Sendable {
     /// The longest chain. An editor that was opened before so many own writes, but after the first of them, finds a conflict.
     private static var longestChain: Int { 64 }
 
-    /// Takes note of an own write over a version.
+    /// Takes note of an own write over a version; nil when the server has not said what it has made.
     mutating func wrote(_ version: Version?, over base: Version?) {
         isDeleted = false
         holdsRowOfOthers = false
+        guard version != nil || base == nil else {
+            if let base, !ownVersions.contains(base) { ownVersions = [base] }
+            return
+        }
         wentOver(version, from: base)
     }
 

@@ -98,6 +98,39 @@ struct OwnChangeTests {
         }
     }
 
+    @Test("what an editor saves that was opened before an answer without a version is no conflict", arguments: 0...3)
+    func unversionedAnswer(_ savesBetween: Int) async throws {
+        let isSilent = Switch()
+        try await SyncWorld.with(
+            .datasync,
+            answeringLaptop: SyncWorld.StandIn { request, emulator in
+                let answer = try await emulator.handle(request)
+                guard request.method == "PUT", answer.status == 200, isSilent.isOn else { return answer }
+                var silent = try answer.without(["version"])
+                silent.headers["ETag"] = nil
+                return silent
+            }
+        ) { world in
+            try await world.shareItem()
+            let laptop = world.laptop
+            var edited = try #require(try await laptop.table.read("a"))
+            for save in 0...3 {
+                if save == savesBetween { isSilent.isOn = true }
+                edited["text"] = .string("save \(save)")
+                try await laptop.table.update(edited)
+                #expect(try await laptop.context.push().conflicts.isEmpty)
+                #expect(world.onServer() == ["a": "save \(save)"])
+            }
+            try await world.phone.pull()
+            try await world.phone.table.update(Record(id: "a", ["text": "theirs"]))
+            _ = try await world.phone.context.push()
+            edited["text"] = "over theirs"
+            try await laptop.table.update(edited)
+            #expect(try await laptop.context.push().conflicts.count == 1)
+            #expect(world.onServer() == ["a": "theirs"])
+        }
+    }
+
     @Test(
         "a row taken from an answer without a version is looked up before it is written over",
         arguments: [true, false]

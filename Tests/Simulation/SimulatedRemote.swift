@@ -15,10 +15,30 @@ struct SimulatedRemote: SyncRemote {
     }
 
     func insert(_ record: Record, into table: TableDefinition) async throws -> Record {
+        asAnswered(try await inserted(record, into: table))
+    }
+
+    private func inserted(_ record: Record, into table: TableDefinition) async throws -> Record {
         try self.record(in: await send(.insert(record), table))
     }
 
+    /// The row that an answer to a change shows.
+    private func asAnswered(_ row: Record) -> Record {
+        var row = row
+        if !world.settings.namesNewVersions { row["version"] = nil }
+        return row
+    }
+
     func update(
+        _ record: Record,
+        in table: TableDefinition,
+        version: String?,
+        restoring: Bool
+    ) async throws -> Record {
+        asAnswered(try await updated(record, in: table, version: version, restoring: restoring))
+    }
+
+    private func updated(
         _ record: Record,
         in table: TableDefinition,
         version: String?,
@@ -55,7 +75,7 @@ struct SimulatedRemote: SyncRemote {
             return world.settings.showsTombstones ? tombstone : nil
         }
         // There is no word for a row that is made as a deleted one.
-        let row = try await insert(record, into: table)
+        let row = try await inserted(record, into: table)
         _ = try await delete(record.id.stringValue ?? "", from: table, version: row.version)
         return nil
     }

@@ -44,6 +44,8 @@ package struct WorldSettings: Sendable {
     let removesForGood: Bool
     /// Whether the server keeps nothing of a row that is deleted.
     let deletesForGood: Bool
+    /// Whether answers to changes say which version they have made.
+    let namesNewVersions: Bool
     /// Whether items name the list that they are in.
     let hasReferences: Bool
 
@@ -81,6 +83,7 @@ package struct WorldSettings: Sendable {
         batchSize = random.pick([1, 1, 1, 2, 2, 5])
         // There is nothing to be brought back.
         self.restoresInTwoSteps = restoresInTwoSteps && !deletesForGood
+        namesNewVersions = random.chance(5, of: 6)
     }
 
     package var schema: StoreSchema {

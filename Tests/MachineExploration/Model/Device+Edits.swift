@@ -179,8 +179,12 @@ extension Device {
     mutating func apply(_ effect: RowEffect<ModelRow>) {
         switch effect {
         case .none: break
-        case .server(let server): row = server
-        case .adopt(let server): row?.version = server.version
+        case .server(let server):
+            // A store keeps what an answer does not say.
+            let version = server.version ?? row?.version
+            row = server
+            row?.version = version
+        case .adopt(let server): if let version = server.version { row?.version = version }
         case .local(let local): row = local
         case .version(let version): row?.version = version
         case .remove: row = nil

@@ -45,7 +45,7 @@ extension Device {
     mutating func record() -> Consequence? {
         guard case .answered(let sent, let message, let answer) = slot else { return nil }
         let waiting = pending
-        if message.kind != .fill, answer.kind == .taken || answer.kind == .takenUnseen {
+        if message.kind != .fill, answer.kind.isTaken {
             pending.subtract(message.history)
         }
         if let shown = answer.shownRow { pending.subtract(shown.history) }

@@ -46,12 +46,16 @@ struct Message: Hashable {
     var device: Side { bits >> 31 == 0 ? .a : .b }
 
     var writes: Bool { kind != .lookUp }
+    /// Whether it leaves a version that the next request is to have seen.
+    var makesVersion: Bool { [.insert, .update, .restore].contains(kind) }
 }
 
 /// What the server answers, packed: the kind, and the row that is shown.
 struct Answer: Hashable {
     enum Kind: UInt8 {
-        case taken, takenUnseen, shown, absent, hidden
+        case taken, takenUnseen, takenUnversioned, shown, absent, hidden
+
+        var isTaken: Bool { self == .taken || self == .takenUnseen || self == .takenUnversioned }
     }
 
     var kind: Kind
@@ -66,6 +70,7 @@ struct Answer: Hashable {
         switch kind {
         case .taken: .taken(row)
         case .takenUnseen: .taken(nil)
+        case .takenUnversioned: .taken(unversioned)
         case .shown: .shown(row)
         case .absent: .absent
         case .hidden: .hidden
@@ -73,5 +78,17 @@ struct Answer: Hashable {
     }
 
     /// The row that it shows.
-    var shownRow: ModelRow? { kind == .taken || kind == .shown ? row : nil }
+    var shownRow: ModelRow? {
+        switch kind {
+        case .taken, .shown: row
+        case .takenUnversioned: unversioned
+        case .takenUnseen, .absent, .hidden: nil
+        }
+    }
+
+    private var unversioned: ModelRow {
+        var row = row
+        row.version = nil
+        return row
+    }
 }

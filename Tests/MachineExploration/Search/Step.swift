@@ -38,6 +38,10 @@ enum Fault: UInt8, CaseIterable {
     case diesBefore
     /// The device dies, and the request may arrive at any time.
     case diesAndLate
+    /// It is carried out, and the answer says no more than that.
+    case answeredWithoutRow
+    /// It is carried out, and the answer shows the row without its version.
+    case answeredWithoutVersion
     /// It was carried out, and the answer is lost.
     case answerLost
     /// It was carried out, and the answer is 500.

@@ -88,6 +88,7 @@ extension Explorer {
         switch answer.kind {
         case .taken: "taken, \(Self.name(answer.row))"
         case .takenUnseen: "taken"
+        case .takenUnversioned: "taken, \(Self.name(answer.row.content)) without a version"
         case .shown: "not taken, \(Self.name(answer.row))"
         case .absent: "there is no such row"
         case .hidden: "gone"
@@ -107,6 +108,8 @@ extension Explorer {
         case .again: "arrives, and its answer is lost, but a copy follows that will be answered"
         case .diesBefore: "is not sent, the device dies"
         case .diesAndLate: "is sent, the device dies"
+        case .answeredWithoutRow: "is carried out, and the answer does not show the row"
+        case .answeredWithoutVersion: "is carried out, and the answer lacks the version"
         case .answerLost: "was carried out, and its answer is lost"
         case .failedAfter: "was carried out, and is answered 500"
         case .diesAfter: "was answered, and the device dies before it records the answer"

@@ -33,6 +33,10 @@ extension Explorer {
             body(.fault(side, .refused))
             body(.fault(side, .refusedByGateway))
             body(.fault(side, .again))
+            if facts.message.makesVersion {
+                body(.fault(side, .answeredWithoutRow))
+                body(.fault(side, .answeredWithoutVersion))
+            }
             guard world.hasRoomForLate else { return }
             body(.fault(side, .late))
             body(.fault(side, .refusedByGatewayAndLate))

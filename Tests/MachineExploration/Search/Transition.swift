@@ -69,10 +69,20 @@ extension Explorer {
         return result.consequence.violation
     }
 
-    private mutating func arrive(_ message: Message, _ side: Side, _ world: inout World) -> Violation? {
+    /// Carries a request out; the answer may be told not to show the row as it is.
+    private mutating func arrive(
+        _ message: Message,
+        _ side: Side,
+        _ world: inout World,
+        _ taken: ((ModelRow) -> Answer)? = nil
+    ) -> Violation? {
         guard world.server.version != ModelServer.lastVersion else { return nil }
-        let (answer, violation) = carryOut(message, &world)
+        var (answer, violation) = carryOut(message, &world)
         guard violation == .none else { return violation }
+        if let taken {
+            guard answer.kind == .taken else { return nil }
+            answer = taken(answer.row)
+        }
         return local(DeviceEvent(answer), side, &world)
     }
 
@@ -100,6 +110,8 @@ extension Explorer {
         case .refused: return local(DeviceEvent(.refused), side, &world)
         case .refusedByGateway, .refusedByGatewayAndLate: return local(DeviceEvent(.refusedByGateway), side, &world)
         case .twice: return arrive(message, side, &world)
+        case .answeredWithoutRow: return arrive(message, side, &world) { _ in Answer(.takenUnseen) }
+        case .answeredWithoutVersion: return arrive(message, side, &world) { Answer(.takenUnversioned, $0) }
         case .again:
             let (_, violation) = carryOut(message, &world)
             guard violation == .none else { return violation }
