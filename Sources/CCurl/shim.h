@@ -53,6 +53,16 @@ static inline CURLcode ccurl_set_body(CURL *handle, const void *bytes, curl_off_
 
 typedef size_t (*ccurl_receiver)(char *bytes, size_t size, size_t count, void *context);
 
+// The body of the request, asked for piece by piece; an earlier body that was given as a whole is forgotten.
+static inline CURLcode ccurl_set_source(CURL *handle, ccurl_receiver source, void *context, curl_off_t count) {
+    CURLcode code = curl_easy_setopt(handle, CURLOPT_POSTFIELDS, NULL);
+    if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_POST, 1L);
+    if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, count);
+    if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_READFUNCTION, source);
+    if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_READDATA, context);
+    return code;
+}
+
 // What is told of each line of a head and each piece of a body.
 static inline CURLcode ccurl_set_receivers(CURL *handle, ccurl_receiver head, ccurl_receiver body, void *context) {
     CURLcode code = curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, head);

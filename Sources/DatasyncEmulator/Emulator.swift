@@ -48,10 +48,12 @@ public final class Emulator: Sendable {
     }
 
     let state: Mutex<State>
+    let files: AttachmentFiles
 
     /// Makes an emulator with empty tables. Of two tables whose names differ by case only, the last one counts.
     public init(_ configuration: EmulatorConfiguration) {
         self.configuration = configuration
+        files = AttachmentFiles(configuration.attachmentFolder)
         var state = State(
             log: RequestLog(capacity: configuration.logCapacity),
             randomFaults: RandomFaults(rate: configuration.faultRate, seed: configuration.store.effectiveSeed),
@@ -71,18 +73,26 @@ public final class Emulator: Sendable {
 
     /// Answers a request, unless a fault was scripted for it; either way it is logged.
     ///
-    /// Faults that slow an answer down are met by waiting before this returns.
+    /// Faults that slow an answer down are met by waiting before this returns. A file is in memory as the answer's body.
     ///
     /// - Throws: `EmulatorError` with code `connectionDropped`, and nothing else, when a fault asks for the connection
     ///   to be closed without an answer or within one.
     public func handle(_ request: EmulatorRequest) async throws -> EmulatorResponse {
         var response = try await deliver(request)
-        guard let pause = response.delivery.pause(forByteCount: response.body.count) else {
+        guard let pause = response.delivery.pause(forByteCount: response.bodyCount) else {
             throw EmulatorError(.connectionDropped, "A scripted fault ends the connection in the answer.")
         }
         // A cancelled wait ends at once, as it does in a server that stops.
         if pause > .zero { try? await Task.sleep(for: pause) }
         response.delivery = .whole
+        if let file = response.file {
+            do {
+                response.body = Data(try file.read(at: 0, atMost: .max))
+            } catch {
+                return refusal(500, "the file cannot be read")
+            }
+            response.file = nil
+        }
         return response
     }
 
@@ -113,6 +123,11 @@ public final class Emulator: Sendable {
         case .drop: return nil
         case .applyThenDrop:
             _ = await respond(to: request)
+            return nil
+        case .cutRequest(let count):
+            if request.segments.flatMap(configuration.attachmentID) != nil {
+                _ = await respond(to: request.cut(after: count))
+            }
             return nil
         case .delay(let duration):
             // Being cancelled while waiting means the server stops: the request is then served without further ado.
@@ -155,6 +170,13 @@ public final class Emulator: Sendable {
     }
 
     private func respond(to request: EmulatorRequest) async -> EmulatorResponse {
+        if let id = request.segments.flatMap(configuration.attachmentID) {
+            switch user(of: request) {
+            case .refused(let response): return response
+            case .known(let user):
+                return await AttachmentHandler(files: files, request: request, user: user).response(to: id)
+            }
+        }
         let outcome = begin(request)
         guard let pending = outcome.pending else { return outcome.response }
         await configuration.store.pause(pending.delay)
@@ -171,11 +193,25 @@ public final class Emulator: Sendable {
         return instead ?? outcome.response
     }
 
+    private enum Asking {
+        /// By whom; nil where there are no users.
+        case known(String?)
+        case refused(EmulatorResponse)
+    }
+
+    private func user(of request: EmulatorRequest) -> Asking {
+        guard !configuration.users.isEmpty else { return .known(nil) }
+        guard let user = request.bearerToken.flatMap({ configuration.users[$0] }) else {
+            return .refused(EmulatorResponse(401, headers: ["WWW-Authenticate": "Bearer"]))
+        }
+        return .known(user)
+    }
+
     private func begin(_ request: EmulatorRequest) -> Outcome {
-        var user: String?
-        if !configuration.users.isEmpty {
-            user = request.bearerToken.flatMap { configuration.users[$0] }
-            if user == nil { return Outcome(EmulatorResponse(401, headers: ["WWW-Authenticate": "Bearer"])) }
+        let user: String?
+        switch self.user(of: request) {
+        case .refused(let response): return Outcome(response)
+        case .known(let name): user = name
         }
         if configuration.isDotNet {
             guard request.lineLength <= RequestLimits.requestLine else { return Outcome(EmulatorResponse(414)) }

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// What an emulator serves and how.
 public struct EmulatorConfiguration: Sendable {
@@ -49,6 +49,12 @@ public struct EmulatorConfiguration: Sendable {
     /// Who may ask, by the bearer token with which they do; empty means anybody. Every user has rows of their own in every
     /// table, also of ids that others have; without a known token a request is answered 401.
     public var users: [String: String] = [:]
+    /// Where clients send files to, and fetch them from, each under an id of theirs: the path in front of the id. Nil takes
+    /// none. Users have files of their own. See <doc:DatasyncEmulator>.
+    public var attachmentPath: String? = "attachments"
+    /// The folder in which these files are kept; nil for a temporary one, which goes with the emulator. The emulator makes it
+    /// when the first file comes. A file that is not whole yet has `.part` behind its id.
+    public var attachmentFolder: URL?
     /// How probable it is, from 0 to 1, that something goes wrong with a request for which no fault is scripted: request
     /// or answer is lost, late, doubled or cut, or the answer is a 500, 503, 429 or a page of HTML.
     public var faultRate = 0.0
@@ -92,6 +98,18 @@ public struct EmulatorConfiguration: Sendable {
     /// The largest body accepted, in bytes.
     var maximumBodySize: Int {
         isDotNet ? 30_000_000 : 102_400
+    }
+
+    /// The id of the file that a path leads to, unchecked; nil when it leads elsewhere.
+    func attachmentID(in segments: [String]) -> String? {
+        guard let path = attachmentPath?.split(separator: "/").map(String.init) else { return nil }
+        return segments.count == path.count + 1 && segments.starts(with: path) ? segments.last : nil
+    }
+
+    /// Whether a request brings bytes of a file, of any number.
+    func takesFile(_ method: String, _ target: String) -> Bool {
+        guard method.uppercased() == "PATCH" else { return false }
+        return EmulatorRequest(method, target).segments.flatMap(attachmentID) != nil
     }
 
     func accepts(_ request: EmulatorRequest) -> Bool {

@@ -15,6 +15,28 @@ public protocol ClientTransport: Sendable {
     ///   may have carried the request out all the same. Otherwise ``TransportError``. Other implementations may throw
     ///   other errors, of which nothing is known: such a request may have been processed.
     func send(_ request: HTTPRequest) async throws -> HTTPResponse
+
+    /// Sends a request whose body, or whose answer's body, need not be in memory as a whole.
+    ///
+    /// As ``send(_:)``, but for the time it takes: there is no limit for the whole. The request's timeout is the longest time
+    /// from the last byte of its body to the head of the answer, and ``TransportOptions/stallTimeout`` counts only while
+    /// the other side is waited for: never while ``StreamedBody`` or ``BodyReception`` work. Nothing is decompressed.
+    ///
+    /// Where the answer breaks off, all that came before has been given away when the error is thrown. No closure is called
+    /// after this has returned or thrown. A transport that does not say how it does this holds both bodies in memory, and
+    /// refuses those above 64 MB.
+    ///
+    /// - Parameters:
+    ///   - request: The request. Without a body of its own when `body` is given.
+    ///   - body: The body; nil for the request's own.
+    ///   - choose: Decides from the answer's head what becomes of its body.
+    /// - Returns: The answer; its body is empty where it was given away.
+    /// - Throws: As ``send(_:)``, and what the closures throw.
+    func send(
+        _ request: HTTPRequest,
+        body: StreamedBody?,
+        receiving choose: @escaping ReceptionChoice
+    ) async throws -> HTTPResponse
 }
 
 #if canImport(Darwin)

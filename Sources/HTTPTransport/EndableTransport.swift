@@ -12,6 +12,14 @@ package protocol EndableTransport: ClientTransport {
         _ request: HTTPRequest,
         whenEndable: (@escaping @Sendable () -> Void) -> Void
     ) async throws -> HTTPResponse
+
+    /// Sends a request with streamed bodies; see ``ClientTransport/send(_:body:receiving:)``, and above.
+    func send(
+        _ request: HTTPRequest,
+        body: StreamedBody?,
+        receiving choose: @escaping ReceptionChoice,
+        whenEndable: (@escaping @Sendable () -> Void) -> Void
+    ) async throws -> HTTPResponse
 }
 
 /// Any transport, each of whose exchanges runs in a task of its own, which can be cancelled alone.
@@ -26,7 +34,31 @@ package struct TaskTransport: EndableTransport {
         _ request: HTTPRequest,
         whenEndable: (@escaping @Sendable () -> Void) -> Void
     ) async throws -> HTTPResponse {
-        let task = start(request)
+        try await result(of: start(request), whenEndable)
+    }
+
+    package func send(
+        _ request: HTTPRequest,
+        body: StreamedBody?,
+        receiving choose: @escaping ReceptionChoice
+    ) async throws -> HTTPResponse {
+        try await transport.send(request, body: body, receiving: choose)
+    }
+
+    package func send(
+        _ request: HTTPRequest,
+        body: StreamedBody?,
+        receiving choose: @escaping ReceptionChoice,
+        whenEndable: (@escaping @Sendable () -> Void) -> Void
+    ) async throws -> HTTPResponse {
+        let task = Task { try await transport.send(request, body: body, receiving: choose) }
+        return try await result(of: task, whenEndable)
+    }
+
+    private func result(
+        of task: Task<HTTPResponse, any Error>,
+        _ whenEndable: (@escaping @Sendable () -> Void) -> Void
+    ) async throws -> HTTPResponse {
         whenEndable { task.cancel() }
         return try await withTaskCancellationHandler {
             try await task.value

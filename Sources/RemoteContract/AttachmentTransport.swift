@@ -33,8 +33,10 @@ public protocol AttachmentTransport: Sendable {
     ///   - id: The file.
     ///   - offset: The first byte that is wanted, at most the file's length.
     ///   - receive: Is given how long the whole file is and the next bytes, in order, by one task at a time; the request waits
-    ///     for it, so memory stays flat. What it throws ends the request and comes out of this function.
-    /// - Throws: ``RemoteError`` with code ``RemoteError/Code/notFound`` when the server has no such file, or only a part of it.
+    ///     for it, so memory stays flat. It is called once without bytes when there are none from `offset` on.
+    ///     What it throws ends the request and comes out of this function.
+    /// - Throws: ``RemoteError`` with code ``RemoteError/Code/notFound`` when the server has no such file, or only a part of it;
+    ///   ``RemoteError/Code/conflict`` when it has fewer bytes than `offset`, or their number changes: fetch the file anew.
     func download(
         _ id: AttachmentID,
         from offset: Int64,

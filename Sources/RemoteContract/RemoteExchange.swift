@@ -121,10 +121,11 @@ extension RemoteExchange {
     private static func isHarmless(_ name: String) -> Bool { harmlessNames.contains(name.lowercased()) }
 
     private static let harmlessNames: Set<String> = [
-        "accept", "accept-charset", "accept-encoding", "accept-language", "allow", "cache-control", "content-encoding",
-        "content-length", "content-type", "date", "etag", "expires", "host", "if-match", "if-modified-since",
-        "if-none-match", "if-unmodified-since", "last-modified", "odata-version", "prefer", "preference-applied",
-        "request-id", "retry-after", "server", "traceparent", "user-agent", "vary", "via", "www-authenticate",
+        "accept", "accept-charset", "accept-encoding", "accept-language", "accept-ranges", "allow", "cache-control",
+        "content-encoding", "content-length", "content-range", "content-type", "date", "etag",
+        "expires", "host", "if-match", "if-modified-since", "if-none-match", "if-unmodified-since", "last-modified",
+        "odata-version", "prefer", "preference-applied", "range", "request-id", "retry-after", "server", "traceparent",
+        "upload-complete", "upload-length", "upload-offset", "user-agent", "vary", "via", "www-authenticate",
         "x-correlation-id", "x-ms-request-id", "x-request-id", "x-zumo-version", "zumo-api-version",
     ]
 }

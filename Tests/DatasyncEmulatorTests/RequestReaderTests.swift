@@ -33,6 +33,7 @@ struct RequestReaderTests {
             let body = String(decoding: request.body, as: UTF8.self)
             let end = head.isPersistent ? "stays" : "ends"
             return "\(head.line.method) \(head.line.target) [\(fields)] '\(body)' \(end)"
+        case .streamed(let head): return "\(head.line.method) \(head.line.target) streams"
         case .continueIsExpected: return "continue"
         case .refusal(let refusal, _): return "\(refusal.status) \(refusal.reason)"
         }

@@ -12,6 +12,8 @@ public struct EmulatorRequest: Sendable {
     public var headers: HTTPHeaderFields
     /// The body; empty when there is none.
     public var body: Data
+    /// Gives the next bytes of a body that is not in `body`, because it may be large; nil at the end.
+    package var content: (@Sendable () async throws -> [UInt8]?)?
     /// How the request came, `http` or `https`: for the URLs that answers contain.
     var scheme = "http"
     /// Whether the body is larger than what is accepted; a server then stops reading and leaves it out.

@@ -6,6 +6,9 @@
 struct RequestReader {
     enum Event {
         case request(ReceivedRequest)
+        /// A request whose body is to be taken by `takeBody` until nothing is missing, before anything else. Whether its
+        /// sender waits for a 100 is in the head.
+        case streamed(RequestHead)
         /// The head is there, is acceptable, and its sender waits for a 100 before it sends the body.
         case continueIsExpected
         /// With the head, where that was whole and acceptable.
@@ -25,6 +28,7 @@ struct RequestReader {
         case fields(RequestLine, HTTPHeaderFields, room: Int)
         case sized(RequestHead, body: [UInt8], length: Int)
         case chunked(RequestHead, ChunkedBody)
+        case streamed(missing: Int)
         case refused
     }
 
@@ -32,15 +36,33 @@ struct RequestReader {
     private var buffer = MessageBuffer()
     private var state = State.line
 
-    init(_ limits: RequestLimits) {
+    private let streams: (RequestHead) -> Bool
+
+    /// - Parameters:
+    ///   - limits: What is refused. A body that is streamed may have any size.
+    ///   - streams: Whether a body, of which it is said how long it is, is handed on as it comes.
+    init(_ limits: RequestLimits, streams: @escaping (RequestHead) -> Bool = { _ in false }) {
         self.limits = limits
+        self.streams = streams
+    }
+
+    /// How many bytes of a streamed body are still to come, or to be taken.
+    var missingBody: Int { if case .streamed(let missing) = state { missing } else { 0 } }
+
+    /// Takes what is there of a streamed body.
+    mutating func takeBody() -> [UInt8] {
+        guard case .streamed(let missing) = state else { return [] }
+        let bytes = Array(buffer.take(atMost: missing))
+        state = bytes.count == missing ? .line : .streamed(missing: missing - bytes.count)
+        if bytes.count == missing { buffer.takenCount = 0 }
+        return bytes
     }
 
     var phase: Phase {
         switch state {
         case .line: buffer.takenCount == 0 && buffer.count == 0 ? .idle : .head
         case .fields: .head
-        case .sized, .chunked, .refused: .body
+        case .sized, .chunked, .streamed, .refused: .body
         }
     }
 
@@ -77,6 +99,10 @@ struct RequestReader {
                 }
                 let head = try RequestHead(line, fields)
                 acceptedHead = head
+                if case .length(let length) = head.framing, length > 0, streams(head) {
+                    state = .streamed(missing: length)
+                    return .streamed(head)
+                }
                 try beginBody(of: head)
                 if head.expectsContinue { return .continueIsExpected }
             case .sized(let head, var body, let length):
@@ -95,7 +121,7 @@ struct RequestReader {
                     return nil
                 }
                 return .request(finish(head, body.bytes))
-            case .refused: return nil
+            case .streamed, .refused: return nil
             }
         }
     }

@@ -12,7 +12,7 @@ enum ResponseBytes {
 
     static let `continue` = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
 
-    /// The answer's bytes; nil when its status is none of a final answer or a field would not stay one line.
+    /// The answer's bytes, up to a body that is a file; nil when its status is none of a final answer or a field would not stay one line.
     ///
     /// A 204 and a 304 have neither body nor length, and the answer to HEAD has the length of the body it leaves out. A
     /// body in chunks is one chunk, where the client knows chunks.
@@ -30,7 +30,7 @@ enum ResponseBytes {
         if response.headers["Date"] == nil { lines.append("Date: \(EmulatorResponse.dateOfNow)") }
         let hasBody = response.status != 204 && response.status != 304
         let isChunked = response.isChunked && hasBody && !response.body.isEmpty && !toVersion1Point0
-        if hasBody { lines.append(isChunked ? "Transfer-Encoding: chunked" : "Content-Length: \(response.body.count)") }
+        if hasBody { lines.append(isChunked ? "Transfer-Encoding: chunked" : "Content-Length: \(response.bodyCount)") }
         switch persistence {
         case .usual: break
         case .announced: lines.append("Connection: keep-alive")
@@ -55,14 +55,16 @@ enum ResponseBytes {
     }
 
     private static let phrases = [
-        200: "OK", 201: "Created", 202: "Accepted", 204: "No Content", 301: "Moved Permanently", 302: "Found",
+        200: "OK", 201: "Created", 202: "Accepted", 204: "No Content", 206: "Partial Content", 301: "Moved Permanently",
+        302: "Found",
         304: "Not Modified", 307: "Temporary Redirect", 308: "Permanent Redirect", 400: "Bad Request",
         401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed", 408: "Request Timeout",
         409: "Conflict", 410: "Gone", 412: "Precondition Failed", 413: "Content Too Large", 414: "URI Too Long",
-        415: "Unsupported Media Type", 417: "Expectation Failed", 428: "Precondition Required",
+        415: "Unsupported Media Type", 416: "Range Not Satisfiable", 417: "Expectation Failed",
+        428: "Precondition Required",
         429: "Too Many Requests", 431: "Request Header Fields Too Large", 500: "Internal Server Error",
         501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Timeout",
-        505: "HTTP Version Not Supported",
+        507: "Insufficient Storage", 505: "HTTP Version Not Supported",
     ]
 }
 

@@ -18,7 +18,7 @@ package struct DevelopmentResponder: Sendable {
         do {
             let response = allowingOrigin(try await answer(request, emulator))
             let ending = response.delivery.isComplete ? "\(response.status)" : "\(response.status), cut"
-            write(request, "\(ending), \(response.body.count) bytes", since: start)
+            write(request, "\(ending), \(response.bodyCount) bytes", since: start)
             return response
         } catch {
             write(request, "no answer", since: start)
@@ -41,7 +41,7 @@ package struct DevelopmentResponder: Sendable {
 
     private func preflightHeaders(_ request: EmulatorRequest) -> HTTPHeaderFields {
         var headers: HTTPHeaderFields = [
-            "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE", "Access-Control-Max-Age": "600",
+            "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE", "Access-Control-Max-Age": "600",
         ]
         // A star would leave Authorization out.
         if let names = request.headers["Access-Control-Request-Headers"] {
@@ -54,7 +54,9 @@ package struct DevelopmentResponder: Sendable {
         guard let origin else { return response }
         var response = response
         response.headers["Access-Control-Allow-Origin"] = origin
-        response.headers["Access-Control-Expose-Headers"] = "ETag, Last-Modified, Link, Location, Retry-After, Date"
+        response.headers["Access-Control-Expose-Headers"] =
+            "ETag, Last-Modified, Link, Location, Retry-After, Date, Accept-Ranges, Content-Range, Upload-Complete,"
+            + " Upload-Length, Upload-Offset"
         if origin != "*" { response.headers["Vary"] = "Origin" }
         return response
     }

@@ -8,6 +8,7 @@ public struct Fault: Sendable {
         case applyTwice
         case delay(Duration)
         case applyThenDeliver(Delivery)
+        case cutRequest(after: Int)
     }
 
     let action: Action
@@ -66,6 +67,16 @@ public struct Fault: Sendable {
         matching: @escaping @Sendable (EmulatorRequest) -> Bool = { _ in true }
     ) -> Fault {
         Fault(.applyTwice, times: times, matching: matching)
+    }
+
+    /// Takes so many bytes of the body of a request that brings a file, keeps them, and closes the connection without
+    /// answering a byte. Any other request is not carried out.
+    public static func cutRequest(
+        after byteCount: Int,
+        times: Int = 1,
+        matching: @escaping @Sendable (EmulatorRequest) -> Bool = { _ in true }
+    ) -> Fault {
+        Fault(.cutRequest(after: max(0, byteCount)), times: times, matching: matching)
     }
 
     /// Waits, then serves the request as usual. A cancelled wait ends at once and the request is served.

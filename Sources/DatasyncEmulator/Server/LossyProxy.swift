@@ -151,7 +151,7 @@ public final class LossyProxy: Sendable {
                 unsent.removeFirst(request.byteCount)
             // The request goes on as a whole, so nobody else can say it.
             case .continueIsExpected: try client.send(ResponseBytes.continue[...], limit: .unlimited)
-            case .refusal: return
+            case .refusal, .streamed: return
             case nil:
                 let bytes = try client.receive(until: .now + .unlimited)
                 guard !bytes.isEmpty else { return }

@@ -19,6 +19,9 @@ struct RequestLog: Sendable {
     }
 
     mutating func append(_ request: EmulatorRequest, status: Int?) {
+        var request = request
+        // What it was read from is not to be kept.
+        request.content = nil
         entries.append(LoggedRequest(number: nextNumber, request: request, status: status))
         nextNumber += 1
         // Cutting in blocks keeps the cost of a full log constant per request.

@@ -24,13 +24,17 @@ struct RequestLoop {
     }
 
     private func respondToRequests() throws(TransferFailure) {
-        var reader = RequestReader(RequestLimits(body: emulator.configuration.maximumBodySize))
+        let limits = RequestLimits(body: emulator.configuration.maximumBodySize)
+        var reader = RequestReader(limits) { emulator.configuration.takesFile($0.line.method, $0.line.target) }
         var phase = RequestReader.Phase.idle
         var deadline = ContinuousClock.now + limit(of: .idle)
         while true {
             switch reader.next() {
             case .request(let request):
                 guard try serve(request) else { return }
+                (phase, deadline) = (.idle, .now + limit(of: .idle))
+            case .streamed(let head):
+                guard try serve(head, &reader) else { return }
                 (phase, deadline) = (.idle, .now + limit(of: .idle))
             case .continueIsExpected: try stream.send(ResponseBytes.continue[...], limit: settings.sendLimit)
             case .refusal(let refusal, let head): return try refuse(refusal, head)
@@ -74,14 +78,38 @@ struct RequestLoop {
 
     /// Answers a request; false when the connection is of no further use.
     private func serve(_ received: ReceivedRequest) throws(TransferFailure) -> Bool {
-        let head = received.head
-        guard let response = makeResponse(to: request(head, body: received.body)) else {
+        guard let response = makeResponse(to: request(received.head, body: received.body)) else {
             end(announced: false)
             return false
         }
-        let persistence: ResponseBytes.Persistence =
-            !head.isPersistent || connection.isStopped ? .ends : head.line.isVersion1Point0 ? .announced : .usual
-        return try send(response, to: head, persistence)
+        return try send(response, to: received.head, persistence(after: received.head))
+    }
+
+    /// Answers a request whose body comes as it is asked for. One that is answered before it is there as a whole ends the
+    /// connection.
+    private func serve(_ head: RequestHead, _ reader: inout RequestReader) throws(TransferFailure) -> Bool {
+        var isContinueDue = head.expectsContinue
+        let response = makeResponse(to: request(head, body: []), isStreamed: true) {
+            guard reader.missingBody > 0 else { return nil }
+            let there = reader.takeBody()
+            guard there.isEmpty else { return there }
+            if isContinueDue { try stream.send(ResponseBytes.continue[...], limit: settings.sendLimit) }
+            isContinueDue = false
+            let bytes = try stream.receive(until: .now + settings.bodyLimit)
+            guard !bytes.isEmpty else { throw TransferFailure.disconnected }
+            reader.append(bytes)
+            return reader.takeBody()
+        }
+        guard let response else {
+            end(announced: false)
+            return false
+        }
+        return try send(response, to: head, reader.missingBody > 0 ? .ends : persistence(after: head))
+    }
+
+    private func persistence(after head: RequestHead) -> ResponseBytes.Persistence {
+        if !head.isPersistent || connection.isStopped { return .ends }
+        return head.line.isVersion1Point0 ? .announced : .usual
     }
 
     /// Answers what is not a request. One with too large a body is handed on as such, so that it is answered and logged
@@ -104,10 +132,16 @@ struct RequestLoop {
     }
 
     /// What the handler answers; nil when the connection is to end without an answer.
-    private func makeResponse(to request: EmulatorRequest) -> EmulatorResponse? {
+    private func makeResponse(
+        to request: EmulatorRequest,
+        isStreamed: Bool = false,
+        feed: () throws -> [UInt8]? = { nil }
+    ) -> EmulatorResponse? {
         do {
-            return try HandlerWait.run(on: connection) { [respond, emulator] in
-                try await respond(request, emulator)
+            return try HandlerWait.run(on: connection, feed: feed) { [respond, emulator] more in
+                var request = request
+                if isStreamed { request.content = more }
+                return try await respond(request, emulator)
             }
         } catch is CancellationError {
             return nil
@@ -139,7 +173,8 @@ struct RequestLoop {
             settings: settings,
             stopSignal: stopSignal
         )
-        switch try sender.send(bytes, response.delivery) {
+        let body = isToHead ? nil : response.file
+        switch try sender.send(ResponseSource(bytes: bytes, file: body), response.delivery) {
         case .delivered where persistence != .ends: return true
         case .delivered: end()
         case .cut: end(announced: false)

@@ -13,34 +13,38 @@ struct ResponseSender {
     let settings: ServerSettings
     let stopSignal: StopSignal
 
-    func send(_ bytes: [UInt8], _ delivery: Delivery) throws(TransferFailure) -> Outcome {
+    func send(_ source: ResponseSource, _ delivery: Delivery) throws(TransferFailure) -> Outcome {
+        var source = source
         switch delivery {
-        case .whole: try send(bytes[...])
+        case .whole: try send(&source)
         case .cut(let count):
-            try send(bytes.prefix(count))
+            try send(&source, atMost: count)
             return .cut
         case .reset(let count):
-            try send(bytes.prefix(count))
+            try send(&source, atMost: count)
             waitForArrival()
             socket.reset()
             return .reset
         case .dribble(let byteCount, let pause):
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                try send(rest.prefix(byteCount))
-                rest = rest.dropFirst(byteCount)
-                if !rest.isEmpty { stopSignal.wait(upTo: pause) }
+            while !source.isAtEnd {
+                try send(&source, atMost: byteCount)
+                if !source.isAtEnd { stopSignal.wait(upTo: pause) }
             }
         case .stall(let count, let pause):
-            try send(bytes.prefix(count))
+            try send(&source, atMost: count)
             stopSignal.wait(upTo: pause)
-            try send(bytes.dropFirst(count))
+            try send(&source)
         }
         return .delivered
     }
 
-    private func send(_ bytes: ArraySlice<UInt8>) throws(TransferFailure) {
-        try stream.send(bytes, limit: settings.sendLimit)
+    private func send(_ source: inout ResponseSource, atMost limit: Int = .max) throws(TransferFailure) {
+        var left = limit
+        while left > 0, !source.isAtEnd {
+            let piece = try source.next(atMost: left)
+            try stream.send(piece, limit: settings.sendLimit)
+            left -= piece.count
+        }
     }
 
     /// A reset takes back what has not arrived yet, so it waits for that. The system tells no other way.

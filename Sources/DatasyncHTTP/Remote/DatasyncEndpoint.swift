@@ -7,6 +7,7 @@ struct DatasyncEndpoint: Sendable {
     let scheme: String
     /// Host and port as they stand in the address.
     let authority: String
+    private let basePath: String
     private let tablesPath: String
     private let apiPath: String
     private let tableNames: [String: String]
@@ -40,7 +41,7 @@ struct DatasyncEndpoint: Sendable {
         }
         self.scheme = scheme
         authority = host.lowercased() + (parts.port.map { ":\($0)" } ?? "")
-        let basePath = try Self.path(parts.percentEncodedPath) { $0 }
+        basePath = try Self.path(parts.percentEncodedPath) { $0 }
         tablesPath = try basePath + Self.path(options.tableEndpoint, encodedBy: PercentEncoding.value)
         apiPath = try basePath + Self.path(options.apiEndpoint, encodedBy: PercentEncoding.value)
         var names: [String: String] = [:]
@@ -114,7 +115,13 @@ struct DatasyncEndpoint: Sendable {
         return http
     }
 
-    private func httpRequest(_ method: HTTPRequest.Method, _ path: String, version: String) -> HTTPRequest {
+    /// The path of attachments, which is given below the base address.
+    func attachmentsPath(_ path: String) throws(RemoteError) -> String {
+        try basePath + Self.path(path, encodedBy: PercentEncoding.value)
+    }
+
+    /// The HTTP request for a whole path, without authentication.
+    func httpRequest(_ method: HTTPRequest.Method, _ path: String, version: String) -> HTTPRequest {
         var fields = HTTPFields()
         fields[.zumoVersion] = version
         fields[.accept] = "application/json"

@@ -26,21 +26,24 @@ extension DatasyncRemote {
     }
 
     /// Sends a request that has an address, and once more with another token when the server refuses the one it had.
-    func exchangeOrBreak(_ request: HTTPRequest) async throws -> ServerResponse {
+    ///
+    /// What passes through its bodies is not sent, or given, a second time.
+    func exchangeOrBreak(_ request: HTTPRequest, _ streams: ExchangeStreams? = nil) async throws -> ServerResponse {
         var request = request
         request.timeout = requestTimeout
         do {
             let period = try exchanges.period()
             guard let tokens else {
                 if let field = try await authenticationField() { request.headerFields.append(field) }
-                return try await answer(to: request, in: period)
+                return try await answer(to: request, streams, in: period)
             }
             let grant = try await self.grant(of: tokens)
-            let response = try await answer(to: try authenticated(request, by: grant), in: period)
+            let response = try await answer(to: try authenticated(request, by: grant), streams, in: period)
             guard response.status == 401 else { return response }
             return try await afterRequest {
                 let newer = try await self.grant(of: tokens, after: grant.number)
-                return try await answer(to: try authenticated(request, by: newer), in: period)
+                guard streams?.isUntouched ?? true else { throw renewedToken(response) }
+                return try await answer(to: try authenticated(request, by: newer), streams, in: period)
             }
         } catch let error as RemoteError {
             throw error
@@ -63,15 +66,24 @@ extension DatasyncRemote {
         }
     }
 
-    private func answer(to request: HTTPRequest, in period: Int) async throws -> ServerResponse {
+    private func answer(
+        to request: HTTPRequest,
+        _ streams: ExchangeStreams?,
+        in period: Int
+    ) async throws -> ServerResponse {
         let start = now()
-        let response = try await exchanges.run(in: period) { try await send(request, $0) }
-        return ServerResponse(
+        let response = try await exchanges.run(in: period) { try await send(request, streams, $0) }
+        return serverResponse(response, to: request, duration: now() - start)
+    }
+
+    func serverResponse(_ response: HTTPResponse, to request: HTTPRequest, duration: Duration = .zero) -> ServerResponse
+    {
+        ServerResponse(
             status: response.status.code,
             fields: response.headerFields,
             body: response.body,
             server: endpoint.authority,
-            duration: now() - start,
+            duration: duration,
             request: request
         )
     }
@@ -79,17 +91,20 @@ extension DatasyncRemote {
     /// Sends a request, and once more when that can do nothing twice.
     private func send(
         _ request: HTTPRequest,
+        _ streams: ExchangeStreams?,
         _ whenEndable: (@escaping @Sendable () -> Void) -> Void
     ) async throws -> HTTPResponse {
         let start = ContinuousClock.now
         do {
-            return try await sendOnce(request, whenEndable)
-        } catch let error as TransportError where error.allowsRepetition(of: request.method) {
+            return try await sendOnce(request, streams, whenEndable)
+        } catch let error as TransportError
+            where error.allowsRepetition(of: request.method) && streams?.isUntouched ?? true
+        {
             var again = request
             let left = requestTimeout - (.now - start)
             guard left > .zero else { throw error }
             again.timeout = left
-            return try await sendOnce(again, whenEndable)
+            return try await sendOnce(again, streams, whenEndable)
         }
     }
 }
@@ -145,6 +160,17 @@ extension DatasyncRemote {
         } catch {
             throw noCredentials(error)
         }
+    }
+
+    /// The server has refused a token in the middle of what cannot be sent again from here.
+    private func renewedToken(_ response: ServerResponse) -> RemoteError {
+        RemoteError(
+            .unreachable,
+            "\(endpoint.authority) refused the token while a file was being sent; there is a new one now. Ask what the"
+                + " server has of the file, and go on from there.",
+            status: response.status,
+            exchange: response.exchange
+        )
     }
 
     private func noCredentials(_ cause: any Error) -> RemoteError {

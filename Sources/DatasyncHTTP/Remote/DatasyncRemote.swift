@@ -122,11 +122,18 @@ public final class DatasyncRemote: OnlineRemote {
 
     func sendOnce(
         _ request: HTTPRequest,
+        _ streams: ExchangeStreams?,
         _ whenEndable: (@escaping @Sendable () -> Void) -> Void
     ) async throws -> HTTPResponse {
         try Task.checkCancellation()
         counter.add(1, ordering: .relaxed)
         RequestCounter.countRequest()
-        return try await transport.send(request, whenEndable: whenEndable)
+        guard let streams else { return try await transport.send(request, whenEndable: whenEndable) }
+        return try await transport.send(
+            request,
+            body: streams.body,
+            receiving: { try streams.reception(of: $0) },
+            whenEndable: whenEndable
+        )
     }
 }

@@ -143,7 +143,7 @@ struct ServerResponse: Sendable {
         return " to \(target.scheme.map { $0 + "://" } ?? "")\(host)"
     }
 
-    private var looksLikeHTML: Bool {
+    var looksLikeHTML: Bool {
         isOfType("html") || body.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) } == UInt8(ascii: "<")
     }
 

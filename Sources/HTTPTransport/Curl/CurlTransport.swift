@@ -5,8 +5,8 @@
 /// driven by one thread, which begins with the first request. Neither an idle transport nor one that is dropped needs to
 /// be closed.
 public final class CurlTransport: ClientTransport, EndableTransport {
-    private let options: TransportOptions
-    private let driver: TransferDriver
+    let options: TransportOptions
+    let driver: TransferDriver
 
     /// A transport with connections of its own; nothing is opened or read yet.
     public init(_ options: TransportOptions = TransportOptions()) {
@@ -23,11 +23,18 @@ public final class CurlTransport: ClientTransport, EndableTransport {
         _ request: HTTPRequest,
         whenEndable: (@escaping @Sendable () -> Void) -> Void
     ) async throws -> HTTPResponse {
-        let transfer = TransferRequest(request, to: try request.address(), timeout: request.timeout ?? options.timeout)
-        let number = driver.nextNumber()
-        return try await withTaskCancellationHandler {
+        let order = TransferRequest(request, to: try request.address(), timeout: request.timeout ?? options.timeout)
+        return try await exchange(driver.nextNumber(), order, whenEndable)
+    }
+
+    func exchange(
+        _ number: Int,
+        _ order: TransferRequest,
+        _ whenEndable: (@escaping @Sendable () -> Void) -> Void
+    ) async throws -> HTTPResponse {
+        try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                driver.start(number, transfer, continuation)
+                driver.start(number, order, continuation)
                 // Behind the order to start it: one to end it that came first would find nothing.
                 whenEndable { [driver] in driver.cancel(number) }
             }
@@ -44,12 +51,27 @@ public final class CurlTransport: ClientTransport, EndableTransport {
 final class TransferRequest: Sendable {
     let request: HTTPRequest
     let address: HTTPRequest.Address
+    /// For the whole, or with streamed bodies until the answer begins.
     let timeout: Duration
+    /// What brings and takes streamed bodies; nil where there are none.
+    let stream: TransferStream?
 
-    init(_ request: HTTPRequest, to address: HTTPRequest.Address, timeout: Duration) {
+    init(
+        _ request: HTTPRequest,
+        to address: HTTPRequest.Address,
+        timeout: Duration,
+        stream: TransferStream? = nil
+    ) {
         self.request = request
         self.address = address
         self.timeout = timeout
+        self.stream = stream
     }
+
+    /// How many bytes of a body are sent; nil when there is none.
+    var bodySize: Int64? { stream?.body?.length ?? request.body.map { Int64($0.count) } }
+
+    /// What brings the body; nil when it is there as a whole.
+    var contentStream: TransferStream? { stream?.body.map { $0.length > 0 } ?? false ? stream : nil }
 }
 #endif

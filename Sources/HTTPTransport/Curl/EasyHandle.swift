@@ -88,7 +88,7 @@ final class EasyHandle {
             { bytes, size, count, context in
                 guard let transfer = unsafe EasyHandle.object(at: context)?.transfer else { return 0 }
                 let piece = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
-                return unsafe transfer.receive(piece: piece) ? piece.count : 0
+                return unsafe transfer.receive(piece: piece)
             },
             context
         )
@@ -100,20 +100,24 @@ final class EasyHandle {
     /// Makes the handle ready for a request.
     func prepare(_ order: TransferRequest, _ options: TransportOptions, _ trust: TrustStore) throws(TransportError) {
         set(CURLOPT_URL, order.address.url)
-        set(CURLOPT_TIMEOUT_MS, Self.milliseconds(order.timeout))
+        // Streamed bodies take the time they take.
+        set(CURLOPT_TIMEOUT_MS, order.stream == nil ? Self.milliseconds(order.timeout) : 0)
         if order.address.isSecure, !isTrustSet {
             try trust.set(on: self)
             isTrustSet = true
         }
-        setBody(of: order.request)
-        setFields(of: order.request, keepsConnection: options.keepsConnections)
+        setBody(of: order)
+        setFields(of: order, keepsConnection: options.keepsConnections)
         guard code == CURLE_OK else { throw .outOfMemory }
     }
 
-    private func setBody(of request: HTTPRequest) {
+    private func setBody(of order: TransferRequest) {
+        let request = order.request
         // Each takes back what the one before has set: an earlier request may have had another method.
         set(CURLOPT_HTTPGET, 1)
-        if hasBody(request) {
+        if let length = order.contentStream?.body?.length {
+            setSource(length)
+        } else if hasBody(order) {
             // Without a length, some servers wait for a body where the method usually has one (RFC 9110, 8.6).
             let body = request.body ?? []
             let code = unsafe body.withUnsafeBytes { bytes in
@@ -126,16 +130,33 @@ final class EasyHandle {
         set(CURLOPT_CUSTOMREQUEST, request.method.rawValue)
     }
 
+    /// Has the body of the request taken from whoever brings it.
+    private func setSource(_ length: Int64) {
+        let code = unsafe ccurl_set_source(
+            pointer,
+            { room, size, count, context in
+                guard let transfer = unsafe EasyHandle.object(at: context)?.transfer else { return 0 }
+                return unsafe transfer.fill(UnsafeMutableRawBufferPointer(start: room, count: size * count))
+            },
+            Unmanaged.passUnretained(self).toOpaque(),
+            curl_off_t(length)
+        )
+        note(code)
+    }
+
     /// Whether a body is sent, be it an empty one.
-    private func hasBody(_ request: HTTPRequest) -> Bool {
-        request.body != nil || [.post, .put, .patch].contains(request.method)
+    private func hasBody(_ order: TransferRequest) -> Bool {
+        order.bodySize != nil || [.post, .put, .patch].contains(order.request.method)
     }
 
     /// Far below the size from which libcurl asks for permission first.
     private static let smallBody = 64 * 1_024
 
-    private func setFields(of request: HTTPRequest, keepsConnection: Bool) {
-        set(CURLOPT_ACCEPT_ENCODING, request.headerFields.contains(.acceptEncoding) ? nil : "gzip")
+    private func setFields(of order: TransferRequest, keepsConnection: Bool) {
+        let request = order.request
+        // What is decompressed has no bound while the transfer is paused.
+        let isPlain = order.stream != nil || request.headerFields.contains(.acceptEncoding)
+        set(CURLOPT_ACCEPT_ENCODING, isPlain ? nil : "gzip")
         let fields = FieldList()
         for field in request.headerFields {
             // A semicolon is libcurl's way to say that the value is empty, a colon alone that there is no such field.
@@ -144,8 +165,8 @@ final class EasyHandle {
         }
         // What libcurl adds by itself: a wait of a second before bodies of a megabyte and more, a form's type, and any
         // type as answer.
-        if request.body?.count ?? 0 > Self.smallBody { fields.append("Expect:") }
-        if hasBody(request), !request.headerFields.contains(.contentType) { fields.append("Content-Type:") }
+        if order.bodySize ?? 0 > Self.smallBody { fields.append("Expect:") }
+        if hasBody(order), !request.headerFields.contains(.contentType) { fields.append("Content-Type:") }
         if !request.headerFields.contains(.accept) { fields.append("Accept:") }
         if !keepsConnection { fields.append("Connection: close") }
         if !fields.isComplete { note(CURLE_OUT_OF_MEMORY) }

@@ -16,6 +16,8 @@ final class TransferDriver: Sendable {
     enum Order: Sendable {
         case start(Int, TransferRequest, Continuation)
         case cancel(Int)
+        /// What was paused for want of content, or of room, can go on.
+        case resume(Int)
     }
 
     private struct State {
@@ -66,10 +68,15 @@ final class TransferDriver: Sendable {
     }
 
     /// Ends a transfer that has not ended yet.
-    func cancel(_ number: Int) {
+    func cancel(_ number: Int) { add(.cancel(number)) }
+
+    /// Goes on with a transfer that was paused.
+    func resume(_ number: Int) { add(.resume(number)) }
+
+    private func add(_ order: Order) {
         let waker: Waker? = state.withLock { state in
             guard state.hasThread, !state.isClosed else { return nil }
-            state.orders.append(.cancel(number))
+            state.orders.append(order)
             return state.takeWaker()
         }
         waker?.wake()

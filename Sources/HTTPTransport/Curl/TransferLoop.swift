@@ -78,14 +78,23 @@ final class TransferLoop {
                 let transfer = try Transfer(number, request, options, handle, trust, watch.now)
                 try unsafe transfer.begin(on: multi, continuation)
                 transfers[number] = transfer
-                let look = watch.now + options.stallTimeout
+                let look = watch.now + min(options.stallTimeout, request.timeout)
                 nextLook = min(nextLook ?? look, look)
             } catch {
                 continuation.resume(throwing: error)
             }
         case .cancel(let number):
             if let transfer = transfers[number] { end(transfer, .failure(CancellationError())) }
+        case .resume(let number):
+            guard let transfer = transfers[number] else { return }
+            transfer.moved(at: watch.now)
+            resume(transfer)
         }
+    }
+
+    private func resume(_ transfer: Transfer) {
+        let code = transfer.resume()
+        if code != CURLE_OK { end(transfer, transfer.result(code)) }
     }
 
     // MARK: Results
@@ -100,8 +109,9 @@ final class TransferLoop {
             let result = transfer.result(code)
             // A handle is used again only after what is sure to have left nothing behind in it.
             if case .success = result, idleHandles.count < Self.keptConnections { idleHandles.append(transfer.handle) }
-            end(transfer, result.mapError { $0 })
+            end(transfer, result)
         }
+        for transfer in Transfer.takeAnsweredEarly(from: transfers) { resume(transfer) }
     }
 
     private func end(_ transfer: Transfer, _ result: Result<HTTPResponse, any Error>) {
@@ -122,9 +132,8 @@ final class TransferLoop {
         guard let look = nextLook, look <= watch.now else { return }
         nextLook = nil
         for transfer in Array(transfers.values) {
-            let limit = transfer.lastMovement(before: watch.now) + options.stallTimeout
+            let (limit, error) = transfer.patience(at: watch.now)
             if limit <= watch.now {
-                let error = TransportError.stalled(transfer.server, for: options.stallTimeout, fate: transfer.fate)
                 end(transfer, .failure(error))
             } else {
                 nextLook = min(nextLook ?? limit, limit)
