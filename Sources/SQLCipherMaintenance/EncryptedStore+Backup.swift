@@ -59,11 +59,28 @@ extension EncryptedStore {
         }
     }
 
+    /// What else belongs into the copy of a store's folder.
+    package struct FurtherFiles: Sendable {
+        /// Copies it into the folder at a path, and returns when it is on the medium.
+        let copy: @Sendable (String) async throws -> Void
+        /// Removes what there is of it in the folder at a path.
+        let clear: @Sendable (String) throws -> Void
+
+        package init(
+            copy: @escaping @Sendable (String) async throws -> Void,
+            clear: @escaping @Sendable (String) throws -> Void
+        ) {
+            self.copy = copy
+            self.clear = clear
+        }
+    }
+
     /// Writes a copy of the store and of files that belong to it, each of a few pages, into a new folder, which appears
     /// when it is complete. The files keep their names.
     package func backUp(
         toFolder url: URL,
         with companions: [URL],
+        and further: FurtherFiles? = nil,
         progress: StoreProgressHandler?,
         in fileSystem: FileSystem = FileSystem()
     ) async throws {
@@ -73,7 +90,7 @@ extension EncryptedStore {
             guard FileSystem.isFolder(place.folder) else { throw StoreError.noFolder(place.folder) }
             guard !FileSystem.exists(place.database) else { throw StoreError.alreadyExists(at: place.database) }
             let names = [name, name + ".new"] + companions.map(\.lastPathComponent)
-            return try TemporaryFolder(place.database, names: names, in: fileSystem)
+            return try TemporaryFolder(place.database, names: names, in: fileSystem, clearing: further?.clear)
         }
         do {
             try await backUp(
@@ -88,8 +105,10 @@ extension EncryptedStore {
                         to: fileSystem.create("\(folder.path)/\(companion.lastPathComponent)")
                     )
                 }
-                try folder.publish()
             }
+            // Behind the database: what it speaks of is there by now.
+            try await further?.copy(folder.path)
+            try await CancellableWork.run(at: place.database) { _ in try folder.publish() }
         } catch {
             do {
                 try folder.discard()

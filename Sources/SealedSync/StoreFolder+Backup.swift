@@ -1,10 +1,11 @@
+import Attachments
 public import Foundation
 public import SQLCipherMaintenance
 public import SQLCipherStore
 import SyncContract
 
 extension StoreFolder {
-    /// Writes a complete copy of the folder, the keyslot file included, while the store is in use.
+    /// Writes a complete copy of the folder, the keyslot file and the attachments included, while the store is in use.
     ///
     /// The copy is opened with the same secrets. It is a folder that appears under its name when it is complete and on
     /// the disk; what a kill leaves has the name with `.new` behind it, and the next backup to the same place
@@ -30,6 +31,15 @@ extension StoreFolder {
                 "The keyslot file of '\(self.url.path)' is missing, and without it a copy cannot be opened; put it back."
             )
         }
-        try await store.backUp(toFolder: url, with: [keyslotsURL], progress: progress)
+        let attachments = AttachmentFolder(attachmentsURL)
+        try await store.backUp(
+            toFolder: url,
+            with: [keyslotsURL],
+            and: EncryptedStore.FurtherFiles(
+                copy: { try await attachments.copy(to: StoreFolder(URL(filePath: $0)).attachmentsURL) },
+                clear: { try AttachmentFolder(StoreFolder(URL(filePath: $0)).attachmentsURL).removeAll() }
+            ),
+            progress: progress
+        )
     }
 }

@@ -1,3 +1,4 @@
+import Attachments
 import OfflineSync
 public import SQLCipherMaintenance
 public import StoreKeys
@@ -16,6 +17,9 @@ extension StoreFolder {
     /// Looks for damage in every page and row of the store and in what the sync engine keeps in it: see
     /// ``/SQLCipherMaintenance/StoreFile/verify(key:progress:)`` and `QueueVerification`.
     ///
+    /// Attachments are read as well, each to its end: those that are damaged or missing are named, and files that belong to no
+    /// row.
+    ///
     /// The keyslot file has been verified by then: its code was checked when the keyring was opened.
     ///
     /// - Parameters:
@@ -27,11 +31,15 @@ extension StoreFolder {
         _ keyring: StoreKeyring,
         progress: StoreProgressHandler? = nil
     ) async throws -> StoreVerification {
-        try await withCurrent(keyring) { key in
+        let attachments = AttachmentFolder(attachmentsURL)
+        return try await withCurrent(keyring) { key in
             try await vouchedFile.verify(
                 key: key,
                 progress: progress,
-                queueCheck: { try QueueVerification.findings(in: &$0, $1, schemaIsComplete: true) }
+                queueCheck: { reader, schema in
+                    try QueueVerification.findings(in: &reader, schema, schemaIsComplete: true)
+                        + AttachmentVerification.findings(in: attachments, &reader, schema)
+                }
             )
         }
     }

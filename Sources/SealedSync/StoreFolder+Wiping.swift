@@ -1,3 +1,4 @@
+import Attachments
 import Foundation
 import SQLCipherMaintenance
 import StoreKeys
@@ -7,7 +8,7 @@ extension StoreFolder {
     /// Makes the data unreadable for good, and deletes the store.
     ///
     /// The keyslot file goes first: it is overwritten, brought to the medium and removed, after which nobody can open
-    /// the database. Then go the database, its WAL, what interrupted work has left, and the lock. The folder itself
+    /// the database. Then go the attachments, the database, its WAL, what interrupted work has left, and the lock. The folder itself
     /// stays, and so does every file that is not the store's, secret files among them: others may need those.
     ///
     /// **This cannot be undone**, and it reaches no copies: whoever has a backup of the folder and one of its secrets
@@ -24,6 +25,10 @@ extension StoreFolder {
         guard FileManager.default.fileExists(atPath: keyslots.path) || file.hasFiles else {
             throw StoreError(.notFound, "'\(url.path)' has no store; check the path.")
         }
-        try await file.wipe(after: { try await KeyslotFile.destroy(at: keyslots) })
+        let attachments = AttachmentFolder(attachmentsURL)
+        try await file.wipe(after: {
+            try await KeyslotFile.destroy(at: keyslots)
+            try attachments.removeAll()
+        })
     }
 }

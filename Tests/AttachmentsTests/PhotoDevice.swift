@@ -60,7 +60,7 @@ struct PhotoDevice {
         await context.startAttachments(
             in: url.appending(path: AttachmentFolder.name),
             options,
-            transport: hasServer ? server : nil,
+            transport: hasServer ? options.transport ?? server : nil,
             environment: AttachmentEnvironment(
                 clock: clock,
                 date: { Date(timeIntervalSince1970: 1_800_000_000 + origin.duration(to: clock.now) / .seconds(1)) },

@@ -56,8 +56,6 @@ extension AttachmentFolder {
     }
 
     /// The name and the stage of a file that was made here; nil for those of others.
-    package static func isOwn(_ entry: String) -> Bool { parts(of: entry) != nil }
-
     static func parts(of entry: String) -> (name: String, stage: Stage)? {
         let name = String(entry.prefix(32))
         guard AttachmentFile.isName(name), let stage = Stage(rawValue: String(entry.dropFirst(32))) else { return nil }

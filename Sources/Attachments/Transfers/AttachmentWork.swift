@@ -42,11 +42,6 @@ struct AttachmentWork: Sendable {
             case .download: try await download(transfer.id)
             case .remove: try await removeOnServer(transfer.id)
             }
-            do {
-                try await makeRoom(keeping: transfer.id)
-            } catch {
-                // The file is where it is to be, and the next one that comes makes room.
-            }
             return (.done, nil)
         } catch {
             let outcome = TransferMachine.Outcome(error, transfer.kind)

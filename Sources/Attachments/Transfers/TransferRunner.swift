@@ -105,7 +105,7 @@ actor TransferRunner {
     func fetch(_ id: AttachmentID) async throws {
         guard !machine.isClosed else { throw StoreError(.closed, "The store was closed; open it again.") }
         guard !machine.suspended.contains(.download) else {
-            throw SyncError(.sessionEnded, "Downloads are suspended; resume the session, then fetch the attachment.")
+            throw Self.suspended
         }
         nextWait += 1
         let number = nextWait
@@ -229,7 +229,8 @@ actor TransferRunner {
             case .begin(let transfer):
                 tasks[transfer] = Task { [weak self, work] in
                     let (outcome, error) = await work.perform(transfer)
-                    await self?.ended(transfer, outcome, error)
+                    // What follows is not for the one who has cancelled the transfer to end.
+                    Task { await self?.ended(transfer, outcome, error) }
                 }
             case .cancel(let transfer): tasks[transfer]?.cancel()
             case .wake(let time): wake(at: time)
@@ -240,21 +241,34 @@ actor TransferRunner {
 
     private func ended(_ transfer: Transfer, _ outcome: TransferMachine.Outcome, _ error: (any Error)?) async {
         tasks[transfer] = nil
+        if outcome == .done {
+            do {
+                try await work.makeRoom(keeping: transfer.id)
+            } catch {
+                // The file is where it is to be, and the next one that comes makes room.
+            }
+        }
         send(.ended(transfer, outcome))
-        if transfer.kind == .download { resume(transfer.id, error.map(reason)) }
+        if transfer.kind == .download { await answer(transfer.id, outcome, error) }
         await work.states.changed(transfer.id)
         await look()
     }
 
-    /// Why a transfer has ended, to somebody who has not cancelled it.
-    private func reason(_ error: any Error) -> any Error {
-        guard error is CancellationError else { return error }
+    /// Tells those who wait for a file how its transfer has ended.
+    private func answer(_ id: AttachmentID, _ outcome: TransferMachine.Outcome, _ error: (any Error)?) async {
+        guard outcome == .cancelled else { return resume(id, error) }
         do {
             try work.gate.check()
         } catch {
-            return error
+            return resume(id, error)
         }
-        return SyncError(.sessionEnded, "The download was suspended, or the attachment was removed meanwhile.")
+        guard !machine.suspended.contains(.download) else { return resume(id, Self.suspended) }
+        // It was given up for another one who waited, and was cancelled.
+        if waiters[id] != nil { await want(id) }
+    }
+
+    private static var suspended: SyncError {
+        SyncError(.sessionEnded, "Downloads are suspended; resume the session, then fetch the attachment.")
     }
 
     private func resume(_ id: AttachmentID, _ error: (any Error)?) {

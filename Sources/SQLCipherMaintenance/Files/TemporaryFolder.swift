@@ -17,6 +17,7 @@ final class TemporaryFolder: Sendable {
     private let place: String
     private let names: [String]
     private let fileSystem: FileSystem
+    private let clear: (@Sendable (String) throws -> Void)?
     private let lock: FileLock
 
     /// Creates the folder, empty, in place of one that was left behind.
@@ -25,15 +26,22 @@ final class TemporaryFolder: Sendable {
     ///   - place: Where the folder will be.
     ///   - names: The files that may be in it. A folder left behind that has others is kept, and an error.
     ///   - fileSystem: What changes the folder.
+    ///   - clear: Removes what else may be in the folder at a path.
     /// - Throws: ``StoreError/Code/inUse`` when somebody is filling it, ``StoreError/Code/alreadyExists``.
-    init(_ place: String, names: [String], in fileSystem: FileSystem) throws {
+    init(
+        _ place: String,
+        names: [String],
+        in fileSystem: FileSystem,
+        clearing clear: (@Sendable (String) throws -> Void)? = nil
+    ) throws {
         self.place = place
         self.names = names
         self.fileSystem = fileSystem
+        self.clear = clear
         path = place + ".new"
         if FileSystem.exists(path) {
             let left = try Self.lock(path, place)
-            try Self.remove(left, names, fileSystem)
+            try Self.remove(left, names, fileSystem, clear)
         }
         do throws(SystemCallFailure) {
             try fileSystem.createFolder(path)
@@ -55,7 +63,7 @@ final class TemporaryFolder: Sendable {
     }
 
     /// Deletes the folder, unless it has its name.
-    func discard() throws { try Self.remove(lock, names, fileSystem) }
+    func discard() throws { try Self.remove(lock, names, fileSystem, clear) }
 
     /// Throws when the temporary name no longer means this folder.
     private func checkInPlace() throws {
@@ -70,10 +78,16 @@ final class TemporaryFolder: Sendable {
     }
 
     /// Removes a locked folder with the files in it, if it still has the path it was opened with.
-    private static func remove(_ lock: borrowing FileLock, _ names: [String], _ fileSystem: FileSystem) throws {
+    private static func remove(
+        _ lock: borrowing FileLock,
+        _ names: [String],
+        _ fileSystem: FileSystem,
+        _ clear: (@Sendable (String) throws -> Void)?
+    ) throws {
         let path = lock.descriptor.path
         guard try lock.descriptor.isFile(at: path) else { return }
         for name in names { try fileSystem.remove("\(path)/\(name)") }
+        try clear?(path)
         do throws(SystemCallFailure) {
             try fileSystem.removeFolder(path)
         } catch {

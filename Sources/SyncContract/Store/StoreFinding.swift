@@ -30,6 +30,10 @@ public struct StoreFinding: Sendable, Hashable {
         public static let inconsistentIndex = Kind("inconsistentIndex")
         /// The queue of changes, its errors or the settings of the sync engine contradict themselves or the rows.
         public static let inconsistentQueue = Kind("inconsistentQueue")
+        /// The file of an attachment is damaged, or missing.
+        public static let damagedAttachment = Kind("damagedAttachment")
+        /// A file among the attachments belongs to no row.
+        public static let strayAttachment = Kind("strayAttachment")
     }
 
     /// Where it is.
