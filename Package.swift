@@ -266,6 +266,8 @@ let package = Package(
         .executableTarget(name: "quickstart", dependencies: ["SealedSync"], path: "Examples/Quickstart"),
         // The list of the original tutorials: an app in SwiftUI, and a program for a terminal where there is none.
         .executableTarget(name: "todo", dependencies: ["SealedSync"], path: "Examples/Todo"),
+        // Discount cards that colleagues share: everything that happens to an app without a network.
+        .executableTarget(name: "coupon-book", dependencies: ["SealedSync"], path: "Examples/CouponBook"),
     ] + testTargets,
     swiftLanguageModes: [.v6]
 )
@@ -482,7 +484,7 @@ var testTargets: [Target] {
             dependencies: [
                 "SealedSyncTool", "SealedSyncCommands", "SealedSync", "DatasyncEmulator", "HTTPTransport",
                 "CommandArguments", "TestCertificates", "SeededNumbers", "ChildProcesses", "quickstart",
-                "todo",
+                "todo", "coupon-book",
             ]
         ),
     ]

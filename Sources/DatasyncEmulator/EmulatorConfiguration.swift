@@ -50,7 +50,7 @@ public struct EmulatorConfiguration: Sendable {
     /// table, also of ids that others have; without a known token a request is answered 401.
     public var users: [String: String] = [:]
     /// Where clients send files to, and fetch them from, each under an id of theirs: the path in front of the id. Nil takes
-    /// none. Users have files of their own. See <doc:DatasyncEmulator>.
+    /// none. Users have files of their own.
     public var attachmentPath: String? = "attachments"
     /// The folder in which these files are kept; nil for a temporary one, which goes with the emulator. The emulator makes it
     /// when the first file comes. A file that is not whole yet has `.part` behind its id.

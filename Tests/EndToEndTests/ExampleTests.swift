@@ -1,3 +1,5 @@
+import ChildProcesses
+import DatasyncEmulator
 import Foundation
 import Testing
 
@@ -21,6 +23,78 @@ struct ExampleTests {
             #expect(rows.count == 2)
         }
     }
+
+    /// The story begins without a server; the server begins when the story waits for it.
+    @Test("the book of coupons tells its whole story")
+    func couponBook() async throws {
+        let folder = try TemporaryFolder()
+        var configuration = EmulatorConfiguration(tables: ["Brand", "Coupon"])
+        configuration.store.assignsIDs = true
+        let server = EmulatorServer(configuration)
+        let url = try await server.start()
+        await server.stop()
+        for (title, times) in [("Чужая карта", 1), ("Спорная карта", 1)] {
+            let refusal = EmulatorResponse.json(403, ["error": "Not in this book."])
+            server.emulator.inject(
+                .respond(refusal, times: times) {
+                    $0.method == "POST" && String(decoding: $0.body, as: UTF8.self).contains(title)
+                }
+            )
+        }
+        let program = try ToolProcess.executable.deletingLastPathComponent().appending(path: "coupon-book")
+        let process = try ChildProcess(
+            .init(
+                program,
+                [url.absoluteString],
+                environment: ["HOME": folder.url.path, "XDG_DATA_HOME": folder.url.path],
+                input: .text("a passphrase\n")
+            )
+        )
+        _ = await process.output(contains: "waiting for the network\n")
+        try await server.start(port: UInt16(try #require(url.port)))
+        let result = await process.result()
+        #expect(result.errors == "" && result.status == 0)
+        await server.stop()
+        let address = "127.0.0.1:\(try #require(url.port))"
+        #expect(result.output.replacing(address, with: "SERVER") == Self.couponStory)
+    }
+
+    private static let couponStory = """
+        shops: Аптека, Детский мир, Пятёрочка
+        -- without a network
+        ★ Пятёрочка −5 % pending
+          Аптека на углу pending
+          ёлки и игрушки pending
+          Спорная карта pending
+          Чужая карта pending
+        ПЯТЕР: Пятёрочка −5 %
+        катя: Пятёрочка −5 %, Аптека на углу, Спорная карта
+        an id of the server's: not yet
+        waiting for the network
+        the same card: ёлки и игрушки
+        an id of the server's: known
+        -- in step
+        ★ Пятёрочка −5 % synced
+          Аптека на углу synced
+          ёлки и игрушки synced
+          Спорная карта failed
+          Чужая карта failed
+        Чужая карта was refused and is given up: SERVER refuses the request to table 'Coupon': Not in this book.
+        Спорная карта was refused and is kept: SERVER refuses the request to table 'Coupon': Not in this book.
+        -- settled
+        ★ Пятёрочка −5 % synced
+          Аптека на углу synced
+          ёлки и игрушки synced
+          Спорная карта synced
+        deleted: true and waiting: 1
+        there again: Пятёрочка −5 % and waiting: 0
+        sent: 0 not taken: 0
+        -- pruned
+        ★ Пятёрочка −5 % synced
+          ёлки и игрушки synced
+          Спорная карта synced
+
+        """
 
     private func run(in folder: TemporaryFolder, _ address: String, _ lines: [String]) async throws
         -> ToolProcess.Result

@@ -16,7 +16,7 @@ final class AttachmentAppending: Sendable {
         var offset: Int64
     }
 
-    private let place: String
+    let place: String
     private let length: Int64?
     private let state: Mutex<State>
 

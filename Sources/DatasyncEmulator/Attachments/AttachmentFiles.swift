@@ -61,18 +61,24 @@ final class AttachmentFiles: Sendable {
         return Found(offset: size, length: state.withLock { $0.lengths[place] }, isComplete: false)
     }
 
-    /// Begins to append to a file, whose whole length is given if it is known.
-    func append(to id: String, of user: String?, length: Int64?) throws -> AttachmentAppending {
+    /// Begins to append to a file, whose whole length is given if it is known; nil when it has another number of bytes by
+    /// now. Who appends already is stopped: of two that come at once, the later one goes on.
+    func append(to id: String, of user: String?, from offset: Int64, length: Int64?) throws -> AttachmentAppending? {
         let place = try place(of: id, of: user)
-        stopAppending(to: place)
-        let appending = try AttachmentAppending(place, length: length)
-        let other = state.withLock { state in
+        return try state.withLock { state in
+            state.appending.removeValue(forKey: place)?.stop()
+            let appending = try AttachmentAppending(place, length: length)
+            guard appending.offset == offset else { return nil }
+            state.appending[place] = appending
             if let length { state.lengths[place] = length }
-            return state.appending.updateValue(appending, forKey: place)
+            return appending
         }
-        // Of two that came at once, the later one goes on.
-        other?.stop()
-        return appending
+    }
+
+    /// Ends appending.
+    func end(_ appending: AttachmentAppending) {
+        appending.stop()
+        state.withLock { if $0.appending[appending.place] === appending { $0.appending[appending.place] = nil } }
     }
 
     /// Removes a file, whole or in part; false when there is none.

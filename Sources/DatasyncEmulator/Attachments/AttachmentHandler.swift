@@ -116,8 +116,11 @@ struct AttachmentHandler {
             return inconsistent
         }
         guard found.length ?? length == length ?? found.length, length ?? .max >= offset else { return inconsistent }
-        let appending = try files.append(to: id, of: user, length: length ?? found.length)
-        defer { appending.stop() }
+        let whole = length ?? found.length
+        guard let appending = try files.append(to: id, of: user, from: offset, length: whole) else {
+            return problem(409, "Another request for the file came.")
+        }
+        defer { files.end(appending) }
         let next = request.pieces
         while let piece = try await next() {
             switch try appending.append(piece) {
@@ -133,7 +136,7 @@ struct AttachmentHandler {
         guard isComplete else {
             return EmulatorResponse(204, headers: ["Upload-Offset": "\(reached)", "Upload-Complete": "?0"])
         }
-        guard length ?? found.length ?? reached == reached else { return inconsistent }
+        guard whole ?? reached == reached else { return inconsistent }
         guard try appending.complete() else { return problem(409, "Another request for the file came.") }
         return EmulatorResponse(201, headers: ["Upload-Offset": "\(reached)", "Upload-Complete": "?1"])
     }

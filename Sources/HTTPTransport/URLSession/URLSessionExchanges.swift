@@ -60,7 +60,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
 }
 
 extension HTTPResponse {
-    fileprivate init?(_ response: URLResponse) {
+    init?(_ response: URLResponse) {
         guard let response = response as? HTTPURLResponse, (100...999).contains(response.statusCode) else { return nil }
         self.init(status: Status(code: response.statusCode))
         for (name, value) in response.allHeaderFields {
@@ -75,7 +75,7 @@ extension HTTPResponse {
 extension TransportError {
     /// What an error of the system's loading means. Only its code goes along: the rest names the whole address, with
     /// ids and the values of filters.
-    fileprivate static func of(_ error: any Error, server: String) -> any Error {
+    static func of(_ error: any Error, server: String) -> any Error {
         guard let error = error as? URLError else {
             return TransportError(
                 .connectionLost,

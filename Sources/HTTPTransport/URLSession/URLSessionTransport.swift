@@ -8,10 +8,10 @@ internal import Synchronization
 /// byte of it was sent. It tells less about failures than libcurl: unless no connection stood, a request may have been
 /// processed.
 public final class URLSessionTransport: ClientTransport {
-    private let options: TransportOptions
-    private let session: URLSession
+    let options: TransportOptions
+    let session: URLSession
     private let exchanges: URLSessionExchanges
-    private let isClosed = Mutex(false)
+    let isClosed = Mutex(false)
 
     /// A transport with connections of its own.
     public init(_ options: TransportOptions = TransportOptions()) {
@@ -33,22 +33,12 @@ public final class URLSessionTransport: ClientTransport {
 
     /// Sends a request; see ``ClientTransport/send(_:)``.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let address = try request.address()
-        guard options.additionalCertificateFile == nil else {
-            throw TransportError(
-                .unreadableCertificates,
-                "A certificate file is not supported on this platform; install the certificate in the system.",
-                fate: .notSent
-            )
-        }
-        guard let url = URL(string: address.url) else {
-            throw TransportError.invalid("The address of the request to \(address.server) is none; check it.")
-        }
+        let (address, prepared) = try prepare(request)
         let timeout = request.timeout ?? options.timeout
         // A session that was invalidated makes no task, and ends the process of whoever asks for one.
         let exchange = try isClosed.withLock { (isClosed) throws(TransportError) in
             guard !isClosed else { throw .closed(fate: .notSent) }
-            let task = session.dataTask(with: URLRequest(url, request, options))
+            let task = session.dataTask(with: prepared)
             let exchange = URLSessionExchange(task, to: address.server)
             exchanges.add(exchange)
             return exchange
@@ -66,6 +56,22 @@ public final class URLSessionTransport: ClientTransport {
         }
         defer { deadline.cancel() }
         return try await exchange.response()
+    }
+
+    /// The request as the system takes it.
+    func prepare(_ request: HTTPRequest) throws(TransportError) -> (HTTPRequest.Address, URLRequest) {
+        let address = try request.address()
+        guard options.additionalCertificateFile == nil else {
+            throw TransportError(
+                .unreadableCertificates,
+                "A certificate file is not supported on this platform; install the certificate in the system.",
+                fate: .notSent
+            )
+        }
+        guard let url = URL(string: address.url) else {
+            throw TransportError.invalid("The address of the request to \(address.server) is none; check it.")
+        }
+        return (address, URLRequest(url, request, options))
     }
 
     /// Ends what is under way, and refuses what comes.

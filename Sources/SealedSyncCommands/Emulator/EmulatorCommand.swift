@@ -114,6 +114,7 @@ struct EmulatorCommand: ToolCommand {
         configuration.maximumTop = maxTop
         configuration.edition = predecessor ? .predecessor : node4 ? .node4 : .usual
         configuration.users = try serving.users
+        configuration.attachmentFolder = serving.attachments.map { URL(filePath: $0) }
         configuration.faultRate = (serving.faults ?? 0) / 100
         let emulator = Emulator(configuration)
         if let rows { try serving.load(rows, into: emulator) }

@@ -20,6 +20,14 @@ struct EmulatorServingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "Keep the files that clients send to /attachments/ID in this folder; otherwise they go when it stops.",
+            valueName: "folder"
+        )
+    )
+    var attachments: String?
+
+    @Option(
+        help: ArgumentHelp(
             "Let pages of this origin, such as http://localhost:5173, read the answers; * for any.",
             valueName: "origin"
         )
@@ -53,6 +61,7 @@ struct EmulatorServingOptions: ParsableArguments {
 
     func validate() throws {
         guard !save || data != nil else { throw ValidationError("--save needs --data, the file to write to.") }
+        guard attachments != "" else { throw ValidationError("--attachments needs the name of a folder.") }
         guard data != "" else { throw ValidationError("--data needs the name of a file.") }
         guard faults.map({ (0...100).contains($0) }) ?? true else { throw ValidationError("--faults is 0 to 100.") }
         if let cors, cors != "*" {
