@@ -207,7 +207,8 @@ var testTargets: [Target] {
             name: "StoreKeysTests",
             dependencies: [
                 "StoreKeys", "SecretMemory", "DurableFiles", "FileSystemRecording", "SeededNumbers", "ChildProcesses",
-            ]
+            ],
+            exclude: ["Defects"]
         ),
         .testTarget(
             name: "CommandArgumentsTests",
