@@ -12,8 +12,8 @@ export PKG_CONFIG_PATH := $(BREW_PKGCONFIG)$(if $(PKG_CONFIG_PATH),:$(PKG_CONFIG
 # For every rule, because one build serves them all.
 export SEALEDSYNC_OPTIMIZED := 1
 
-.PHONY: demo test test-all test-defects bench test-sqlcipher4 test-memory-release test-memory-debug test-dependency \
-	explore test-rules test-key-stores sqlcipher4 store-results docs build lint format clean \
+.PHONY: demo test test-all test-defects test-key-defects test-rules test-key-stores bench test-sqlcipher4 \
+	test-memory-release test-memory-debug test-dependency explore sqlcipher4 store-results docs build lint format clean \
 	prerequisites swift-version libraries openssl install
 
 demo: prerequisites
@@ -27,6 +27,12 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= $(shell expr 2 '*' "$$(
 # Whether the simulation and the tests of the engine find what they are for: each defect, in a copy of the package.
 test-defects: prerequisites
 	@SWIFT="$(SWIFT)" Scripts/try-defects
+
+# Whether the tests of the keys find what they are for, likewise.
+test-all test-defects: test-key-defects
+test-key-defects: prerequisites
+	@SWIFT="$(SWIFT)" DEFECTS=Tests/StoreKeysTests/Defects DEFECTS_FOLDER="$(CURDIR)/.build/key-defects" DEFECTS_BRIEF=1 \
+		DEFECTS_TARGETS="StoreKeysTests SecretMemoryTests DurableFilesTests" Scripts/try-defects
 
 # What guards a change, on the distribution's SQLCipher: a few minutes.
 test: prerequisites openssl

@@ -283,7 +283,8 @@ var testTargets: [Target] {
             name: "StoreKeysTests",
             dependencies: [
                 "StoreKeys", "SecretMemory", "DurableFiles", "FileSystemRecording", "SeededNumbers", "ChildProcesses",
-            ]
+            ],
+            exclude: ["Defects"]
         ),
         // Real services, a TPM in software and the kernel; nothing without the traits: `make test-key-stores`.
         .testTarget(

@@ -10,7 +10,7 @@ struct KeysTests {
     init() async throws {
         folder = try TemporaryFolder()
         device = try await StoreDevice.make(folder.file("d"), rows: 5)
-        for name in ["first", "second"] { try folder.write("\(name) passphrase\n", to: name) }
+        for name in ["first", "second"] { try folder.write("\(name) passphrase of some length\n", to: name) }
     }
 
     private func run(_ arguments: String..., through launcher: [String] = []) async throws -> ToolProcess.Result {
@@ -84,6 +84,15 @@ struct KeysTests {
         let added = try await run("add-passphrase", "--new-passphrase-file", path("second"), "--json")
         #expect(try added.status == 0 && added.json()["added"] != nil)
         #expect(added.message.contains("chmod 600 '\(path("second"))'"))
+    }
+
+    @Test("a new passphrase that is soon guessed is taken with a warning, on standard error")
+    func weakPassphrase() async throws {
+        try folder.write("correct horse\n", to: "second")
+        let added = try await run("add-passphrase", "--new-passphrase-file", path("second"), "--json")
+        #expect(try added.status == 0 && added.json()["added"] != nil)
+        #expect(added.errors.contains("warning: ") && added.errors.contains("in about 24 minutes"), "\(added.errors)")
+        #expect(!added.errors.contains("horse"))
     }
 
     @Test("a recovery code is shown once, opens the store however it is typed, and a typing error is not a wrong code")

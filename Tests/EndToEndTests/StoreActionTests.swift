@@ -153,7 +153,7 @@ struct StoreActionTests {
         let device = try await makeStore()
         let plain = folder.file("plain.db")
         _ = try await device.json("export", plain.path, "--plaintext-i-understand")
-        let file = try folder.write("correct horse", to: "passphrase")
+        let file = try folder.write("correct horse battery staple", to: "passphrase")
         let other = StoreDevice(folder.file("other"))
         #expect(
             try await other.json("encrypt", plain.path, "--passphrase-file", file.path)["unlocker"] as? String

@@ -53,6 +53,7 @@ struct NewPassphraseOptions: ParsableArguments {
             try await KeyslotFile.read(at: keyslots.url).checkSlot(openedBy: unlocker)
             passphrase = try await PassphrasePrompt.askForNew()
         }
+        WeakPassphrase.warn(passphrase)
         return PassphraseUnlocker(passphrase: passphrase, label: label)
     }
 }

@@ -149,13 +149,16 @@ extension StoreOptions {
 
     /// What is to open a new store: a passphrase when one is given in either way, or else a secret file.
     func newUnlocker() async throws -> NewUnlocker {
-        if let passphrase = try await passphraseFromFile() {
-            return NewUnlocker(passphrase, "the passphrase in \(passphraseFile ?? "the file")")
+        if let passphraseFile {
+            let passphrase = try await PassphraseFile.read(passphraseFile)
+            WeakPassphrase.warn(passphrase)
+            return NewUnlocker(PassphraseUnlocker(passphrase: passphrase), "the passphrase in \(passphraseFile)")
         }
         if let keyStore = platform.stores.first {
             return NewUnlocker(try keyStore.requiredUnlocker(), keyStore.name)
         }
         if secretFile == nil, let passphrase = passphraseFromVariable() {
+            WeakPassphrase.warn(try SecretBytes(ProcessInfo.processInfo.environment[Self.passphraseVariable] ?? ""))
             return NewUnlocker(passphrase, "the passphrase that \(Self.passphraseVariable) holds now")
         }
         guard let secretFile else {
