@@ -11,8 +11,13 @@ package final class SerialGate: Sendable {
     }
 
     private let state = Mutex(State())
+    private let later: ObjectIdentifier?
 
-    package init() {}
+    /// A gate.
+    ///
+    /// - Parameter later: One that may be waited for within a turn of this one. Within a turn of that one nobody may wait for
+    ///   this one: two who wait crosswise would wait for ever.
+    package init(before later: SerialGate? = nil) { self.later = later.map(ObjectIdentifier.init) }
 
     /// A turn that a task has, which those that it starts know of, too.
     private final class Turn: Sendable {
@@ -31,10 +36,11 @@ package final class SerialGate: Sendable {
     /// Runs a body when every earlier one has ended.
     ///
     /// - Throws: `CancellationError` when cancelled while waiting; ``SyncError`` with code
-    ///   ``SyncError/Code/invalidAction`` within a turn that the task has already, for which it would wait for ever; else
-    ///   what the body throws.
+    ///   ``SyncError/Code/invalidAction`` within a turn that the task has already, or has of a later gate, for which it
+    ///   might wait for ever; else what the body throws.
     package func withTurn<Value>(_ body: () async throws -> Value) async throws -> Value {
-        guard !Self.turns.contains(where: { $0.gate == ObjectIdentifier(self) && $0.lasts }) else {
+        let gates = [ObjectIdentifier(self), later]
+        guard !Self.turns.contains(where: { gates.contains($0.gate) && $0.lasts }) else {
             throw SyncError(
                 .invalidAction,
                 "A push or pull is under way that waits for this call, which would wait for it; call it when that has"

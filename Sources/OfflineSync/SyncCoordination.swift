@@ -10,7 +10,7 @@ final class SyncCoordination: Sendable {
     let gate = SerialGate()
 
     /// Which pull or purge is under way. One that waits for both gates takes this one first.
-    let pullGate = SerialGate()
+    let pullGate: SerialGate
 
     /// Which answers were recorded while a page was under way.
     let answers = AnswerLog()
@@ -20,6 +20,8 @@ final class SyncCoordination: Sendable {
 
     /// Whether fresh rows lie beside those of before; nil while that is not known.
     let hasFreshRows = Mutex<Bool?>(nil)
+
+    private init() { pullGate = SerialGate(before: gate) }
 
     private struct Entry: Sendable {
         weak let coordination: SyncCoordination?

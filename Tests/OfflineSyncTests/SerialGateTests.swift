@@ -52,6 +52,15 @@ struct SerialGateTests {
         #expect(tally.runs == 100)
     }
 
+    @Test("who has a turn of a later gate is refused: it might wait for somebody who waits for it")
+    func crosswise() async throws {
+        let later = SerialGate()
+        let gate = SerialGate(before: later)
+        let code = try await syncErrorCode { try await later.withTurn { try await gate.withTurn {} } }
+        #expect(code == .invalidAction)
+        try await gate.withTurn { try await later.withTurn {} }
+    }
+
     @Test("a task that is cancelled in the line leaves it, and the next one gets in")
     func cancellation() async throws {
         let gate = SerialGate()
