@@ -11,11 +11,13 @@ package final class SerialGate: Sendable {
     }
 
     private let state = Mutex(State())
-    private let inner: SerialGate?
+    private let later: ObjectIdentifier?
 
-    /// - Parameter inner: The gate that is waited for within turns of this one, never the other way round: a task that has a
-    ///   turn of it may not wait for this one, because who has that may be waiting for it.
-    package init(before inner: SerialGate? = nil) { self.inner = inner }
+    /// A gate.
+    ///
+    /// - Parameter later: One that may be waited for within a turn of this one. Within a turn of that one nobody may wait for
+    ///   this one: two who wait crosswise would wait for ever.
+    package init(before later: SerialGate? = nil) { self.later = later.map(ObjectIdentifier.init) }
 
     /// A turn that a task has, which those that it starts know of, too.
     private final class Turn: Sendable {
@@ -34,10 +36,10 @@ package final class SerialGate: Sendable {
     /// Runs a body when every earlier one has ended.
     ///
     /// - Throws: `CancellationError` when cancelled while waiting; ``SyncError`` with code
-    ///   ``SyncError/Code/invalidAction`` within a turn that the task has already, or one of the inner gate, for which it
+    ///   ``SyncError/Code/invalidAction`` within a turn that the task has already, or has of a later gate, for which it
     ///   might wait for ever; else what the body throws.
     package func withTurn<Value>(_ body: () async throws -> Value) async throws -> Value {
-        let gates = [self, inner].compactMap { $0.map(ObjectIdentifier.init) }
+        let gates = [ObjectIdentifier(self), later]
         guard !Self.turns.contains(where: { gates.contains($0.gate) && $0.lasts }) else {
             throw SyncError(
                 .invalidAction,

@@ -1,3 +1,4 @@
+import DatasyncEmulator
 import DatasyncHTTP
 import OfflineSync
 import SyncContract
@@ -66,6 +67,35 @@ struct ConflictPolicyTests {
             #expect(try await laptop.context.push().pushed == 1)
             #expect(world.onServer() == ["a": "both"])
             #expect(try await laptop.context.journal().map(\.decision) == [.keptMerged])
+        }
+    }
+
+    @Test(
+        "what a look-up has found is settled with both rows, and what is given up is on record",
+        arguments: [true, false]
+    )
+    func foundByLookUp(_ merges: Bool) async throws {
+        try await SyncWorld.with(.datasync) { world in
+            try await world.shareItem()
+            let laptop = world.laptop
+            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
+            world.emulator.inject(.respond(EmulatorResponse(500), times: 1) { $0.method == "PUT" })
+            _ = try await laptop.context.push()
+            try await world.phone.table.update(Record(id: "a", ["text": "theirs"]))
+            _ = try await world.phone.context.push()
+            laptop.context.conflictPolicy = .serverWins
+            if merges {
+                laptop.context.conflictPolicy = .merge { conflict in
+                    #expect(conflict.item?["text"] == "mine")
+                    var merged = try #require(conflict.serverItem)
+                    merged["text"] = "both"
+                    return .keepMerged(merged)
+                }
+            }
+            #expect(try await laptop.context.push().notTaken.isEmpty)
+            #expect(world.onServer() == ["a": merges ? "both" : "theirs"])
+            let given = try await laptop.context.journal().first?.givenUp?["text"]
+            #expect(given == (merges ? "theirs" : "mine"))
         }
     }
 

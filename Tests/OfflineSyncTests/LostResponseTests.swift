@@ -143,4 +143,26 @@ struct LostResponseTests {
         )
         #expect(try await coupons.read("a")?["extra"] != .json(extra), "and so it came")
     }
+
+    @Test("is recognised where the server writes UUIDs in the other case", arguments: [true, false])
+    func otherCase(_ isUUID: Bool) async throws {
+        let text = isUUID ? "6A52383E-D409-46A7-8C1F-00FFA0B1C2D3" : "6A52383E-D409-46A7-8C1F-00FFA0B1C2DG"
+        try await SyncWorld.with(
+            .datasync,
+            answeringLaptop: SyncWorld.StandIn { request, emulator in
+                var answer = try await emulator.handle(request)
+                let body = String(decoding: answer.body, as: UTF8.self)
+                answer.body = Data(body.replacing(text, with: text.lowercased()).utf8)
+                return answer
+            }
+        ) { world in
+            let laptop = world.laptop
+            try await laptop.table.insert(["text": .string(text)], id: "a")
+            laptop.server.intercept(.answerLost)
+            _ = try await syncErrorCode { _ = try await laptop.context.push() }
+            let report = try await laptop.context.push()
+            #expect(report.conflicts.isEmpty == isUUID)
+            #expect(try await laptop.context.operations().isEmpty == isUUID)
+        }
+    }
 }

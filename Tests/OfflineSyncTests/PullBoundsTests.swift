@@ -63,6 +63,42 @@ struct PullBoundsTests {
         #expect(ids.count >= 60 && ids == Set((0..<ids.count).map { "r\($0)" }))
     }
 
+    /// Thirty rows in pages of five that take ten seconds each.
+    private func slow(_ clock: ManualClock, cursor: @escaping @Sendable (Int) -> String?) -> ScriptedRemote {
+        let rows = (0..<30).map { serverRow("r\($0)") }
+        return ScriptedRemote { request, _ in
+            clock.advance(by: .seconds(10))
+            let start =
+                switch request.position {
+                case .everything, .changes(since: nil): 0
+                case .changes(let text?), .next(let text): Int(text) ?? 0
+                }
+            let end = min(rows.count, start + 5)
+            return PullPage(
+                records: Array(rows[start..<end]),
+                next: end < rows.count ? .next("\(end)") : nil,
+                cursor: cursor(end)
+            )
+        }
+    }
+
+    @Test("gets on in each pull, also when a page takes longer than its time", arguments: [1, 3, 100])
+    func slowPages(_ pagesToCursor: Int) async throws {
+        let clock = ManualClock()
+        // A cursor that stands still for some pages, as within a millisecond of many rows; or none.
+        let remote = slow(clock) { end in
+            let reached = end / (5 * pagesToCursor) * 5 * pagesToCursor
+            return reached == 0 ? nil : "\(reached)"
+        }
+        let context = SyncContext(store: try makeStore(), remote: remote, clock: clock)
+        var pulls = 0
+        repeat {
+            pulls += 1
+        } while try await !context.pull(query, options: .init(maximumTime: .seconds(1))).isComplete && pulls < 50
+        #expect(try await texts(context).count == 30)
+        #expect(pulls > 1 && pulls <= 7)
+    }
+
     @Test("goes beyond rows that are here already: they do not count")
     func progressPastKnownRows() async throws {
         let rows = (0..<30).map { serverRow("r\($0)") }

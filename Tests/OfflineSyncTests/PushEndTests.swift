@@ -86,4 +86,30 @@ struct PushEndTests {
             #expect(world.onServer() == ["a": "edited", "b": "b"])
         }
     }
+
+    /// Cannot settle anything.
+    private final class HelplessDelegate: SyncContextDelegate {
+        struct Helpless: Error {}
+
+        func syncContext(
+            _ context: SyncContext,
+            resolve error: TableOperationError<Record>
+        ) async throws -> ConflictResolution<Record>? { throw Helpless() }
+    }
+
+    @Test("an answer is recorded also when those before it cannot be settled", arguments: [1, 4])
+    func recordedAllTheSame(_ parallelOperations: Int) async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let delegate = HelplessDelegate()
+            let laptop = world.laptop
+            laptop.context.delegate = delegate
+            for id in ["a", "b", "c"] { try await laptop.table.insert(["text": .string(id)], id: id) }
+            world.emulator.inject(forbid("a"))
+            world.emulator.inject(forbid("b"))
+            await #expect(throws: HelplessDelegate.Helpless.self) { _ = try await laptop.context.push() }
+            #expect(try await laptop.context.operations().map(\.itemID) == ["a", "b"])
+            #expect(try await laptop.context.operationErrors().map(\.itemID) == ["a", "b"])
+            #expect(try await laptop.table.read("c")?.version != nil)
+        }
+    }
 }

@@ -52,16 +52,13 @@ struct SerialGateTests {
         #expect(tally.runs == 100)
     }
 
-    @Test("whoever has a turn of the inner gate is refused at the outer one, the other way round not")
-    func nested() async throws {
-        let inner = SerialGate()
-        let outer = SerialGate(before: inner)
-        try await outer.withTurn { try await inner.withTurn {} }
-        try await inner.withTurn {
-            let code = try await syncErrorCode { try await outer.withTurn {} }
-            #expect(code == .invalidAction)
-        }
-        try await outer.withTurn {}
+    @Test("who has a turn of a later gate is refused: it might wait for somebody who waits for it")
+    func crosswise() async throws {
+        let later = SerialGate()
+        let gate = SerialGate(before: later)
+        let code = try await syncErrorCode { try await later.withTurn { try await gate.withTurn {} } }
+        #expect(code == .invalidAction)
+        try await gate.withTurn { try await later.withTurn {} }
     }
 
     @Test("a task that is cancelled in the line leaves it, and the next one gets in")

@@ -113,6 +113,47 @@ struct SyncContextDelegateTests {
             #expect(try await laptop.context.push().notTaken.isEmpty)
             #expect(world.onServer() == ["a": "mine", "b": "bread"])
             #expect(try await laptop.context.journal().isEmpty, "somebody was asked")
+            #expect(
+                delegate.told.withLock { $0 }
+                    == ["send a", "resolve a", "send a", "send b", "resolve b", "send b", "pushed 2"],
+                "what was settled is another thing to send"
+            )
+        }
+    }
+
+    /// Settles all, and lets nothing be sent a second time.
+    private final class OnceDelegate: SyncContextDelegate {
+        struct Twice: Error {}
+
+        let sent = Mutex<Set<String>>([])
+
+        func syncContext(_ context: SyncContext, willSend operation: TableOperation) async throws {
+            guard sent.withLock({ $0.insert(operation.itemID).inserted }) else { throw Twice() }
+        }
+
+        func syncContext(
+            _ context: SyncContext,
+            resolve error: TableOperationError<Record>
+        ) async throws -> ConflictResolution<Record>? { .keepMine }
+    }
+
+    @Test("leaves what was settled in the queue, unsent, when it does not let that be sent")
+    func settledAndHeldBack() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            try await world.shareItem()
+            try await world.phone.table.update(Record(id: "a", ["text": "theirs"]))
+            _ = try await world.phone.context.push()
+            let context = world.laptop.context
+            try await world.laptop.table.update(Record(id: "a", ["text": "mine"]))
+            let delegate = OnceDelegate()
+            context.delegate = delegate
+            await #expect(throws: OnceDelegate.Twice.self) { _ = try await context.push() }
+            #expect(world.onServer() == ["a": "theirs"])
+            #expect(try await context.status().pending == 1)
+            // Nothing of it is on its way: it can be given up without a word to the server.
+            try await world.laptop.table.revert("a")
+            #expect(try await context.operations().isEmpty)
+            #expect(try await world.laptop.text("a") == "theirs")
         }
     }
 

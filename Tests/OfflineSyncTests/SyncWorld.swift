@@ -96,12 +96,13 @@ struct SyncWorld {
         _ standIn: StandIn = .none
     ) throws -> Device {
         let table = table ?? todoTable
-        let definition = TableDefinition(
+        var definition = TableDefinition(
             table.name,
             columns: table.columns + columns,
             idComparison: dialect == .datasync ? .exact : .asciiCaseInsensitive,
             wireName: table.wireName
         )
+        definition.standIns = table.standIns
         let store = try makeStore(definition)
         let remote = try DatasyncRemote(
             baseURL: EmulatorTransport.url,

@@ -21,13 +21,17 @@ extension ConflictPolicy {
     /// The same decided in items of another type.
     func mapped<Other>(
         _ error: @escaping @Sendable (TableOperationError<Other>) -> TableOperationError<Item>,
-        _ resolution: @escaping @Sendable (ConflictResolution<Item>) throws -> ConflictResolution<Other>
+        _ resolution:
+            @escaping @Sendable (
+                ConflictResolution<Item>, TableOperationError<Other>
+            ) throws -> ConflictResolution<Other>
     ) -> ConflictPolicy<Other> {
         switch self {
         case .store: .store
         case .clientWins: .clientWins
         case .serverWins: .serverWins
-        case .merge(let decide): .merge { try await decide(error($0)).map(resolution) }
+        case .merge(let decide):
+            .merge { original in try await decide(error(original)).map { try resolution($0, original) } }
         }
     }
 }

@@ -1,4 +1,9 @@
+internal import SyncContract
+
 /// How a ``TableOperationError`` is settled. Nothing is sent by it: the next push does that.
+///
+/// An item of a type says nothing about columns that stay on the device: they keep their values. Nor does it set a column
+/// that is null where the item was made, and where it has the value that the table's example puts in its place.
 public enum ConflictResolution<Item: Sendable>: Sendable {
     /// The local change stays and the next push sends it over the server's row, provided that the server's row is still
     /// the one in the error; a row that the server does not show is overwritten whatever it is. A row that the server
@@ -34,6 +39,22 @@ extension ConflictResolution {
         case .discard: .discard
         case .keepLocal(let item): .keepLocal(try item.map(transform))
         case .deleteInstead: .deleteInstead
+        }
+    }
+}
+
+extension ConflictResolution<Record> {
+    /// What an item says that was made of the rows of an error.
+    func decided(about error: TableOperationError<Record>, in table: TableDefinition) -> ConflictResolution<Record> {
+        mapped { row in
+            var row = row
+            // They are in none of the rows that whoever decides was shown.
+            for column in table.columns where column.isLocal { row[column.name] = nil }
+            let shown = [error.item, error.serverItem].compactMap { $0 }
+            for (name, value) in table.standIns where row[name] == value {
+                if shown.contains(where: { $0[name]?.isNull ?? true }) { row[name] = .null }
+            }
+            return row
         }
     }
 }

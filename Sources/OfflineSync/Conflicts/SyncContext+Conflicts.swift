@@ -49,12 +49,12 @@ extension SyncContext {
     ) async throws where Item.ID: RowID {
         let table: SyncTable<Item> = try table(error.table)
         let resolver = resolver(table.definition)
-        let untyped = error.mapped { _ in Record?.none }
-        let resolution = try resolution.mapped(table.encode)
+        let untyped = error.mapped { _, _ in Record?.none }
+        let encoded = try resolution.mapped(table.encode)
         try await store.write { transaction in
             // What the server has is taken from the store: the type may not show all of it.
-            let stored = try OperationErrorCoding.error(untyped.id, &transaction, resolver.schema)
-            try resolver.resolve(stored ?? untyped, resolution, &transaction)
+            let stored = try OperationErrorCoding.error(untyped.id, &transaction, resolver.schema) ?? untyped
+            try resolver.resolve(stored, encoded.decided(about: stored, in: resolver.table), &transaction)
         }
     }
 
@@ -146,8 +146,11 @@ extension SyncTable where Item: Codable, Item.ID: RowID {
     ///
     /// In the error of a merge, a row that the type cannot be made from is nil.
     public var conflictPolicy: ConflictPolicy<Item>? {
-        get { context.policies[name]?.mapped(untyped) { try $0.mapped(decode) } }
-        nonmutating set { context.policies[name] = newValue?.mapped(typed) { try $0.mapped(encode) } }
+        get { context.policies[name]?.mapped(untyped) { resolution, _ in try resolution.mapped(decode) } }
+        nonmutating set {
+            context.policies[name] = newValue?
+                .mapped(typed) { try $0.mapped(encode).decided(about: $1, in: definition) }
+        }
     }
 
     /// What the server did not take of this table, in the order of the operations. A row that the type cannot be made from
@@ -157,8 +160,11 @@ extension SyncTable where Item: Codable, Item.ID: RowID {
     }
 
     private func typed(_ error: TableOperationError<Record>) -> TableOperationError<Item> {
-        error.mapped { record in
+        let changed: SyncState = error.isConflict ? .conflicted : .failed
+        return error.mapped { record, isChange in
             do {
+                var record = record
+                record.syncState = isChange ? changed : .synced
                 return try decode(record)
             } catch {
                 // The others are shown all the same, and the untyped error has it.
@@ -168,7 +174,7 @@ extension SyncTable where Item: Codable, Item.ID: RowID {
     }
 
     private func untyped(_ error: TableOperationError<Item>) -> TableOperationError<Record> {
-        error.mapped { item in
+        error.mapped { item, _ in
             do {
                 return try encode(item)
             } catch {

@@ -7,8 +7,9 @@ public import SyncContract
 /// or reset of a token that they wait for would wait for them, and is refused with ``SyncError/Code/invalidAction`` as long
 /// as the push, or the pull around it, lasts. A context holds its delegate weakly.
 public protocol SyncContextDelegate: AnyObject, Sendable {
-    /// Before an operation is sent for the first time in a push; not when it is sent again because it was settled. An
-    /// error leaves it in the queue, and ends the push with that error.
+    /// Before an operation is sent: once in a push, and again when it is sent anew in it because it was settled, or edited
+    /// while it was under way; not for each request that a change takes. An error leaves it in the queue, and ends the push
+    /// with that error.
     func syncContext(_ context: SyncContext, willSend operation: TableOperation) async throws
 
     /// What to do about something that the server did not take, conflict or refusal; nil leaves a conflict to the policy

@@ -35,8 +35,8 @@ public struct TableOperationError<Item: Sendable>: Error, Sendable, Identifiable
     /// What the server said.
     public let message: String
 
-    /// What was sent: the local row, or the row as it was when it was deleted.
-    public let item: Item?
+    /// What was sent, or would have been: the local row, or the row as it was when it was deleted.
+    public internal(set) var item: Item?
 
     /// The server's row, possibly a tombstone; nil when the server has none or does not show it.
     public let serverItem: Item?
@@ -69,8 +69,9 @@ extension TableOperationError {
 }
 
 extension TableOperationError {
-    /// The same with items of another type; those that it cannot be made from are nil.
-    func mapped<Other>(_ transform: (Item) -> Other?) -> TableOperationError<Other> {
+    /// The same with items of another type; those that it cannot be made from are nil. What makes them is told whether it is
+    /// the changed row, and not one of the server's.
+    func mapped<Other>(_ transform: (Item, _ isChange: Bool) -> Other?) -> TableOperationError<Other> {
         TableOperationError<Other>(
             id: id,
             operationID: operationID,
@@ -80,9 +81,9 @@ extension TableOperationError {
             isConflict: isConflict,
             status: status,
             message: message,
-            item: item.flatMap(transform),
-            serverItem: serverItem.flatMap(transform),
-            baseItem: baseItem.flatMap(transform),
+            item: item.flatMap { transform($0, true) },
+            serverItem: serverItem.flatMap { transform($0, false) },
+            baseItem: baseItem.flatMap { transform($0, false) },
             isMissingOnServer: isMissingOnServer,
             isDeletedOnServer: isDeletedOnServer,
             rawExchange: rawExchange,

@@ -21,7 +21,7 @@ struct InsertRecognition {
     /// Whether no insert is left to be found.
     var isEmpty: Bool { inserts.isEmpty }
 
-    /// All inserts of a table that were sent and not answered.
+    /// All inserts of a table that were sent and not answered, those that were dropped since among them.
     init(
         _ translation: IdentifierTranslation,
         _ transaction: inout some StoreReading & ~Copyable
@@ -31,6 +31,12 @@ struct InsertRecognition {
         let known = try IdentifierMapping.serverIDs(of: unanswered.map(\.itemID), in: translation.table, &transaction)
         let unknown = unanswered.filter { known[OperationCoding.itemKey($0.itemID, translation.table)] == nil }
         try self.init(unknown, translation, &transaction)
+        let dropped = try ItemMemoryStorage.droppedInserts(of: table, &transaction)
+        guard !dropped.isEmpty else { return }
+        let mapped = try IdentifierMapping.serverIDs(of: Array(dropped.keys), in: table, &transaction)
+        inserts += dropped.sorted { $0.key < $1.key }
+            .filter { mapped[OperationCoding.itemKey($0.key, table)] == nil }
+            .map { Insert(itemID: $0.key, contents: $0.value) }
     }
 
     /// One insert.
@@ -94,12 +100,44 @@ struct InsertRecognition {
                 let rows = try transaction.records(query)
                     .map { Record(id: $0.id, [column.name: .string(itemID)]) }
                 try transaction.upsert(rows, into: other.name)
+                try redirectQueue(column.name, of: other, from: id, to: itemID, &transaction)
             }
+        }
+    }
+
+    /// The same for what waits: what it is based on, and what it has sent.
+    private func redirectQueue(
+        _ column: String,
+        of other: TableDefinition,
+        from id: String,
+        to itemID: String,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        func redirected(_ row: Record?) -> Record? {
+            var row = row
+            if row?[column] == .string(id) { row?[column] = .string(itemID) }
+            return row
+        }
+        for record in try transaction.records(OperationQueue.query(other.name)) {
+            var operation = try OperationCoding.operation(record, translation.schema)
+            let before = operation.change
+            operation.change.base = redirected(before.base)
+            operation.change.shown = redirected(before.shown)
+            operation.change.deletedRow = redirected(before.deletedRow)
+            for index in before.sent.indices {
+                operation.change.sent[index].content = redirected(before.sent[index].content)
+            }
+            if operation.change != before { try OperationQueue.save(operation, other, &transaction) }
         }
     }
 }
 
 extension QueuedChange where Row == Record {
     /// The rows of the inserts that may have arrived.
-    var sentInserts: [Record] { sent.filter { $0.kind == .insert }.compactMap(\.content) }
+    var sentInserts: [Record] { sent.insertedRows }
+}
+
+extension [SentRequest<Record>] {
+    /// The rows of the inserts.
+    var insertedRows: [Record] { filter { $0.kind == .insert }.compactMap(\.content) }
 }

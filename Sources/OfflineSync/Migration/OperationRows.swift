@@ -36,7 +36,7 @@ struct OperationRows: TranslatedRows {
     /// A request that has left, in every form in which the server may show what it wrote: with the values that were sent, as
     /// far as they are of the type that their column has now, and with those that the steps make of them; with and without
     /// the columns that are filled, as the server may have filled them or not. They live and die together.
-    private static func sent(
+    static func sent(
         _ request: SentRequest<Record>,
         _ table: TableMigration
     ) throws -> [SentRequest<Record>] {

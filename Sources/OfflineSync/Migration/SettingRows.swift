@@ -1,5 +1,6 @@
 internal import RecordJSON
 internal import SyncContract
+internal import SyncMachines
 
 /// What is remembered of migrated tables and their rows, in the rows of `MS_TableConfig`.
 ///
@@ -53,6 +54,15 @@ struct SettingRows: TranslatedRows {
             var changed = named(row, new)
             changed["value"] = .string(json.object)
             return .changed(changed)
+        case .itemMemory:
+            var changed = named(row, new)
+            if let value = row["value"]?.stringValue, let memory = Self.readable(value, table.old), !memory.sent.isEmpty
+            {
+                var translated = memory
+                translated.sent = try memory.sent.flatMap { try OperationRows.sent($0, table) }
+                changed["value"] = .string(try ItemMemoryStorage.text(of: translated))
+            }
+            return .changed(changed)
         case .serverID, .localID:
             guard table.old.name != new.name, let key = row["key"]?.stringValue, let kind else { return nil }
             // The row's id has the table in it, and two tables may change their names with each other.
@@ -61,6 +71,15 @@ struct SettingRows: TranslatedRows {
             moved["table"] = .string(new.name)
             return .changed(moved)
         default: return table.old.name == new.name ? nil : .changed(named(row, new))
+        }
+    }
+
+    /// What is remembered of a row; nil when it cannot be read.
+    private static func readable(_ value: String, _ table: TableDefinition) -> ItemMemory<Record>? {
+        do {
+            return try ItemMemoryStorage.memory(in: value, table)
+        } catch {
+            return nil
         }
     }
 

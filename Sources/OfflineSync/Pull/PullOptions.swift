@@ -29,7 +29,9 @@ public struct PullOptions: Sendable {
     /// after every page: a server that sends larger pages than it is asked for goes beyond it by one of them.
     public var maximumRows: Int?
 
-    /// How long the pull may take before it stops, likewise. A page that is being applied is not interrupted.
+    /// How long the pull may take before it stops, likewise. A page that is being applied is not interrupted; and a pull that
+    /// does not reconcile goes on until something has changed here or the next one will begin farther on, however short the
+    /// time is: otherwise that would do the same again.
     public var maximumTime: Duration?
 
     /// Told after every page; exact when the server counts.

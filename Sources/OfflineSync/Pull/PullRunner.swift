@@ -93,6 +93,7 @@ struct PullRunner {
                 try PullCursorStorage.set(reached, queryID, of: name, query: fingerprint, &transaction)
             }
             purged.remove(forgotten)
+            if reached != nil, fetched.rowCount > 0 { work.bounds.moved() }
             cursor = fetched.page.cursor ?? cursor
         }
     }

@@ -193,6 +193,12 @@ struct AnswerRecorder: Sendable {
         _ operation: TableOperation,
         _ transaction: inout StoreTransaction
     ) throws {
+        var error = error
+        if error.item == nil, sent.kind != .delete {
+            // A look-up shows nothing of the change.
+            error.item = try transaction.record(.string(operation.itemID), in: table.name)
+                .map { table.withoutLocalColumns($0).withoutSystemProperties() }
+        }
         try OperationQueue.removeErrors(of: operation, &transaction)
         try transaction.upsert(
             [OperationErrorCoding.record(error)],

@@ -137,14 +137,22 @@ extension PushRunner {
         of inFlight: InFlightOperation,
         _ schema: StoreSchema
     ) async -> Bool {
-        var isTaken = false
+        let released: [(InFlightOperation, PushAnswer)]
         do {
-            for (earlier, answer) in progress.release(inFlight, try answer.get()) {
-                let isAnswered = try await process(answer, of: earlier, schema)
-                if isAnswered, earlier.operation.id == inFlight.operation.id { isTaken = true }
-            }
+            released = progress.release(inFlight, try answer.get())
         } catch {
             progress.end(with: error)
+            return false
+        }
+        var isTaken = false
+        // The answer itself comes before those that it has released: to settle them may take long.
+        for (operation, answer) in released.suffix(1) + released.dropLast() {
+            do {
+                let isAnswered = try await process(answer, of: operation, schema)
+                if isAnswered, operation.operation.id == inFlight.operation.id { isTaken = true }
+            } catch {
+                progress.end(with: error)
+            }
         }
         return isTaken
     }

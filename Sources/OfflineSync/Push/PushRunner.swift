@@ -116,8 +116,9 @@ struct PushRunner {
         guard awaited.isEmpty else { return InFlightOperation(operation: waiting, table: table, awaited: awaited) }
         var machine = ItemMachine(change: operation.change)
         // What a dropped change has sent is asked for where the next request depends on it; answers take it over elsewhere.
-        let dependsOnDropped = operation.kind == .delete && operation.baseVersion == nil
-        if dependsOnDropped {
+        let serverID = try translation.serverID(of: operation.itemID, &transaction)
+        let isUnknown = table.assignsIDs && serverID == nil
+        if operation.baseVersion == nil, operation.kind == .delete || isUnknown {
             machine.memory = try ItemMemoryStorage.memory(of: operation.itemID, in: table, &transaction)
         }
         let memoryBefore = machine.memory
@@ -126,7 +127,7 @@ struct PushRunner {
             after: lookUp,
             restoresInSteps: restoresInSteps,
             in: table,
-            hasServerID: try translation.serverID(of: operation.itemID, &transaction) != nil
+            hasServerID: serverID != nil
         )
         if let change = machine.change { operation.change = change }
         if machine.memory != memoryBefore {
@@ -135,7 +136,7 @@ struct PushRunner {
         let mark = marks.mark(of: operation.id)
         let written = try OperationQueue.saveSent(operation, from: waiting, table, mark: mark, &transaction)
         let outgoing = try underWay.map { underWay in
-            try OutgoingRequest(underWay.request, for: waiting, translation, &transaction)
+            try OutgoingRequest(underWay.request, for: operation, translation, &transaction)
         }
         return InFlightOperation(
             operation: operation,
@@ -174,7 +175,18 @@ struct PushRunner {
             progress.holdBack(next)
             return false
         }
+        if next.operation.editCounter != inFlight.operation.editCounter { try await ask(about: next, schema) }
         return try await process(try await sender.send(next), of: next, schema)
+    }
+
+    /// Asks who has a say about an operation that holds something else by now than when it was asked about last.
+    private func ask(about inFlight: InFlightOperation, _ schema: StoreSchema) async throws {
+        do {
+            try await decisions.willSend(inFlight.operation)
+        } catch {
+            try await uncancelled { try await store.write { try takeBack(inFlight, &$0, schema) } }
+            throw error
+        }
     }
 
     /// Chooses what an operation sends next in its turn; nil when nothing. A change that came into a group meanwhile does not

@@ -21,6 +21,9 @@ enum ConfigurationTable {
         case cancelledInsert = 1_004
         /// A decision that a policy made without asking: see ``JournalStorage``.
         case journalEntry = 1_005
+        /// An insert that was dropped and may arrive, where the server chooses ids; the key is that of the item's memory, the
+        /// value its id.
+        case droppedInsert = 1_006
         /// What of a session is suspended: see ``SyncContext/storedSuspension()``.
         case sessionSuspension = 1_010
         /// When everything of the pull named by the key was last here, in milliseconds.

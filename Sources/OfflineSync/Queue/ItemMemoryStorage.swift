@@ -14,9 +14,13 @@ enum ItemMemoryStorage {
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> ItemMemory<Record> {
         let key = OperationCoding.itemKey(itemID, table)
+        return try ConfigurationTable.row(.itemMemory, table.name, key, &transaction)?["value"]?.stringValue
+            .map { try memory(in: $0, table) } ?? ItemMemory()
+    }
+
+    /// What a stored text says.
+    static func memory(in value: String, _ table: TableDefinition) throws -> ItemMemory<Record> {
         var memory = ItemMemory<Record>()
-        guard let value = try ConfigurationTable.row(.itemMemory, table.name, key, &transaction)?["value"]?.stringValue
-        else { return memory }
         // What may still arrive is on a line of its own. Neither its end nor a tab is part of a version.
         let lines = value.split(separator: "\n", maxSplits: 1)
         let parts = lines.first?.split(separator: "\t").map(String.init) ?? []
@@ -37,15 +41,50 @@ enum ItemMemoryStorage {
         _ transaction: inout StoreTransaction
     ) throws {
         let key = OperationCoding.itemKey(itemID, table)
+        if table.assignsIDs { try markInsert(in: memory, of: itemID, key, table, &transaction) }
         guard !memory.isEmpty else {
             try transaction.delete(ConfigurationTable.query(.itemMemory, table.name, key))
             return
         }
+        let value = FieldValue.string(try text(of: memory))
+        try ConfigurationTable.set(.itemMemory, table.name, key, ["value": value], &transaction)
+    }
+
+    /// What is stored.
+    static func text(of memory: ItemMemory<Record>) throws -> String {
         let state = memory.isDeleted ? deleted : live
         let flags = memory.holdsRowOfOthers ? "\(state) \(holdsRowOfOthers)" : state
-        var value = ([flags] + memory.ownVersions).joined(separator: "\t")
-        if !memory.sent.isEmpty { value += "\n" + (try OperationPropertyCoding.requests(memory.sent)) }
-        try ConfigurationTable.set(.itemMemory, table.name, key, ["value": .string(value)], &transaction)
+        let text = ([flags] + memory.ownVersions).joined(separator: "\t")
+        return memory.sent.isEmpty ? text : text + "\n" + (try OperationPropertyCoding.requests(memory.sent))
+    }
+
+    /// Keeps the items apart whose insert was dropped and may arrive: where the server chooses ids they are looked for in
+    /// every page, among as many as there may be of which something is remembered.
+    private static func markInsert(
+        in memory: ItemMemory<Record>,
+        of itemID: String,
+        _ key: String,
+        _ table: TableDefinition,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        if memory.sent.contains(where: { $0.kind == .insert }) {
+            try ConfigurationTable.set(.droppedInsert, table.name, key, ["value": .string(itemID)], &transaction)
+        } else {
+            try transaction.delete(ConfigurationTable.query(.droppedInsert, table.name, key))
+        }
+    }
+
+    /// The inserts of a table that were dropped and may have arrived: what they have written, by the ids of their items.
+    static func droppedInserts(
+        of table: TableDefinition,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> [String: [Record]] {
+        let marks = try transaction.records(ConfigurationTable.query(.droppedInsert, table.name))
+        var inserts: [String: [Record]] = [:]
+        for itemID in marks.compactMap({ $0["value"]?.stringValue }) {
+            inserts[itemID] = try memory(of: itemID, in: table, &transaction).sent.insertedRows
+        }
+        return inserts
     }
 
     /// The items among some of which something is remembered, in the form the table compares ids by.
@@ -73,5 +112,6 @@ enum ItemMemoryStorage {
     /// Forgets everything about the rows of a table.
     static func removeAll(of table: String, _ transaction: inout StoreTransaction) throws {
         try transaction.delete(ConfigurationTable.query(.itemMemory, table))
+        try transaction.delete(ConfigurationTable.query(.droppedInsert, table))
     }
 }

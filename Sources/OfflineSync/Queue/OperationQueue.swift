@@ -276,7 +276,7 @@ enum OperationQueue {
         Column("table").isAny(of: schema.syncedTables.map { .string($0.name) })
     }
 
-    private static func query(_ table: String?, _ state: TableOperation.State? = nil) -> Query {
+    static func query(_ table: String?, _ state: TableOperation.State? = nil) -> Query {
         var query = Query(operations).ordered(by: "id")
         if let table { query = query.filtered(by: Column("table") == .string(table)) }
         if let state {

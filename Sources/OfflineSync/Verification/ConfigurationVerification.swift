@@ -30,6 +30,8 @@ enum ConfigurationVerification {
                 if value == nil { report("the columns that the server has shown\(of) are not there") }
             case .itemMemory?:
                 if value == nil || key.isEmpty { report("what is remembered of a row\(of) is not there") }
+            case .droppedInsert?:
+                if value?.isEmpty ?? true || key.isEmpty { report("a dropped insert\(of) does not say of which item") }
             case .cancelledInsert?:
                 if value?.isEmpty ?? true { report("an insert\(of) that a deletion has cancelled is not there") }
             case .journalEntry?:

@@ -288,4 +288,27 @@ struct AssignedIDTests {
         #expect(try await texts(context) == ["s1": "new"])
         #expect(emulator.rows(in: "TodoItem").map { $0["text"]?.string } == ["new"])
     }
+
+    @Test("what refers to a row that was made while it was settled waits for the next push")
+    func referenceMadeMeanwhile() async throws {
+        try await AssignedIDWorld.with { world in
+            let (phone, laptop) = (world.phone, world.laptop)
+            try await phone.tasks.insert(["text": "milk", "complete": false], id: "t")
+            _ = try await phone.context.push()
+            try await laptop.pullAll()
+            let theirs = try #require(try await laptop.store.read(Query("Tasks")).records.first)
+            try await laptop.tasks.update(Record(id: theirs.id, ["complete": true]))
+            _ = try await laptop.context.push()
+            phone.tasks.conflictPolicy = .merge { conflict in
+                try await phone.lists.insert(["text": "shopping"], id: "l")
+                var merged = try #require(conflict.serverItem)
+                merged["list"] = "l"
+                return .keepMerged(merged)
+            }
+            try await phone.tasks.update(Record(id: "t", ["text": "cream"]))
+            #expect(try await phone.context.push().notTaken.isEmpty)
+            #expect(try await phone.context.push().pushed == 2)
+            #expect(world.toldByServer() == ["shopping: milk"])
+        }
+    }
 }

@@ -67,6 +67,69 @@ struct LostIDTests {
         }
     }
 
+    @Test("is where a change goes back to that referred to it before it was found", arguments: [true, false])
+    func revertedReference(_ deletes: Bool) async throws {
+        try await AssignedIDWorld.with { world in
+            let (phone, laptop) = (world.phone, world.laptop)
+            try await phone.lists.insert(["text": "shopping"], id: "x")
+            phone.server.intercept(.answerLost)
+            _ = try await syncErrorCode { _ = try await phone.context.push() }
+            try await laptop.pullAll()
+            let list = try #require(try await laptop.store.read(Query("Lists")).records.first?.id.stringValue)
+            try await laptop.tasks.insert(["text": "milk", "list": .string(list), "complete": false], id: "c")
+            _ = try await laptop.context.push()
+            try await phone.context.pull(phone.tasks, options: .init(order: .pullOnly))
+            let task = try #require(try await phone.store.read(Query("Tasks")).records.first?.id.stringValue)
+            if deletes {
+                try await phone.tasks.delete(task)
+            } else {
+                try await phone.tasks.update(Record(id: .string(task), ["text": "cream"]))
+            }
+            try await phone.context.pull(phone.lists, options: .init(order: .pullOnly))
+            if deletes { try await phone.tasks.undoDelete(task) } else { try await phone.tasks.revert(task) }
+            #expect(try await phone.tasks.read(task)?["list"] == "x")
+        }
+    }
+
+    /// The insert is on its way for long, is refused when it is sent again, and is dropped; then it arrives.
+    private func drop(_ world: AssignedIDWorld) async throws {
+        let phone = world.phone
+        try await phone.lists.insert(["text": "shopping"], id: "l")
+        phone.server.intercept(.late)
+        _ = try await syncErrorCode { _ = try await phone.context.push() }
+        world.emulator.inject(.respond(EmulatorResponse(422), times: 1) { $0.method == "POST" })
+        let failed = try #require(try await phone.context.push().failures.first)
+        try await phone.context.resolve(failed, with: .keepLocal())
+        #expect(try await phone.context.operations().isEmpty)
+        await phone.server.deliver()
+        #expect(world.textsOnServer("Lists") == ["shopping"])
+    }
+
+    @Test("is found by a pull also when the insert was dropped since", arguments: DatasyncDialect.allCases)
+    func dropped(_ dialect: DatasyncDialect) async throws {
+        try await AssignedIDWorld.with(dialect) { world in
+            try await drop(world)
+            try await world.phone.pullAll()
+            #expect(try await world.phone.texts("Lists") == ["shopping"])
+            #expect(try await world.phone.lists.read("l")?["text"] == "shopping")
+            try await world.phone.lists.update(Record(id: "l", ["text": "groceries"]))
+            #expect(try await world.phone.context.push().notTaken.isEmpty)
+            #expect(world.textsOnServer("Lists") == ["groceries"])
+        }
+    }
+
+    @Test("is found by a deletion also when the insert was dropped", arguments: DatasyncDialect.allCases)
+    func droppedAndDeleted(_ dialect: DatasyncDialect) async throws {
+        try await AssignedIDWorld.with(dialect) { world in
+            try await drop(world)
+            try await world.phone.lists.delete("l")
+            #expect(try await world.phone.context.push().notTaken.isEmpty)
+            #expect(world.onServer("Lists").isEmpty)
+            try await world.phone.pullAll()
+            #expect(try await world.phone.texts("Lists").isEmpty)
+        }
+    }
+
     @Test("deletes nothing when the request of a deleted row never arrived", arguments: DatasyncDialect.allCases)
     func deletedAndLost(_ dialect: DatasyncDialect) async throws {
         try await AssignedIDWorld.with(dialect) { world in

@@ -113,6 +113,37 @@ struct MigrationTests {
         #expect(try await app.store.verifyQueue().isEmpty)
     }
 
+    @Test(
+        "and that were dropped are recognised when they arrive",
+        arguments: MigrationWorld.Kind.allCases,
+        [true, false]
+    )
+    func dropped(_ kind: MigrationWorld.Kind, _ isInsert: Bool) async throws {
+        let world = try MigrationWorld(kind)
+        var app = try await world.start(MigrationWorld.schema(1))
+        var table = try app.table("Bill")
+        if isInsert {
+            try await table.insert(["text": "sent", "price": 5.1], id: "a")
+        } else {
+            try await table.insert(["text": "before", "price": 5.1], id: "a")
+            #expect(try await app.context.push().pushed == 1)
+            try await table.update(Record(id: "a", ["text": "sent"]))
+        }
+        app.server.intercept(.answerLost)
+        _ = try await syncErrorCode { _ = try await app.context.push() }
+        world.emulator.inject(.respond(EmulatorResponse(422), times: 1) { $0.method != "GET" })
+        let failed = try #require(try await app.context.push().failures.first)
+        try await app.context.resolve(failed, with: .keepLocal())
+        #expect(try await app.context.operations().isEmpty)
+        try world.migrateServer()
+        app = try await world.update(app, to: MigrationWorld.schema(3))
+        table = try app.table("Invoice")
+        try await table.update(Record(id: "a", ["title": "edited"]))
+        #expect(try await app.context.push().notTaken.isEmpty)
+        #expect(world.onServer("Invoice").mapValues { $0["title"]?.string } == ["a": "edited"])
+        #expect(try await app.store.verifyQueue().isEmpty)
+    }
+
     @Test("and that somebody else's change has overtaken are a conflict still", arguments: MigrationWorld.Kind.allCases)
     func conflict(_ kind: MigrationWorld.Kind) async throws {
         let world = try MigrationWorld(kind)

@@ -80,7 +80,8 @@ struct OriginalDelegateTests {
         #expect(try await push(delegate).notTaken.isEmpty)
         #expect(world.onServer == ["a": "mine"])
         #expect(
-            delegate.calls.withLock(\.self) == ["update a", "not taken a", "pushed 1, not 0"]
+            delegate.calls.withLock(\.self) == ["update a", "not taken a", "update a", "pushed 1, not 0"],
+            "what was settled is asked about before it is sent"
         )
     }
 
