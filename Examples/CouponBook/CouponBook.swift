@@ -11,6 +11,7 @@ struct Coupon: SyncItem {
     var title: String
     var owner: String
     var brandID: UUID?
+    var photo: AttachmentID?  // a file beside the card, here and on the server
     var expires: Day?
     var isFavourite = false  // on this device only
     var syncState = SyncState.synced  // neither sent nor stored: where the card stands
@@ -38,6 +39,7 @@ struct CouponBook {
                     .assignsIDs,
                     .local(\.isFavourite),
                     .searchable(\.title, \.owner),
+                    .owns(\.photo),
                     .references(\.brandID, Brand.self, onDelete: .nullify)
                 ),
                 .init(RecentSearch.self, .localOnly),
@@ -45,7 +47,7 @@ struct CouponBook {
             unlocker: .passphrase(SecretBytes(passphrase)),
             remote: .datasync(address),
             // Fetch what is true now, drop what has become pointless, send the rest.
-            options: SyncOptions(order: .pullFirst)
+            options: SyncOptions(order: .pullFirst, attachments: AttachmentOptions())
         )
         coupons = try context.table(Coupon.self)
         brands = try context.table(Brand.self)
@@ -76,13 +78,17 @@ struct CouponBook {
 
     // MARK: Changes, with or without a network
 
-    /// A card and, when it is new, its shop: all or nothing.
+    /// A card and, when it is new, its shop: all or nothing. The photo follows when the card is there.
     @discardableResult
-    func add(_ title: String, brand name: String, owner: String, expires: Day? = nil) async throws -> Coupon {
-        try await context.write { [brands, coupons] tx in
+    func add(_ title: String, brand name: String, owner: String, photo: URL? = nil, expires: Day? = nil) async throws
+        -> Coupon
+    {
+        var file: AttachmentID?
+        if let photo { file = try await context.attachments.add(contentsOf: photo) }
+        return try await context.write { [brands, coupons, file] tx in
             let known = brands.where { $0.name.folded == name }
             let brand = try tx.first(known.source, in: brands) ?? tx.insert(Brand(name: name), into: brands)
-            let card = Coupon(title: title, owner: owner, brandID: brand.id, expires: expires)
+            let card = Coupon(title: title, owner: owner, brandID: brand.id, photo: file, expires: expires)
             return try tx.insert(card, into: coupons)
         }
     }
@@ -96,8 +102,7 @@ struct CouponBook {
     /// What the server has refused: the user keeps the card, and it is sent again, or gives it up.
     func settleRefusals(asking keeps: (Coupon, String) -> Bool) async throws {
         for error in try await coupons.operationErrors() where !error.isConflict {
-            // As it is in the list, with its state.
-            guard let id = UUID(uuidString: error.itemID), let card = try await coupons.read(id) else { continue }
+            guard let card = error.item else { continue }
             try await context.resolve(error, with: keeps(card, error.message) ? .keepMine : .discard)
         }
     }

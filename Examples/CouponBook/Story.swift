@@ -5,7 +5,10 @@ import SealedSync
 /// It begins without a network if there is none, and waits for it.
 @main struct Story {
     static func main() async throws {
-        guard CommandLine.arguments.count == 2 else { return print("usage: coupon-book ADDRESS") }
+        guard CommandLine.arguments.count == 2 else {
+            print("usage: coupon-book ADDRESS")
+            exit(64)
+        }
         let book = try await CouponBook(readLine() ?? "", CommandLine.arguments[1])
         let story = Story(book: book)
         try await story.withoutNetwork()
@@ -21,7 +24,12 @@ import SealedSync
     /// Everything works, and everything waits.
     func withoutNetwork() async throws {
         book.context.session.suspend()
-        let card = try await book.add("Пятёрочка −5 %", brand: "Пятёрочка", owner: "Катя")
+        let photo = URL.temporaryDirectory.appending(path: "card-\(UUID().uuidString).jpg")
+        try Data(repeating: 0xFF, count: 100_000).write(to: photo)
+        let card = try await book.add("Пятёрочка −5 %", brand: "Пятёрочка", owner: "Катя", photo: photo)
+        // It was taken in, encrypted.
+        try FileManager.default.removeItem(at: photo)
+        try await showPhoto(of: card)
         try await book.add("ёлки и игрушки", brand: "Детский мир", owner: "Павел")
         try await book.add(
             "Аптека на углу",
@@ -54,6 +62,8 @@ import SealedSync
         print("the same card:", try await book.coupons.read(card.id)?.title ?? "gone")
         print("an id of the server's:", try await book.coupons.serverID(of: card.id) == nil ? "not yet" : "known")
         try await show("in step")
+        try await book.context.attachments.settle()
+        if let card = try await book.all.first() { try await showPhoto(of: card) }
     }
 
     /// Changes that the server did not take are kept apart until the user says what becomes of them.
@@ -89,6 +99,12 @@ import SealedSync
         try await book.coupons.where { $0.expires < Day(year: 2026, month: 1, day: 1) }.purge()
         try await book.coupons.pull()
         try await show("pruned")
+    }
+
+    private func showPhoto(of card: Coupon) async throws {
+        guard let photo = card.photo else { return print("no photo") }
+        let size = try await book.context.attachments.data(of: photo).count
+        print("its photo:", size, "bytes,", try await book.context.attachments.state(of: photo))
     }
 
     private func waiting() async throws -> Int { try await book.context.status().pending }

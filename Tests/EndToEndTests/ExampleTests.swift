@@ -60,6 +60,7 @@ struct ExampleTests {
     }
 
     private static let couponStory = """
+        its photo: 100000 bytes, pending
         shops: Аптека, Детский мир, Пятёрочка
         -- without a network
         ★ Пятёрочка −5 % pending
@@ -79,6 +80,7 @@ struct ExampleTests {
           ёлки и игрушки synced
           Спорная карта failed
           Чужая карта failed
+        its photo: 100000 bytes, synced
         Чужая карта was refused and is given up: SERVER refuses the request to table 'Coupon': Not in this book.
         Спорная карта was refused and is kept: SERVER refuses the request to table 'Coupon': Not in this book.
         -- settled
