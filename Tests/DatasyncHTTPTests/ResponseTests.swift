@@ -109,6 +109,37 @@ struct ResponseTests {
         #expect(try reader.row("a", in: answer(200, #"{"id":"a"}"#, fields: weak)).version == nil)
     }
 
+    @Test("what one answer has shown of its members is right for the next, and forgotten with the declaration")
+    func learnedMembers() throws {
+        let readers = RowReaders()
+        let bodies = [
+            #"{"id":"a","text":"x","more":1,"version":"V1"}"#, #"{"more":"2","id":"a","other":[1],"text":null}"#,
+            #"{"version":"V2","id":"a"}"#, #"{"id":"a","text":"x","more":1,"version":"V3"}"#,
+        ]
+        for body in bodies {
+            let fresh = try RowReader(table: Self.table).row("a", in: answer(200, body))
+            #expect(try readers.reader(of: Self.table).row("a", in: answer(200, body)) == fresh)
+            for broken in [#"{"id":"a","new":1,"text":"#, "<p>", #"{"id":"a","text":7}"#] {
+                #expect(throws: RemoteError.self) {
+                    try readers.reader(of: Self.table).row("a", in: answer(200, broken))
+                }
+            }
+        }
+        let redeclared = TableDefinition("todo", columns: [.init("text", .int64)])
+        let row = try readers.reader(of: redeclared).row("a", in: answer(200, #"{"id":"a","text":7}"#))
+        #expect(row["text"] == 7)
+    }
+
+    @Test("each answer teaches by its own date")
+    func learnedDates() {
+        var known = TableKnowledge()
+        for (second, stamp) in [(37, 784_111_777_000), (38, 784_111_777_900), (38, 784_111_773_000)] as [(Int, Int64)] {
+            let fields: HTTPFields = [.date: "Sun, 06 Nov 1994 08:49:\(second) GMT"]
+            known.learn(stamp: stamp, from: answer(200, fields: fields))
+        }
+        #expect(known.lag(earlier: 0) == 5_000)
+    }
+
     @Test("ids of an answer are compared as the table does")
     func ids() throws {
         let folding = TableDefinition("todo", columns: [], idComparison: .asciiCaseInsensitive)

@@ -48,6 +48,6 @@ extension DatasyncRemote {
             return try await read(query, of: table, includesDeleted: includesDeleted)
         }
         guard response.mapping == .success else { throw response.failure(table: table.name) }
-        return Answer(page: try RowReader(table: table).page(of: query, in: response), response: response)
+        return Answer(page: try reader(of: table).page(of: query, in: response), response: response)
     }
 }

@@ -1,3 +1,4 @@
+internal import HTTPTransport
 internal import RemoteContract
 internal import SyncContract
 internal import Synchronization
@@ -22,16 +23,25 @@ struct TableKnowledge: Sendable {
     /// By how much stamps lag behind `Date`, at least; the largest seen.
     private var lag: Int64 = 0
     private var isLagKnown = false
+    /// The `Date` that was read last: servers give it in seconds, so that many answers have the same.
+    private var lastDate: (text: String, instant: Int64)?
 
     /// Takes in the stamp that the server gave to a write, and when it said so.
     ///
     /// The stamp was given while the request was under way. So what it is older than the date by, beyond the duration of
     /// the request, is the clocks' difference: where a database has a clock of its own, stamps can be late for ever.
     mutating func learn(stamp: Int64, from response: ServerResponse) {
-        guard let date = response.date else { return }
+        guard let date = date(of: response) else { return }
         lag = max(lag, date - response.duration.wholeMilliseconds - stamp)
         // What a slow request shows may be much less than there is.
         if response.duration < .seconds(1) { isLagKnown = true }
+    }
+
+    private mutating func date(of response: ServerResponse) -> Int64? {
+        guard let text = response.fields[.date] else { return nil }
+        if let lastDate, lastDate.text == text { return lastDate.instant }
+        lastDate = ServerResponse.instant(text).map { (text, $0) }
+        return lastDate?.instant
     }
 
     /// The lag to reckon with, when an earlier pull reckoned with the given one.

@@ -14,7 +14,7 @@ extension DatasyncRemote {
         let response = try await exchange(try wire.insert(record, into: table))
         switch response.mapping {
         case .success:
-            let row = try RowReader(table: table).newRow(in: response)
+            let row = try reader(of: table).newRow(in: response)
             learn(row.updatedAt, of: table, from: response)
             return row
         case .conflict, .gone:
@@ -29,7 +29,7 @@ extension DatasyncRemote {
         let id = try record.serverID(in: table)
         let response = try await exchange(request)
         guard response.mapping == .success else { return try await written(record, in: table, by: response) }
-        let (row, isUnderAnotherID) = try RowReader(table: table).insertedRow(id, in: response)
+        let (row, isUnderAnotherID) = try reader(of: table).insertedRow(id, in: response)
         guard !isUnderAnotherID else {
             throw RemoteError(
                 .storedUnderAnotherID,
@@ -88,13 +88,13 @@ extension DatasyncRemote {
             guard !response.body.isEmpty else { return unconfirmed }
             // The deleted row. A login page must not pass for a deletion, nor whatever else says yes to everything.
             _ = try response.json()
-            guard let row = RowReader(table: table).conflictingRow(id, in: response) else { return unconfirmed }
+            guard let row = reader(of: table).conflictingRow(id, in: response) else { return unconfirmed }
             // Without soft delete it is shown as it was last.
             return (.confirmed, row.isDeleted ? row : nil)
         case .gone, .failure(.notFound): return unconfirmed
         case .conflict:
             let row: Record?
-            if let told = RowReader(table: table).conflictingRow(id, in: response) {
+            if let told = reader(of: table).conflictingRow(id, in: response) {
                 row = told
             } else {
                 row = try await afterRequest { try await self.record(id, in: table) }
@@ -110,7 +110,7 @@ extension DatasyncRemote {
     public func record(_ id: String, in table: TableDefinition) async throws -> Record? {
         let request = try wire.lookup(id, in: table)
         let response = try await exchange(request)
-        let reader = RowReader(table: table)
+        let reader = self.reader(of: table)
         switch response.mapping {
         case .success:
             return request.id == nil ? try reader.row(id, inListOf: response) : try reader.row(id, in: response)
@@ -148,7 +148,7 @@ extension DatasyncRemote {
     /// The row that was written, read out of the answer.
     func written(_ record: Record, in table: TableDefinition, by response: ServerResponse) async throws -> Record {
         let id = try record.serverID(in: table)
-        let reader = RowReader(table: table)
+        let reader = self.reader(of: table)
         switch response.mapping {
         case .success:
             let row = try reader.row(id, in: response)

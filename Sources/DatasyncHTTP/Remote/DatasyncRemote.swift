@@ -22,6 +22,7 @@ public final class DatasyncRemote: OnlineRemote {
     let tokens: TokenCache?
     let tokenField: HTTPField.Name
     let exchanges = RunningExchanges()
+    let readers = RowReaders()
     let now: @Sendable () -> ContinuousClock.Instant
     private let transport: any EndableTransport
     private let counter = Atomic<Int>(0)

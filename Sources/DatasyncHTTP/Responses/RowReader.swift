@@ -7,9 +7,12 @@ internal import SyncContract
 struct RowReader: Sendable {
     let table: TableDefinition
     let decoder: RecordDecoder
+    private let learned: LearnedMembers?
 
-    init(table: TableDefinition) {
+    /// A reader of a table's rows. What single rows show of their members may be kept from one answer to the next.
+    init(table: TableDefinition, learning learned: LearnedMembers? = nil) {
         self.table = table
+        self.learned = learned
         decoder = RecordDecoder(RecordCoding(table), readsTombstones: true)
     }
 
@@ -103,7 +106,8 @@ struct RowReader: Sendable {
 
     /// The only row that an answer holds.
     private func onlyRow(in response: ServerResponse) throws(RemoteError) -> DecodedRow {
-        var decoder = decoder
+        var decoder = learned?.take() ?? decoder
+        defer { learned?.keep(decoder) }
         return try response.read { (reader) throws(JSONError) in try decoder.row(from: &reader) }
     }
 

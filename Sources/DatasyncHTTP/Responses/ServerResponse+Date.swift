@@ -19,7 +19,8 @@ extension ServerResponse {
         return .milliseconds(max(0, instant - now))
     }
 
-    private static func instant(_ text: String) -> Int64? {
+    /// The instant of a date in that form, in milliseconds since 1970; nil when it has another form.
+    static func instant(_ text: String) -> Int64? {
         // As bytes: what a change learns from is asked of every answer, and characters take ten times as long.
         let words = text.utf8.split(separator: UInt8(ascii: " ")).map { String(Substring($0)) }
         guard words.count == 6, words[5] == "GMT", let month = months.firstIndex(of: words[2]) else { return nil }

@@ -147,9 +147,14 @@ struct ServerResponse: Sendable {
         isOfType("html") || body.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) } == UInt8(ascii: "<")
     }
 
+    /// What services send, which is compared as a whole.
+    private static let usualTypes = ["application/json", "application/json; charset=utf-8"]
+
     /// Whether the type of the body has a word in it. Every answer is asked, and searching in texts takes microseconds.
     private func isOfType(_ word: String) -> Bool {
-        guard let type = fields[.contentType].map({ Array($0.lowercased().utf8) }) else { return false }
+        guard let text = fields[.contentType] else { return false }
+        if Self.usualTypes.contains(text) { return word == "json" }
+        let type = Array(text.lowercased().utf8)
         return type.indices.contains { type[$0...].starts(with: word.utf8) }
     }
 }
