@@ -37,7 +37,10 @@ extension Rule {
         }
         defer { folder.remove() }
         let trial = Trial(subject: subject, rule: definition, settings: settings, folder: folder.path)
-        let outcome = await withDeadline(seconds: settings.secondsPerRule) { await Self.judge(trial, checked) }
+        // Only in a process of its own does a rule alone use the processor.
+        let outcome = await withDeadline(seconds: settings.secondsPerRule, countsWork: settings.canStartProcesses) {
+            await Self.judge(trial, checked)
+        }
         return result(outcome ?? .timedOut(seconds: settings.secondsPerRule), usedRandom: trial.usedRandom)
     }
 
@@ -59,13 +62,13 @@ extension Rule {
 
 /// Waits for a closure, nil when it took too long; what it does goes on then, and nobody looks at it any more.
 ///
-/// Unless told otherwise a closure that works does not take too long: see ``RunningTime``.
+/// Where work counts, a closure that uses the processor does not take too long: see ``RunningTime``.
 ///
 /// The time is taken outside of the threads that tasks and their timers run on: a rule may hold those up. It is the time
 /// in which this process ran: see ``RunningTime``.
 func withDeadline<Value: Sendable>(
     seconds: Double,
-    countsWork: Bool = true,
+    countsWork: Bool,
     _ body: @escaping @Sendable () async -> Value
 ) async -> Value? {
     let settle = FirstAnswer<Value>()

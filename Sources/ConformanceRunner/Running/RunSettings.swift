@@ -5,8 +5,9 @@ public struct RunSettings: Sendable, Codable {
     /// What random numbers start with.
     public var seed: UInt64
 
-    /// After how many seconds a rule is slow, and given up when it comes no further: when the process runs, is not stopped, and
-    /// does not use the processor. One that does is given up when it has used ten times as many seconds of it.
+    /// After how many seconds a rule is slow, and given up when it comes no further; time in which the process is stopped does
+    /// not count. ``RuleSuite/main(_:_:)`` runs rules in a process of their own, where one that uses the processor comes
+    /// further: it is given up when it has used ten times as many seconds of it.
     public var secondsPerRule: Double = 60
 
     /// How many seconds a rule waits for something that should have happened already, such as the delivery of a change.

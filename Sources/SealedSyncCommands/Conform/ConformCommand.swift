@@ -42,8 +42,16 @@ struct ConformCommand: ParsableCommand {
     @Option(help: "Repeat the random numbers of a run.")
     var seed: UInt64?
 
-    @Option(help: "Give a rule up after so many seconds, 1 to 86400.")
+    @Option(help: "Give a rule up that comes no further for so many seconds, 1 to 86400.")
     var timeout = 60.0
+
+    @Option(
+        help: ArgumentHelp(
+            "A JSON array of objects with 'rule' and 'reason': what the store or server is known to do otherwise.",
+            valueName: "file"
+        )
+    )
+    var deviations: String?
 
     @Flag(help: "Answer with one JSON object.")
     var json = false
@@ -70,6 +78,7 @@ struct ConformCommand: ParsableCommand {
         options.rules = rule
         options.seed = seed
         options.secondsPerRule = timeout
+        options.deviations = deviations
         options.format = json ? .json : junit ? .junit : markdown ? .markdown : .text
         guard !server.isUsed else { return try await ServerJudgement(server: server, options: options).run() }
         let status =

@@ -47,14 +47,6 @@ struct ServerOptions: ParsableArguments {
     )
     var lastingRows = false
 
-    @Option(
-        help: ArgumentHelp(
-            "A JSON array of objects with 'rule' and 'reason': what this server is known to do otherwise.",
-            valueName: "file"
-        )
-    )
-    var deviations: String?
-
     @Flag(help: "Allow plain HTTP to another machine. Everyone on the way can read and change what is sent.")
     var allowInsecureHTTP = false
 
@@ -72,8 +64,8 @@ struct ServerOptions: ParsableArguments {
         }
         let given: [(String, Bool)] = [
             ("--column", !column.isEmpty), ("--header", !header.isEmpty), ("--profile", profile != nil),
-            ("--lasting-rows", lastingRows), ("--deviations", deviations != nil),
-            ("--allow-insecure-http", allowInsecureHTTP), ("--table", table != "TodoItem"),
+            ("--lasting-rows", lastingRows), ("--allow-insecure-http", allowInsecureHTTP),
+            ("--table", table != "TodoItem"),
         ]
         if !isUsed, let name = given.first(where: \.1)?.0 {
             throw ValidationError("'\(name)' is about a server; add '--server URL --protocol 3' or 2.")
@@ -153,7 +145,7 @@ struct ServerJudgement {
         let serverProtocol = ServerProtocol(rawValue: server.protocolNumber ?? 3) ?? .datasync
         let all = ServerRules.suite(for: serverProtocol)
         let suite = try all.selecting(chapters: options.chapters, ids: options.rules)
-        let deviations = try server.deviations.map { try Deviation.read(from: $0) } ?? []
+        let deviations = try options.deviations.map { try Deviation.read(from: $0) } ?? []
         _ = try all.selecting(ids: deviations.map(\.rule))
         if options.lists { return Console.write(verbatim: try suite.list(options.format)) }
         guard let address = server.server else {
