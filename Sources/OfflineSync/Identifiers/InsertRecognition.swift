@@ -86,15 +86,11 @@ struct InsertRecognition {
         return record
     }
 
-    /// Has the rows that refer to an id that was made in advance refer to the row that it turns out to be.
+    /// Has what refers to an id that was made in advance refer to the row that it turns out to be.
     private func redirect(_ id: String, to itemID: String, _ transaction: inout StoreTransaction) throws {
         for other in translation.schema.tables {
-            for column in other.columns where column.references == table.name {
-                let query = Query(other.name).filtered(by: Column(column.name) == .string(id)).selecting([])
-                let rows = try transaction.records(query)
-                    .map { Record(id: $0.id, [column.name: .string(itemID)]) }
-                try transaction.upsert(rows, into: other.name)
-            }
+            let redirection = ReferenceRedirection(of: other, to: table, from: id, to: itemID)
+            try redirection?.perform(translation.schema, &transaction)
         }
     }
 }
