@@ -7,6 +7,7 @@ final class PushProgress: Sendable {
     private struct State {
         var error: (any Error)?
         var forbidden = ForbiddenOperations()
+        var held = 0
     }
 
     private let state = Mutex(State())
@@ -21,6 +22,12 @@ final class PushProgress: Sendable {
     func end(with error: any Error) {
         state.withLock { state in if state.error == nil { state.error = error } }
     }
+
+    /// How many operations were not sent because others have to go before them.
+    var heldCount: Int { state.withLock { $0.held } }
+
+    /// Takes note that operations are not sent because others have to go before them.
+    func hold(_ count: Int) { state.withLock { $0.held += count } }
 
     /// Takes an answer in. Returns the answers that are to be recorded now.
     func release(_ inFlight: InFlightOperation, _ answer: PushAnswer) -> [(InFlightOperation, PushAnswer)] {
