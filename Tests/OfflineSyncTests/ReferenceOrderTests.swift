@@ -235,4 +235,19 @@ struct ReferenceOrderTests {
         #expect(report.notTaken.isEmpty && server.texts.isEmpty)
         #expect(try await context.operations().isEmpty)
     }
+
+    @Test("a deletion waits for a change in a group of a row that referred to the row, and goes in the same push")
+    func deletedAfterGroup() async throws {
+        let tasks = tasks
+        try await share()
+        try await lists.delete("l")
+        try await context.write { transaction in
+            try transaction.insert(["text": "z"], id: "z", into: tasks)
+            try transaction.update(Record(id: "t", ["list": .null]), in: tasks)
+        }
+        let report = try await context.push()
+        #expect(report.notTaken.isEmpty && report.waiting == 0)
+        #expect(server.written.suffix(3) == ["z", "t", "l"])
+        #expect(try await context.operations().isEmpty)
+    }
 }
