@@ -15,11 +15,20 @@ final class GroupServer: SyncRemote {
         var underWay = 0
         var mostUnderWay = 0
         var script: Script = { _ in }
+        var references: [String] = []
     }
 
     private let state = Mutex(State())
 
-    init(_ script: @escaping Script = { _ in }) { state.withLock { $0.script = script } }
+    /// - Parameters:
+    ///   - references: The columns with ids of rows that have to be there as long as this one is.
+    ///   - script: What runs before a row is written.
+    init(references: [String] = [], _ script: @escaping Script = { _ in }) {
+        state.withLock { state in
+            state.script = script
+            state.references = references
+        }
+    }
 
     var script: Script {
         get { state.withLock { $0.script } }
@@ -40,8 +49,9 @@ final class GroupServer: SyncRemote {
     }
 
     /// Somebody else writes a row.
-    func change(_ id: String, _ text: String) {
-        _ = state.withLock { $0.set(Record(id: .string(id), ["text": .string(text)])) }
+    func change(_ id: String, _ text: String, _ further: [String: FieldValue] = [:]) {
+        let row = Record(id: .string(id), further.merging(["text": .string(text)]) { $1 })
+        _ = state.withLock { $0.set(row) }
     }
 
     func insert(_ record: Record, into table: TableDefinition) async throws -> Record {
@@ -90,12 +100,23 @@ final class GroupServer: SyncRemote {
             guard mustExist ? stored?.version == version : stored == nil else {
                 throw RemoteError(.conflict, "another version", status: 412, serverRecord: stored)
             }
+            guard state.keepsReferences(record) else { throw RemoteError(.refused, "a foreign key", status: 422) }
             return state.set(record)
         }
     }
 }
 
 extension GroupServer.State {
+    /// Whether all rows are there that rows refer to, when this one was written.
+    fileprivate func keepsReferences(_ record: Record) -> Bool {
+        func isThere(_ id: String) -> Bool { rows[id]?.isDeleted == false }
+        guard !record.isDeleted else {
+            let others = rows.values.filter { !$0.isDeleted && $0.id != record.id }
+            return !others.contains { row in references.contains { row[$0] == record.id.fieldValue } }
+        }
+        return references.compactMap { record[$0]?.stringValue }.allSatisfy(isThere)
+    }
+
     @discardableResult
     fileprivate mutating func set(_ record: Record) -> Record {
         version += 1

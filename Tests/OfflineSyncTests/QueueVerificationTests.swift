@@ -61,7 +61,7 @@ struct QueueVerificationTests {
     @Test(
         "an operation that cannot be read",
         arguments: [
-            #"{"type":9}"#, #"{"type":"#, "[]", #"{"type":2,"item":{"id":"c","text":5}}"#, #"{"type":2,"item":{}}"#,
+            #"{"type":9}"#, #"{"type":"#, "[]", #"{"type":2,"item":["c"]}"#, #"{"type":2,"item":{}}"#,
         ]
     )
     func unreadable(_ properties: String) async throws {

@@ -8,7 +8,7 @@ import Testing
 /// A server with foreign keys: it takes no row before those that it refers to, and deletes none before those that refer to it.
 @Suite("The order of rows that refer to each other")
 struct ReferenceOrderTests {
-    private let server = GroupServer()
+    private let server = GroupServer(references: ["list", "above"])
     private let store: MemoryStore
     private let context: SyncContext
     private let lists: SyncTable<Record>
@@ -142,10 +142,112 @@ struct ReferenceOrderTests {
 
     @Test("rows that refer to each other in a circle are sent all the same, where the server has their ids")
     func circle() async throws {
+        let server = GroupServer()
+        let context = SyncContext(store: store, remote: server)
         try await lists.insert(["text": "a", "above": "b"], id: "a")
         try await lists.insert(["text": "b", "above": "a"], id: "b")
         _ = try await context.push()
         #expect(server.written.count == 2)
+        #expect(try await context.operations().isEmpty)
+    }
+
+    @Test("a deletion goes after a later one of a row that referred to the row", arguments: [1, 8])
+    func deletedLater(parallel: Int) async throws {
+        let context = SyncContext(store: store, remote: server, options: SyncOptions(parallelOperations: parallel))
+        try await share()
+        try await lists.delete("l")
+        try await tasks.delete("t")
+        #expect(try await context.push().notTaken.isEmpty)
+        #expect(server.written.suffix(2) == ["t", "l"])
+        #expect(try await context.operations().isEmpty)
+    }
+
+    @Test("a deletion goes after a later change by which a row refers to another one, which is new")
+    func referringElsewhere() async throws {
+        try await share()
+        try await lists.delete("l")
+        try await lists.insert(["text": "m"], id: "m")
+        try await tasks.update(Record(id: "t", ["list": "m"]))
+        #expect(try await context.push(lists).notTaken.isEmpty)
+        #expect(server.written.suffix(3) == ["m", "t", "l"])
+        #expect(try await context.operations().isEmpty)
+    }
+
+    @Test("a wait for an edit goes on to the deletion that takes its place")
+    func waitedFor() async throws {
+        try await share()
+        try await lists.update(Record(id: "l", ["text": "changed"]))
+        let changes = try await context.outstandingChanges()
+        try await tasks.delete("t")
+        try await lists.delete("l")
+        #expect(try await changes.review().open.count == 1)
+        #expect(try await context.push().notTaken.isEmpty)
+        #expect(try await changes.review().open.isEmpty)
+    }
+
+    @Test("a row waits while one that it refers to is refused, is told, and is sent after that", arguments: [1, 8])
+    func refused(parallel: Int) async throws {
+        let context = SyncContext(store: store, remote: server, options: SyncOptions(parallelOperations: parallel))
+        try await lists.insert(["text": "l"], id: "l")
+        try await tasks.insert(["text": "t", "list": "l"], id: "t")
+        try await tasks.insert(["text": "u"], id: "u")
+        server.script = { id in if id == "l" { throw RemoteError(.refused, "no", status: 422) } }
+        for _ in 1...2 {
+            let report = try await context.push()
+            #expect(report.failures.map(\.itemID) == ["l"] && report.waiting == 1)
+            #expect(server.begun.sorted() == ["l", "u"])
+        }
+        server.script = { _ in }
+        try await lists.update(Record(id: "l", ["text": "mended"]))
+        let report = try await context.push()
+        #expect(report.notTaken.isEmpty && report.waiting == 0)
+        #expect(server.written == ["u", "l", "t"])
+        #expect(try await context.operations().isEmpty)
+    }
+
+    @Test("a row that waits is sent, and told, when what it waits for is given up")
+    func givenUp() async throws {
+        try await lists.insert(["text": "l"], id: "l")
+        try await tasks.insert(["text": "t", "list": "l"], id: "t")
+        server.script = { id in if id == "l" { throw RemoteError(.refused, "no", status: 422) } }
+        let changes = try await context.outstandingChanges()
+        #expect(try await context.push().waiting == 1)
+        #expect(try await !changes.review().hasNewer)
+        try await lists.revert("l")
+        #expect(try await changes.review().hasNewer, "a session pushes now")
+        let report = try await context.push()
+        #expect(report.failures.map(\.itemID) == ["t"] && report.waiting == 0)
+        try await tasks.update(Record(id: "t", ["list": .null]))
+        #expect(try await context.push().notTaken.isEmpty)
+        #expect(server.texts == ["t": "t"])
+    }
+
+    @Test("a deletion waits while one of a row that referred to the row is in conflict")
+    func deletionInConflict() async throws {
+        try await share()
+        server.change("t", "theirs", ["list": "l"])
+        try await tasks.delete("t")
+        try await lists.delete("l")
+        var report = try await context.push()
+        #expect(report.conflicts.map(\.itemID) == ["t"] && report.waiting == 1 && report.failures.isEmpty)
+        try await context.resolve(try #require(report.conflicts.first), with: .keepMine)
+        report = try await context.push()
+        #expect(report.notTaken.isEmpty && server.texts.isEmpty)
+        #expect(try await context.operations().isEmpty)
+    }
+
+    @Test("a deletion waits for a change in a group of a row that referred to the row, and goes in the same push")
+    func deletedAfterGroup() async throws {
+        let tasks = tasks
+        try await share()
+        try await lists.delete("l")
+        try await context.write { transaction in
+            try transaction.insert(["text": "z"], id: "z", into: tasks)
+            try transaction.update(Record(id: "t", ["list": .null]), in: tasks)
+        }
+        let report = try await context.push()
+        #expect(report.notTaken.isEmpty && report.waiting == 0)
+        #expect(server.written.suffix(3) == ["z", "t", "l"])
         #expect(try await context.operations().isEmpty)
     }
 }

@@ -1,5 +1,6 @@
 import DatasyncEmulator
 import DatasyncHTTP
+import Foundation
 import OfflineSync
 import SyncContract
 import Synchronization
@@ -281,6 +282,26 @@ struct SyncContextDelegateTests {
             }
             #expect(lines.contains("push ended early: Secret"))
             #expect(lines.last == "push ended early: pushAbortedNetwork (throttled, HTTP 503)")
+            #expect(!lines.joined().contains("secret"))
+        }
+    }
+
+    @Test("the line of a refusal does not hold what the server said, which may quote the row")
+    func refusalEvents() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let context = world.laptop.context
+            var events = context.events.makeAsyncIterator()
+            let words = Data(#"[{"memberNames":["Text"],"errorMessage":"'secret' is too long."}]"#.utf8)
+            let refusal = EmulatorResponse(400, headers: ["Content-Type": "application/json"], body: words)
+            world.emulator.inject(.respond(refusal) { $0.method == "POST" })
+            try await world.laptop.table.insert(["text": "secret"], id: "a")
+            let error = try #require(try await context.push().failures.first)
+            #expect(error.message.contains("secret"), "the user is told")
+            var lines: [String] = []
+            while lines.last?.hasPrefix("push ended") != true, let event = await events.next() {
+                lines.append(event.logLine)
+            }
+            #expect(lines.contains("operation 1: insert in 'TodoItem' was refused (HTTP 400)"))
             #expect(!lines.joined().contains("secret"))
         }
     }

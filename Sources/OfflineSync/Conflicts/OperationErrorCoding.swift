@@ -81,7 +81,8 @@ enum OperationErrorCoding {
         guard let table = schema.table(name) else { throw StoreError.tableNotFound(name) }
         let coding = RecordCoding(table)
         let status = node["statusCode"]?.int64Value ?? 0
-        let serverItem = try node["serverItem"].map { try coding.record($0) }
+        // One that does not fit its table any more counts as not shown.
+        let serverItem = try node["serverItem"].flatMap { try coding.serverRow($0) }
         let isMissing = node["missingOnServer"]?.isTrue ?? false
         return TableOperationError<Record>(
             id: id,
@@ -92,7 +93,7 @@ enum OperationErrorCoding {
             isConflict: node["conflict"]?.isTrue ?? false,
             status: status == 0 ? nil : Int(status),
             message: node["description"]?.stringValue ?? "",
-            item: try node["item"].map { try coding.record($0) },
+            item: try node["item"].map { try coding.fittingRecord($0).record },
             serverItem: serverItem,
             isMissingOnServer: isMissing,
             isDeletedOnServer: isMissing || (serverItem?.isDeleted ?? false),

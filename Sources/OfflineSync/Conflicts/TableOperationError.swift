@@ -95,8 +95,13 @@ extension TableOperationError {
 extension TableOperationError: CustomStringConvertible {
     /// Kind, table and what the server said; never the items or the exchange.
     public var description: String {
+        "\(summary): \(message)"
+    }
+
+    /// The description without what the server said, which may quote the row.
+    var summary: String {
         "\(kind) in '\(table)' \(isConflict ? "is in conflict" : "was refused")"
-            + (status.map { " (HTTP \($0))" } ?? "") + ": \(message)"
+            + (status.map { " (HTTP \($0))" } ?? "")
     }
 }
 

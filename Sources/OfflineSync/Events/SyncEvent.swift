@@ -29,18 +29,19 @@ public enum SyncEvent: Sendable {
 }
 
 extension SyncEvent {
-    /// One line for a log: tables, numbers and what the server said; never the content of rows, nor their ids.
+    /// One line for a log: tables, numbers and status codes; never the content of rows, nor their ids. The words of the
+    /// server are not in it, which may quote a row: those are in ``SyncContext/operationErrors()``.
     public var logLine: String {
         switch self {
         case .pushStarted: "push started"
         case .pushEnded(let report):
             "push ended: \(report.pushed) taken, \(report.conflicts.count) in conflict, \(report.failures.count) refused,"
-                + " \(report.requests) requests"
+                + (report.waiting > 0 ? " \(report.waiting) waiting," : "") + " \(report.requests) requests"
         case .pushAborted(let error): "push ended early: \(Self.words(error))"
         case .operationSent(let operation): "operation \(operation.id): \(operation.kind) in '\(operation.table)' sent"
         case .operationTaken(let operation):
             "operation \(operation.id): \(operation.kind) in '\(operation.table)' taken"
-        case .operationNotTaken(let error): "operation \(error.operationID): \(error)"
+        case .operationNotTaken(let error): "operation \(error.operationID): \(error.summary)"
         case .pageApplied(let table, let rows): "page of '\(table)' applied: \(rows) rows"
         case .rowSetAside(let table, let row): "row of '\(table)' set aside: \(row.reason)"
         case .itemLeftOut(let table, _, let reason): "row of '\(table)' left out: \(reason)"

@@ -92,42 +92,11 @@ struct InsertRecognition {
         return record
     }
 
-    /// Has the rows that refer to an id that was made in advance refer to the row that it turns out to be.
+    /// Has what refers to an id that was made in advance refer to the row that it turns out to be.
     private func redirect(_ id: String, to itemID: String, _ transaction: inout StoreTransaction) throws {
         for other in translation.schema.tables {
-            for column in other.columns where column.references == table.name {
-                let query = Query(other.name).filtered(by: Column(column.name) == .string(id)).selecting([])
-                let rows = try transaction.records(query)
-                    .map { Record(id: $0.id, [column.name: .string(itemID)]) }
-                try transaction.upsert(rows, into: other.name)
-                try redirectQueue(column.name, of: other, from: id, to: itemID, &transaction)
-            }
-        }
-    }
-
-    /// The same for what waits: what it is based on, and what it has sent.
-    private func redirectQueue(
-        _ column: String,
-        of other: TableDefinition,
-        from id: String,
-        to itemID: String,
-        _ transaction: inout StoreTransaction
-    ) throws {
-        func redirected(_ row: Record?) -> Record? {
-            var row = row
-            if row?[column] == .string(id) { row?[column] = .string(itemID) }
-            return row
-        }
-        for record in try transaction.records(OperationQueue.query(other.name)) {
-            var operation = try OperationCoding.operation(record, translation.schema)
-            let before = operation.change
-            operation.change.base = redirected(before.base)
-            operation.change.shown = redirected(before.shown)
-            operation.change.deletedRow = redirected(before.deletedRow)
-            for index in before.sent.indices {
-                operation.change.sent[index].content = redirected(before.sent[index].content)
-            }
-            if operation.change != before { try OperationQueue.save(operation, other, &transaction) }
+            let redirection = ReferenceRedirection(of: other, to: table, from: id, to: itemID)
+            try redirection?.perform(translation.schema, &transaction)
         }
     }
 }

@@ -39,6 +39,21 @@ struct OperationReferences: Sendable {
         }
     }
 
+    /// The items to which an operation's row has referred on the server, or may have.
+    static func former(of operation: TableOperation, _ table: TableDefinition, _ schema: StoreSchema) -> Set<ItemKey> {
+        let rows =
+            [operation.deletedItem, operation.baseItem, operation.serverItem].compactMap(\.self)
+            + operation.change.sent.compactMap(\.content)
+        var items: Set<ItemKey> = []
+        for column in table.columns where !column.isLocal {
+            guard let other = column.references.flatMap(schema.table) else { continue }
+            for id in rows.compactMap({ $0[column.name]?.stringValue }) {
+                items.insert(ItemKey(table: other.name, key: OperationCoding.itemKey(id, other)))
+            }
+        }
+        return items
+    }
+
     /// The inserts that wait for the rows that an operation's row refers to.
     static func insertsWaiting(
         for operation: TableOperation,

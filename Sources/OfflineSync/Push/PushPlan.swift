@@ -20,6 +20,9 @@ struct PushPlan: Sendable {
     private var underWay: [Int64: Started] = [:]
     /// What has had its turn in this push.
     private var ended: Set<Int64> = []
+    /// What of it was not sent, because another one that has to go before it was not.
+    private var held: Set<Int64> = []
+    private var lastHeldCount = Int.max
 
     private struct Started {
         var references: OperationReferences?
@@ -91,6 +94,35 @@ struct PushPlan: Sendable {
         // Before a member of a group all of no group were chosen that may be sent. One that is sent ahead passes others by.
         if !inFlight.isAhead { cursor = max(cursor, isMember(number) ? number - 1 : number) }
         underWay[number] = Started(references: inFlight.references, revision: isMember(number) ? revision : nil)
+    }
+
+    /// Whether what has to come after an operation has to wait for the next push: it waits, and is not sent by this one.
+    func holdsBack(_ operation: TableOperation) -> Bool {
+        underWay[operation.id] == nil && !maySendAhead(operation)
+    }
+
+    /// Takes note that an operation is not sent, because another one that has to go before it is not.
+    mutating func hold(_ number: Int64) {
+        held.insert(number)
+        if !isMember(number) { cursor = max(cursor, number) }
+        skip(number, isSettled: false)
+    }
+
+    /// How many operations are not sent, because another one that has to go before them is not.
+    var heldCount: Int { held.count }
+
+    /// Lets what was held back have its turn once more, as long as that leads to anything: what was in its way may have been
+    /// sent since. The rest of a group waits for the next push.
+    ///
+    /// - Returns: Whether there is such.
+    mutating func release() -> Bool {
+        let singles = held.filter { !isMember($0) }
+        guard let first = singles.min(), singles.count < lastHeldCount else { return false }
+        lastHeldCount = singles.count
+        held.subtract(singles)
+        ended.subtract(singles)
+        cursor = first - 1
+        return true
     }
 
     /// Takes note that the next operation of a group cannot be sent.

@@ -8,6 +8,7 @@ final class PushProgress: Sendable {
         var error: (any Error)?
         var forbidden = ForbiddenOperations()
         var heldBack: [InFlightOperation] = []
+        var held = 0
     }
 
     private let state = Mutex(State())
@@ -33,6 +34,12 @@ final class PushProgress: Sendable {
             return state.heldBack
         }
     }
+
+    /// How many operations were not sent because others have to go before them.
+    var heldCount: Int { state.withLock { $0.held } }
+
+    /// Takes note that operations are not sent because others have to go before them.
+    func hold(_ count: Int) { state.withLock { $0.held += count } }
 
     /// Takes an answer in. Returns the answers that are to be recorded now.
     func release(_ inFlight: InFlightOperation, _ answer: PushAnswer) -> [(InFlightOperation, PushAnswer)] {

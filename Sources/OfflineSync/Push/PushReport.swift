@@ -12,6 +12,11 @@ public struct PushReport: Sendable {
     /// times at most; the others wait to be edited or resolved.
     public internal(set) var failures: [TableOperationError<Record>] = []
 
+    /// How many changes were not sent because another one has to be settled first: a row waits for the insert of one that it
+    /// refers to, and a deletion for the changes of rows that referred to its row. The next push after that sends them.
+    /// What they wait for is in ``conflicts`` or ``failures``, or was made while the push ran.
+    public internal(set) var waiting = 0
+
     /// How many requests were sent.
     public internal(set) var requests = 0
 

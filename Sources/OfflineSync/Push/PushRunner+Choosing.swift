@@ -8,6 +8,8 @@ extension PushRunner {
         case operations([InFlightOperation])
         /// It waits for rows of others, which have no id yet.
         case waiting(InFlightOperation)
+        /// What has to be sent before them cannot be, or not yet.
+        case held([Int64])
         /// Nothing may be sent beside what is under way, or nothing is left.
         case nothing
         /// Groups were written since the order was made.
@@ -68,6 +70,7 @@ extension PushRunner {
             waiting.append(inFlight)
             plan.start(inFlight)
             plan.end(inFlight.operation.id, isSettled: false)
+        case .held(let numbers): for number in numbers { plan.hold(number) }
         case .changed(let groups): plan.take(groups)
         case .gone(let number, let isSettled): plan.skip(number, isSettled: isSettled)
         }
@@ -103,21 +106,31 @@ extension PushRunner {
         var underWay = plan.numbersUnderWay[...]
         var singles = SingleOperations(plan, batchSize: size)
         var chosen: [InFlightOperation] = []
+        var held: [Int64] = []
         // Whether what is under way counts as taken. Then nothing is said of what comes after it but what it would send.
         var isAssuming = false
-        while chosen.count < size {
+        choosing: while chosen.count < size {
             var next = try singles.first(before: expected.nextMember, expected, &transaction, schema)
             if next == nil, let member = expected.nextMember {
                 next = try OperationQueue.operation(member, &transaction, schema)
                 guard next?.isToSend ?? false else {
-                    guard chosen.isEmpty, !isAssuming else { break }
+                    guard chosen.isEmpty, held.isEmpty, !isAssuming else { break }
                     return .gone(member, isSettled: try !GroupStorage.isMember(member, &transaction))
                 }
             }
             var isAhead = false
-            if let follower = next, let ahead = try ahead(of: follower, expected, &transaction, schema) {
-                (next, isAhead) = (ahead, true)
+            if let follower = next {
+                switch try turn(of: follower, plan, expecting: expected, &transaction, schema) {
+                case .now: break
+                case .after(let ahead): (next, isAhead) = (ahead, true)
+                case .waits:
+                    guard chosen.isEmpty, !isAssuming else { break choosing }
+                    held.append(follower.id)
+                    expected.hold(follower.id)
+                    continue
+                }
             }
+            guard held.isEmpty else { break }
             if let next, let table = schema.table(next.table) {
                 let references = try OperationReferences(next, table, schema, &transaction)
                 if expected.maySend(next.id, references, ahead: isAhead) {
@@ -139,25 +152,66 @@ extension PushRunner {
             expected.end(answered, isSettled: true)
             isAssuming = true
         }
+        if !held.isEmpty { return .held(held) }
         return chosen.isEmpty ? .nothing : .operations(chosen)
     }
 
-    /// The insert that has to be sent before an operation, whose row refers to its row: directly, or through others that
-    /// refer to each other. Nil when all of them were sent, or cannot be sent.
-    private func ahead(
+    /// When an operation is sent that others may have to go before.
+    private enum Turn {
+        case now
+        /// This one goes first.
+        case after(TableOperation)
+        /// One of those before it is not sent by this push.
+        case waits
+    }
+
+    /// Whether others have to be sent before an operation: the inserts of rows that its row refers to, and the changes of rows
+    /// that referred to the row that it deletes; directly, or through others of this kind. Of operations that go before each
+    /// other one is sent all the same. A deletion does not change the order of groups: it waits for their parts.
+    private func turn(
         of operation: TableOperation,
         _ plan: PushPlan,
+        expecting expected: PushPlan,
         _ transaction: inout StoreTransaction,
         _ schema: StoreSchema
-    ) throws -> TableOperation? {
+    ) throws -> Turn {
         var (first, passed) = (operation, Set([operation.id]))
-        while first.kind != .delete, let table = schema.table(first.table) {
-            let inserts = try OperationReferences.insertsWaiting(for: first, table, schema, &transaction)
-            guard let next = inserts.first(where: { !passed.contains($0.id) && plan.maySendAhead($0) }) else { break }
+        while let table = schema.table(first.table) {
+            var before = try predecessors(of: first, table, plan, &transaction, schema)
+            before.removeAll { passed.contains($0.id) }
+            let mayPass = first.kind != .delete
+            let next = before.first { expected.maySendAhead($0) && (mayPass || !expected.isMember($0.id)) }
+            guard let next else {
+                // Rows that wait for the ids of others are looked at again when all else was sent.
+                let waits = before.contains { other in
+                    if !mayPass, expected.isMember(other.id) {
+                        return !expected.hasBegun(other.id) || plan.hasEnded(other.id)
+                    }
+                    return plan.holdsBack(other) && (!mayPass || schema.table(other.table)?.assignsIDs == false)
+                }
+                if waits { return .waits }
+                break
+            }
             passed.insert(next.id)
             first = next
         }
-        return first.id == operation.id ? nil : first
+        return first.id == operation.id ? .now : .after(first)
+    }
+
+    private func predecessors(
+        of operation: TableOperation,
+        _ table: TableDefinition,
+        _ plan: PushPlan,
+        _ transaction: inout StoreTransaction,
+        _ schema: StoreSchema
+    ) throws -> [TableOperation] {
+        guard operation.kind == .delete else {
+            return try OperationReferences.insertsWaiting(for: operation, table, schema, &transaction)
+        }
+        guard !plan.isMember(operation.id) else { return [] }
+        return
+            try referring.numbers(referringTo: operation, table, through: plan.last, schema, &transaction)
+            .compactMap { try OperationQueue.operation($0, &transaction, schema) }
     }
 
     /// Takes back that an operation counts as sent: it has not left.

@@ -28,16 +28,21 @@ extension PushRunner {
                     // A task of its own would be on other threads, and the way there and back takes time.
                     turns = await send(batch, schema)
                 } else {
-                    guard running > 0, let ended = await group.next() else { break }
+                    guard running > 0, let ended = await group.next() else {
+                        if !progress.isEnding, plan.release() { continue }
+                        break
+                    }
                     running -= 1
                     turns = ended
                 }
                 for turn in turns {
                     plan.end(turn.inFlight.operation.id, isSettled: await isSettled(turn, plan))
                     if !turn.hasLeft { window.giveBack(turn.inFlight) }
+                    if !turn.isTaken { window.giveBack(tiedTo: turn.inFlight) }
                 }
             }
             window.giveBack()
+            progress.hold(plan.heldCount)
             await recording.flush()
             await sendWaiting(&waiting, &window, schema)
             await recording.flush()
@@ -185,6 +190,7 @@ extension PushRunner {
             let circular = try await store.read { reader in
                 try held.circular { try awaitedInserts(of: $0, &reader, schema) }
             }
+            progress.hold(held.count - circular.count)
             for inFlight in circular { _ = try await process(WaitingOperations.refusal, of: inFlight, schema) }
         } catch {
             progress.end(with: error)

@@ -17,6 +17,7 @@ struct PushRunner {
     let marked: MarkedOperations
     let marks = UploadMarks()
     let progress = PushProgress()
+    let referring = ReferringOperations()
     let recording: AnswerRecording
     private let storesUndeclaredColumns: Bool
     private let restoresInSteps: Bool
@@ -74,6 +75,7 @@ struct PushRunner {
         let schema = store.schema
         let error = await dispatch(try await begin(tables, schema), schema)
         report.pushed = await recording.takenCount
+        report.waiting = progress.heldCount
         let ending = error ?? progress.onlyAnswer
         // Only an error of the engine has the report with it.
         if let ending, !(ending is SyncError) { throw ending }

@@ -52,6 +52,12 @@ struct PushWindow {
     /// Takes note that an operation which was taken out did not leave.
     mutating func giveBack(_ inFlight: InFlightOperation) { unsent.append(inFlight) }
 
+    /// Gives up what is left when the server has not taken an operation that some of it may have to wait for.
+    mutating func giveBack(tiedTo inFlight: InFlightOperation) {
+        guard let references = inFlight.references else { return }
+        if operations.contains(where: { $0.references?.isTied(to: references) ?? false }) { giveBack() }
+    }
+
     /// Gives up what is left: it is chosen anew, or not sent.
     mutating func giveBack() {
         unsent += operations

@@ -10,6 +10,9 @@ struct WaitingOperations {
     private var operations: [InFlightOperation] = []
     private var lastCount = Int.max
 
+    /// How many wait.
+    var count: Int { operations.count }
+
     mutating func append(_ inFlight: InFlightOperation) { operations.append(inFlight) }
 
     /// What to try again; nil when the last round has sent nothing.

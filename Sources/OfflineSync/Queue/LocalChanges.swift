@@ -339,13 +339,7 @@ struct LocalChanges: Sendable {
         operation.unknownOutcome?.pushes = 0
         try group.add(&operation, &transaction)
         try OperationQueue.removeErrors(of: operation, &transaction)
-        if change.kind == .delete, waiting?.kind != .delete, operation.mayMove(schema) {
-            try OperationQueue.remove(operation, &transaction)
-            operation.id = try group.newOperationNumber(&transaction)
-            try OperationQueue.add(operation, table, &transaction)
-        } else {
-            try OperationQueue.save(operation, table, &transaction)
-        }
+        try OperationQueue.save(operation, table, &transaction)
     }
 
     /// Queues the first change of an item.

@@ -111,10 +111,11 @@ enum OperationCoding {
             operation.unknownOutcome = known.unknownOutcome
             operation.change.hasUnknownOutcome = known.unknownOutcome != nil
         }
-        operation.change.shown = try record["serverItem"]?.bytesValue
-            .map {
-                try RecordCoding(table).record(JSONNode(parsing: $0))
-            }
+        if let shown = record["serverItem"]?.bytesValue {
+            operation.change.shown = try RecordCoding(table).serverRow(JSONNode(parsing: shown))
+            // One that does not fit is not known: it is asked for when the change has ended, and is set aside then.
+            if operation.change.shown == nil { operation.change.asksForRow = true }
+        }
         return operation
     }
 

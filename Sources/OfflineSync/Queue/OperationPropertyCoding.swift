@@ -43,10 +43,15 @@ struct OperationPropertyCoding {
     }
 
     func read(_ node: JSONNode, into operation: inout TableOperation) throws {
-        operation.change.deletedRow = try node["item"].map { try coding.record($0) }
-        operation.change.sent = try sent(node, by: operation.change)
-        operation.change.base = node["base"].flatMap(base)
         for (name, flag) in Self.flags where node[name]?.isTrue ?? false { operation.change[keyPath: flag] = true }
+        if let item = node["item"] {
+            let (row, isWhole) = try coding.fittingRecord(item)
+            operation.change.deletedRow = row
+            // Where the deletion is taken back the row is asked for.
+            if !isWhole { operation.change.asksForRow = true }
+        }
+        operation.change.sent = sent(node, by: operation.change)
+        operation.change.base = node["base"].flatMap(base)
         operation.change.replacedKind = node["replaced"]?.int64Value.flatMap(QueuedChange<Record>.Kind.init)
         operation.unknownOutcome = node["unknown"]
             .map { node in
@@ -89,15 +94,15 @@ struct OperationPropertyCoding {
             }
     }
 
-    private func sent(_ node: JSONNode, by change: QueuedChange<Record>) throws -> [SentRequest<Record>] {
+    private func sent(_ node: JSONNode, by change: QueuedChange<Record>) -> [SentRequest<Record>] {
         if let node = node["requests"], node.elements != nil { return requests(node) }
         // What an older version of this library sent is of the kind that the operation has, or had before a deletion.
-        var sent = try (node["sent"]?.elements ?? [])
+        var sent = (node["sent"]?.elements ?? [])
             .map { node in
                 let isInsert = change.kind == .insert || (change.kind == .delete && change.baseVersion == nil)
                 return SentRequest(
                     isInsert ? .insert : .update,
-                    content: try coding.record(node),
+                    content: base(node),
                     version: isInsert ? nil : change.baseVersion
                 )
             }

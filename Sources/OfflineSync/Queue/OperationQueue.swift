@@ -86,6 +86,15 @@ enum OperationQueue {
             .map { try OperationCoding.operation($0, schema) }
     }
 
+    /// All operations of a table in order.
+    static func all(
+        of table: TableDefinition,
+        _ transaction: inout some StoreReading & ~Copyable,
+        _ schema: StoreSchema
+    ) throws -> [TableOperation] {
+        try transaction.records(query(table.name)).map { try OperationCoding.operation($0, schema) }
+    }
+
     /// The operations of a table that have never been sent and beside which a pull has brought a row of the server.
     static func unsentBesideServerRow(
         of table: TableDefinition,

@@ -13,6 +13,8 @@ package final class OutstandingChanges: Sendable {
         /// What was answered before the queue was read.
         var early: [Int64: Int64]? = [:]
         var total = 0
+        /// What a push did not send at the last look, because it waits for a decision.
+        var undecided: Set<Int64> = []
     }
 
     private let state = Mutex(State())
@@ -49,7 +51,8 @@ package final class OutstandingChanges: Sendable {
     package struct Review: Sendable, Hashable {
         /// The numbers of the operations whose changes are still to be sent.
         package var open: Set<Int64> = []
-        /// Whether there are changes to send that were made, edited or released after these.
+        /// Whether there are changes to send that were made, edited or released after these, or that may have waited for
+        /// one that was given up since the last look.
         package var hasNewer = false
         /// Those of them whose operations were edited since: the server's answer to the earlier edit may have been a failure,
         /// of which nothing is stored then.
@@ -65,11 +68,15 @@ package final class OutstandingChanges: Sendable {
     /// Looks which of the changes are still in the queue.
     package func review() async throws -> Review {
         let schema = store.schema
-        let waiting = try await store.read { try OperationQueue.waiting(&$0, schema) }
+        let (waiting, undecided) = try await store.read { reader in
+            (try OperationQueue.waiting(&reader, schema), try OperationQueue.undecided(&reader))
+        }
         return state.withLock { state in
             state.open = state.open.filter { waiting[$0.key] != nil }
-            let hasNewer = waiting.contains { number, editCounter in state.open[number].map { $0 < editCounter } ?? true
+            var hasNewer = waiting.contains { number, editCounter in state.open[number].map { $0 < editCounter } ?? true
             }
+            if !state.open.isEmpty, !state.undecided.isSubset(of: undecided) { hasNewer = true }
+            state.undecided = undecided
             var review = Review(open: Set(state.open.keys), hasNewer: hasNewer)
             review.edited = Set(state.open.filter { waiting[$0.key] ?? $0.value > $0.value }.keys)
             return review
@@ -127,5 +134,12 @@ extension OperationQueue {
             if let number = operation.id.int64Value { waiting[number] = operation["editCounter"]?.int64Value ?? 0 }
         }
         return waiting
+    }
+
+    /// The numbers of the operations that wait for a decision.
+    fileprivate static func undecided(_ transaction: inout some StoreReading & ~Copyable) throws -> Set<Int64> {
+        let query = Query(SystemTables.operations.name)
+            .filtered(by: !Column("state").isAny(of: TableOperation.sentStates)).selecting([])
+        return Set(try transaction.records(query).compactMap(\.id.int64Value))
     }
 }

@@ -168,6 +168,32 @@ struct LostIDTests {
         }
     }
 
+    @Test("is what a change refers to that was made before, and is taken back", arguments: [true, false])
+    func undone(_ deletes: Bool) async throws {
+        try await AssignedIDWorld.with { world in
+            let phone = world.phone
+            try await phone.lists.insert(["text": "shopping"], id: "l")
+            phone.server.intercept(.answerLost)
+            _ = try await syncErrorCode { _ = try await phone.context.push() }
+            try await world.laptop.pullAll()
+            let list = try #require(try await world.laptop.store.read(Query("Lists")).records.first?.id.stringValue)
+            try await world.laptop.tasks.insert(["text": "milk", "list": .string(list)])
+            _ = try await world.laptop.context.push()
+            // The task comes first, has the list's id made up, and is changed.
+            try await phone.context.pull(phone.tasks, options: .init(order: .pullOnly))
+            let task = try #require(try await phone.store.read(Query("Tasks")).records.first?.id.stringValue)
+            if deletes {
+                try await phone.tasks.delete(task)
+            } else {
+                try await phone.tasks.update(Record(id: .string(task), ["text": "cream"]))
+            }
+            try await phone.context.pull(phone.lists, options: .init(order: .pullOnly))
+            if deletes { try await phone.tasks.undoDelete(task) } else { try await phone.tasks.revert(task) }
+            #expect(try await phone.tasks.read(task)?["list"] == "l")
+            #expect(try await phone.told() == ["shopping: milk"])
+        }
+    }
+
     @Test("is not mixed up with rows of the same content that have a place here")
     func sameContent() async throws {
         try await AssignedIDWorld.with { world in

@@ -1,0 +1,57 @@
+internal import SyncContract
+internal import SyncMachines
+
+/// Has whatever refers to a row refer to another one: the rows of a table, and what the queue keeps of them.
+struct ReferenceRedirection {
+    private let table: TableDefinition
+    private let columns: [String]
+    private let old: String
+    private let new: String
+
+    /// Nil for a table that does not refer to the other one.
+    init?(of table: TableDefinition, to other: TableDefinition, from old: String, to new: String) {
+        columns = table.columns.filter { $0.references == other.name }.map(\.name)
+        guard !columns.isEmpty else { return nil }
+        self.table = table
+        self.old = old
+        self.new = new
+    }
+
+    func perform(_ schema: StoreSchema, _ transaction: inout StoreTransaction) throws {
+        for column in columns {
+            let query = Query(table.name).filtered(by: Column(column) == .string(old)).selecting([])
+            let rows = try transaction.records(query).map { Record(id: $0.id, [column: .string(new)]) }
+            try transaction.upsert(rows, into: table.name)
+        }
+        guard !table.isLocalOnly else { return }
+        for operation in try OperationQueue.all(of: table, &transaction, schema) {
+            let change = redirected(operation.change)
+            guard change != operation.change else { continue }
+            var redirected = operation
+            redirected.change = change
+            try OperationQueue.save(redirected, table, &transaction)
+        }
+        for error in try OperationErrorCoding.all(&transaction, schema) where error.table == table.name {
+            guard [error.item, error.serverItem].contains(where: { $0.map { row($0) != $0 } ?? false }) else {
+                continue
+            }
+            let record = try OperationErrorCoding.record(error.mapped(row))
+            try transaction.upsert([record], into: SystemTables.operationErrors.name)
+        }
+    }
+
+    private func redirected(_ change: QueuedChange<Record>) -> QueuedChange<Record> {
+        var change = change
+        change.base = change.base.map(row)
+        change.shown = change.shown.map(row)
+        change.deletedRow = change.deletedRow.map(row)
+        change.sent = change.sent.map { SentRequest($0.kind, content: $0.content.map(row), version: $0.version) }
+        return change
+    }
+
+    private func row(_ record: Record) -> Record {
+        var record = record
+        for column in columns where record[column]?.stringValue == old { record[column] = .string(new) }
+        return record
+    }
+}
