@@ -9,7 +9,15 @@ import SealedSync
             print("usage: coupon-book ADDRESS")
             exit(64)
         }
-        let book = try await CouponBook(readLine() ?? "", CommandLine.arguments[1])
+        do {
+            try await tell(CouponBook(readLine() ?? "", CommandLine.arguments[1]))
+        } catch {
+            print("The story ends here:", error)
+            exit(1)
+        }
+    }
+
+    private static func tell(_ book: CouponBook) async throws {
         let story = Story(book: book)
         try await story.withoutNetwork()
         try await story.networkComesBack()

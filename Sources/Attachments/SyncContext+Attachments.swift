@@ -1,6 +1,5 @@
 package import Foundation
 public import OfflineSync
-internal import Observation
 package import RemoteContract
 package import SyncContract
 internal import SyncSessions
@@ -49,38 +48,6 @@ extension StoreSchema {
     /// - Throws: `StoreError` with code `invalidSchema` when the app has tables of these names.
     package func withAttachments() throws(StoreError) -> StoreSchema {
         try adding([AttachmentFiles.table, AttachmentRemovals.table])
-    }
-}
-
-extension SyncSession {
-    /// Which directions are suspended, now and whenever that changes.
-    fileprivate var suspensions: AsyncStream<SyncDirection> {
-        AsyncStream { continuation in
-            let watch = SuspensionWatch(self, continuation)
-            watch.look()
-        }
-    }
-}
-
-/// Looks again whenever the session says that something else is suspended.
-private final class SuspensionWatch: Sendable {
-    private weak let session: SyncSession?
-    private let continuation: AsyncStream<SyncDirection>.Continuation
-
-    init(_ session: SyncSession, _ continuation: AsyncStream<SyncDirection>.Continuation) {
-        self.session = session
-        self.continuation = continuation
-    }
-
-    func look() {
-        let suspended = withObservationTracking {
-            session?.suspended
-        } onChange: {
-            // This comes before the change: it is looked at behind it.
-            Task { self.look() }
-        }
-        guard let suspended else { return continuation.finish() }
-        continuation.yield(suspended)
     }
 }
 

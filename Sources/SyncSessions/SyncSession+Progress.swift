@@ -48,21 +48,35 @@ extension SyncSession {
             guard mode == .forCurrentlyOutstandingWork else { return }
             try await wait(for: direction)
             // It is told of nothing that comes after the end.
-            var watcher = running.withLock { $0.watchers.removeValue(forKey: number) }
-            watcher?.finish()
-            watcher?.continuation.finish()
+            end(number, isDone: true)
         } catch {
             // It ends before everything is done: the session has ended, or nobody listens any more.
+            end(number, isDone: false)
         }
-        running.withLock { $0.watchers.removeValue(forKey: number) }?.continuation.finish()
+    }
+
+    private func end(_ number: Int, isDone: Bool) {
+        running.withLock { running in
+            guard let watcher = running.watchers.removeValue(forKey: number) else { return }
+            let (continuation, last) = (watcher.continuation, isDone ? watcher.end : nil)
+            deliveries.add {
+                if let last { continuation.yield(last) }
+                continuation.finish()
+            }
+        }
+        deliveries.deliver()
     }
 
     /// Tells those who follow the progress where it is.
     func progressed() {
         running.withLock { running in
             let (download, cycle) = (running.download, running.cycle)
-            for number in running.watchers.keys { running.watchers[number]?.tell(download, cycle) }
+            for (number, watcher) in running.watchers {
+                guard let progress = running.watchers[number]?.next(download, cycle) else { continue }
+                deliveries.add { watcher.continuation.yield(progress) }
+            }
         }
+        deliveries.deliver()
     }
 
     /// Looks what is left to send, for those who follow that; what the server has not taken is known from the queue alone.
@@ -111,9 +125,10 @@ struct ProgressWatcher: Sendable {
         if newer.count == 0, last?.isTransferComplete == true { sent = 0 }
     }
 
-    mutating func tell(_ download: SyncProgress, _ cycle: Int) {
+    /// Where the progress is; nil while that is not known, or is what was told last.
+    mutating func next(_ download: SyncProgress, _ cycle: Int) -> SyncProgress? {
         // Before the queue was read nothing is known.
-        guard !direction.contains(.upload) || changes != nil else { return }
+        guard !direction.contains(.upload) || changes != nil else { return nil }
         var parts: [SyncProgress] = []
         if let changes {
             let total = sent + changes.total
@@ -134,15 +149,15 @@ struct ProgressWatcher: Sendable {
             total: parts.map(\.total).reduce(0, +),
             isExact: parts.allSatisfy(\.isExact)
         )
-        guard progress != last else { return }
+        guard progress != last else { return nil }
         last = progress
-        continuation.yield(progress)
+        return progress
     }
 
-    /// Tells that everything is done.
-    mutating func finish() {
+    /// That everything is done.
+    var end: SyncProgress {
         let total = max(last?.total ?? 0, last?.completed ?? 0)
-        continuation.yield(SyncProgress(estimate: 1, completed: total, total: total, isExact: true))
+        return SyncProgress(estimate: 1, completed: total, total: total, isExact: true)
     }
 }
 

@@ -22,6 +22,8 @@ public final class SyncSession: Sendable, Observable {
     let running = Mutex(Running())
     /// What is told to the outside.
     let published = Mutex(Published())
+    /// What goes to those who follow state, connection and progress.
+    let deliveries = Deliveries()
     let registrar = ObservationRegistrar()
     /// One sync at a time, those included that no start has asked for.
     let gate = SerialGate()
@@ -83,6 +85,9 @@ public final class SyncSession: Sendable, Observable {
 
     /// The same for the connection.
     public var connectionStates: AsyncStream<ConnectionState> { subscribe(\.connections, { $0.connection }) }
+
+    /// The same for what is suspended.
+    package var suspensions: AsyncStream<SyncDirection> { subscribe(\.suspensions, { $0.suspended }) }
 
     // MARK: Asking
 

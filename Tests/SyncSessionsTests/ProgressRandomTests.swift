@@ -74,12 +74,14 @@ struct ProgressRandomTests {
                     {
                         followers[index].watcher.follow(try await context.outstandingChanges())
                     }
-                    followers[index].watcher.tell(pulling.progress, cycle)
+                    if let progress = followers[index].watcher.next(pulling.progress, cycle) {
+                        followers[index].watcher.continuation.yield(progress)
+                    }
                 }
             }
             for var follower in followers {
                 let isFinite = follower.watcher.mode == .forCurrentlyOutstandingWork
-                if isFinite { follower.watcher.finish() }
+                if isFinite { follower.watcher.continuation.yield(follower.watcher.end) }
                 follower.watcher.continuation.finish()
                 for await value in follower.stream { follower.values.append(value) }
                 let estimates = follower.values.map(\.progressEstimate)

@@ -45,6 +45,24 @@ struct SessionStateTests {
         await third.session.close()
     }
 
+    @Test("whoever follows what is suspended hears of each change, in order, and of the end")
+    func suspensions() async throws {
+        let device = try SessionDevice(emulator)
+        device.session.start(keeping: [device.table])
+        try await device.session.wait(for: .download)
+        let suspensions = device.session.suspensions
+        for _ in 0..<20 {
+            device.session.suspend()
+            device.session.resume(.upload)
+            device.session.resume()
+        }
+        await device.session.close()
+        var told: [SyncDirection] = []
+        for await suspended in suspensions { told.append(suspended) }
+        #expect(told.first == [])
+        #expect(Array(told.dropFirst()) == (0..<20).flatMap { _ in [SyncDirection.both, .download, []] })
+    }
+
     @Test("what is suspended or resumed before the start counts")
     func beforeStart() async throws {
         let device = try SessionDevice(emulator)

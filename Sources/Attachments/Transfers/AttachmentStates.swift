@@ -1,3 +1,4 @@
+internal import OfflineSync
 internal import RemoteContract
 internal import Synchronization
 
@@ -12,6 +13,7 @@ final class AttachmentStates: Sendable {
     }
 
     private let board = Mutex(Board())
+    private let deliveries = Deliveries()
     /// Reads the state of a file at rest.
     private let load: @Sendable (AttachmentID) async throws -> AttachmentState
 
@@ -41,8 +43,9 @@ final class AttachmentStates: Sendable {
     func travels(_ id: AttachmentID, _ state: AttachmentState?) {
         board.withLock { board in
             board.travelling[id] = state
-            if let state { Self.tell(state, id, &board) }
+            if let state { tell(state, id, &board) }
         }
+        deliveries.deliver()
     }
 
     /// The state of a file at rest may have changed.
@@ -52,8 +55,9 @@ final class AttachmentStates: Sendable {
         do {
             let state = try await load(id)
             board.withLock { board in
-                if board.travelling[id] == nil { Self.tell(state, id, &board) }
+                if board.travelling[id] == nil { tell(state, id, &board) }
             }
+            deliveries.deliver()
         } catch {
             // The store is locked or closed: it is told when that ends, or the sequences end with it.
         }
@@ -68,12 +72,12 @@ final class AttachmentStates: Sendable {
     func travelling(_ id: AttachmentID) -> AttachmentState? { board.withLock { $0.travelling[id] } }
 
     func end() {
-        let observers = board.withLock { board in
+        board.withLock { board in
             board.hasEnded = true
-            defer { board.observers = [:] }
-            return board.observers.values.flatMap(\.values)
+            for observer in board.observers.values.flatMap(\.values) { deliveries.add { observer.finish() } }
+            board.observers = [:]
         }
-        for observer in observers { observer.finish() }
+        deliveries.deliver()
     }
 
     private func leave(_ id: AttachmentID, _ number: Int) {
@@ -85,9 +89,9 @@ final class AttachmentStates: Sendable {
         }
     }
 
-    private static func tell(_ state: AttachmentState, _ id: AttachmentID, _ board: inout Board) {
+    private func tell(_ state: AttachmentState, _ id: AttachmentID, _ board: inout Board) {
         guard let observers = board.observers[id], board.last[id] != state else { return }
         board.last[id] = state
-        for observer in observers.values { observer.yield(state) }
+        for observer in observers.values { deliveries.add { observer.yield(state) } }
     }
 }

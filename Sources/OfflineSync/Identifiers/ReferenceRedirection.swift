@@ -35,7 +35,7 @@ struct ReferenceRedirection {
             guard [error.item, error.serverItem].contains(where: { $0.map { row($0) != $0 } ?? false }) else {
                 continue
             }
-            let record = try OperationErrorCoding.record(error.mapped(row))
+            let record = try OperationErrorCoding.record(error.mapped { record, _ in row(record) })
             try transaction.upsert([record], into: SystemTables.operationErrors.name)
         }
     }

@@ -1,4 +1,5 @@
 internal import Observation
+internal import OfflineSync
 internal import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -24,6 +25,7 @@ extension SyncSession {
         var version = 0
         var states: [Int: AsyncStream<State>.Continuation] = [:]
         var connections: [Int: AsyncStream<ConnectionState>.Continuation] = [:]
+        var suspensions: [Int: AsyncStream<SyncDirection>.Continuation] = [:]
         var nextSubscriber = 0
     }
 
@@ -44,28 +46,33 @@ extension SyncSession {
         if former.suspended != status.suspended { registrar.willSet(self, keyPath: \.suspended) }
         if hasOtherError { registrar.willSet(self, keyPath: \.error) }
         let isClosed = status.state == .closed
-        let (states, connections) = published.withLock { published in
-            guard published.version < version else {
-                return ([AsyncStream<State>.Continuation](), [AsyncStream<ConnectionState>.Continuation]())
-            }
+        published.withLock { published in
+            guard published.version < version else { return }
             let before = published.status
             published.version = version
             published.status = status
             published.error = error
             if before.state != status.state {
-                for subscriber in published.states.values { subscriber.yield(status.state) }
+                for subscriber in published.states.values { deliveries.add { subscriber.yield(status.state) } }
             }
             if before.connection != status.connection {
-                for subscriber in published.connections.values { subscriber.yield(status.connection) }
+                for subscriber in published.connections.values {
+                    deliveries.add { subscriber.yield(status.connection) }
+                }
             }
-            return isClosed ? (Array(published.states.values), Array(published.connections.values)) : ([], [])
+            if before.suspended != status.suspended {
+                for subscriber in published.suspensions.values { deliveries.add { subscriber.yield(status.suspended) } }
+            }
+            guard isClosed else { return }
+            for subscriber in published.states.values { deliveries.add { subscriber.finish() } }
+            for subscriber in published.connections.values { deliveries.add { subscriber.finish() } }
+            for subscriber in published.suspensions.values { deliveries.add { subscriber.finish() } }
         }
+        deliveries.deliver()
         if former.state != status.state { registrar.didSet(self, keyPath: \.state) }
         if former.connection != status.connection { registrar.didSet(self, keyPath: \.connectionState) }
         if former.suspended != status.suspended { registrar.didSet(self, keyPath: \.suspended) }
         if hasOtherError { registrar.didSet(self, keyPath: \.error) }
-        for continuation in states { continuation.finish() }
-        for continuation in connections { continuation.finish() }
     }
 
     /// A sequence of one part of the status.

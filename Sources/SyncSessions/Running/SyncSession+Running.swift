@@ -61,7 +61,6 @@ extension SyncSession {
         var cancelled: [Task<Void, Never>] = []
         var ended: [(Waiter, Bool)] = []
         var resumed: [CheckedContinuation<Void, Never>] = []
-        var finished: [ProgressWatcher] = []
         let (status, error, version) = running.withLock { running in
             change(&running)
             if case .woken = event { running.wakeTime = nil }
@@ -81,7 +80,7 @@ extension SyncSession {
             }
             if isClosed {
                 cancelled += running.listeners
-                finished = Array(running.watchers.values)
+                for watcher in running.watchers.values { deliveries.add { watcher.continuation.finish() } }
                 (running.listeners, running.watchers) = ([], [:])
             }
             if let task = scheduleWaking(&running) { cancelled.append(task) }
@@ -92,7 +91,7 @@ extension SyncSession {
         publish(status, error, version)
         for (waiter, isDone) in ended { endWait(waiter, isDone: isDone) }
         for continuation in resumed { continuation.resume() }
-        for watcher in finished { watcher.continuation.finish() }
+        deliveries.deliver()
     }
 
     /// Sees to it that the session is woken in time.
