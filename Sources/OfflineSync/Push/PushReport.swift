@@ -20,6 +20,7 @@ public struct PushReport: Sendable {
     /// How many requests were sent.
     public internal(set) var requests = 0
 
-    /// Everything that the server did not take. Empty: everything is on the server.
+    /// Everything that the server did not take. Empty, with nothing ``waiting``: what was there when the push began is on the
+    /// server, but for changes that others' writes overtook again and again, which the next push sends.
     public var notTaken: [TableOperationError<Record>] { conflicts + failures }
 }
