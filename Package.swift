@@ -380,15 +380,17 @@ var testTargets: [Target] {
             dependencies: [
                 "SyncSessions", "OfflineSync", "RemoteContract", "SyncContract", "ReferenceStore", "SQLCipherStore",
                 "SQLCipherStoreTestSupport", "DatasyncHTTP", "HTTPTransport", "DatasyncEmulator", "EmulatorTransport",
-                "ScriptedServer", "SeededNumbers",
+                "ScriptedServer", "SeededNumbers", "VirtualTime",
             ]
         ),
+        // A clock that stands still until a test moves it.
+        .target(name: "VirtualTime", path: "Tests/VirtualTime"),
         .testTarget(
             name: "AttachmentsTests",
             dependencies: [
                 "Attachments", "OfflineSync", "SyncSessions", "RemoteContract", "SyncContract", "ReferenceStore",
                 "ItemCoding", "SQLCipherStore", "SQLCipherStoreTestSupport", "SecretMemory", "DurableFiles",
-                "FileSystemRecording", "SeededNumbers",
+                "FileSystemRecording", "SeededNumbers", "VirtualTime",
             ]
         ),
         // Several devices with the real engine and a server in memory, under a seeded scheduler and a virtual clock.

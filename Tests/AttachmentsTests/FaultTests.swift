@@ -5,6 +5,7 @@ import SQLCipherStoreTestSupport
 import SyncContract
 import SyncSessions
 import Testing
+import VirtualTime
 
 @testable import Attachments
 

@@ -8,6 +8,7 @@ import SQLCipherStoreTestSupport
 import SyncContract
 import Synchronization
 import Testing
+import VirtualTime
 
 @testable import Attachments
 

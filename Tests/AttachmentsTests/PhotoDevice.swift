@@ -8,6 +8,7 @@ import SQLCipherStoreTestSupport
 import SyncContract
 import SyncSessions
 import Synchronization
+import VirtualTime
 
 @testable import Attachments
 

@@ -4,6 +4,7 @@ import RemoteContract
 import SQLCipherStoreTestSupport
 import SyncContract
 import Testing
+import VirtualTime
 
 @testable import Attachments
 

@@ -2,6 +2,7 @@ import DatasyncEmulator
 import OfflineSync
 import SyncContract
 import Testing
+import VirtualTime
 
 @testable import SyncSessions
 

@@ -5,6 +5,7 @@ import SeededNumbers
 import SyncContract
 import Synchronization
 import Testing
+import VirtualTime
 
 @testable import SyncSessions
 

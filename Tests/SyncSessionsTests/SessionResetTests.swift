@@ -7,6 +7,7 @@ import RemoteContract
 import SyncContract
 import Synchronization
 import Testing
+import VirtualTime
 
 @testable import SyncSessions
 

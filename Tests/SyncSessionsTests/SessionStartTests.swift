@@ -3,6 +3,7 @@ import Foundation
 import OfflineSync
 import SyncContract
 import Testing
+import VirtualTime
 
 @testable import SyncSessions
 

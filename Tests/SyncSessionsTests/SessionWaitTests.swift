@@ -3,6 +3,7 @@ import OfflineSync
 import SyncContract
 import Synchronization
 import Testing
+import VirtualTime
 
 @testable import SyncSessions
 

@@ -8,6 +8,7 @@ import ReferenceStore
 import SyncContract
 import Synchronization
 import Testing
+import VirtualTime
 
 @testable import SyncSessions
 

@@ -31,8 +31,12 @@ final class AttachmentFiles: Sendable {
     }
 
     deinit {
-        // Nobody is left who could be told that it stays.
-        if isTemporary { try? FileManager.default.removeItem(at: folder) }
+        guard isTemporary, FileManager.default.fileExists(atPath: folder.path) else { return }
+        do {
+            try FileManager.default.removeItem(at: folder)
+        } catch {
+            // Nobody is left who could be told that it stays among the temporary files.
+        }
     }
 
     /// Whether a text is an id: it is the name of a file as it stands.

@@ -21,10 +21,16 @@ struct ResponseSource {
             defer { bytes = bytes.dropFirst(limit) }
             return bytes.prefix(limit)
         }
-        guard let file, let piece = try? file.read(at: offset, atMost: min(limit, Self.pieceSize)), !piece.isEmpty
-        else {
+        guard let file else { throw .disconnected }
+        let piece: [UInt8]
+        do {
+            piece = try file.read(at: offset, atMost: min(limit, Self.pieceSize))
+        } catch {
+            // The head has left: which error it was has no place in the answer any more.
             throw .disconnected
         }
+        // It has become shorter since the head was written.
+        guard !piece.isEmpty else { throw .disconnected }
         offset += Int64(piece.count)
         return piece[...]
     }

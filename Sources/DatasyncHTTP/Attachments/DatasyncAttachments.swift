@@ -100,14 +100,7 @@ extension ServerResponse {
                 (.notTheService, "or something in front of it does not hand on the request for \(what)")
             case .failure(let code): (code, "refuses the request for \(what)")
             }
-        let text = "\(server) \(problem)" + serverText
-        return RemoteError(
-            code,
-            text.last.map { ".?!".contains($0) } ?? false ? text : text + ".",
-            status: status,
-            retryAfter: retryAfter,
-            exchange: exchange
-        )
+        return failure(code, "\(server) \(problem)")
     }
 }
 

@@ -29,13 +29,6 @@ extension ServerResponse {
                 (.notTheService, "or something in front of it does not hand on the call of API '\(name)'")
             case .failure(let code): (code, "refuses the call of API '\(name)'")
             }
-        let text = "\(server) \(problem)" + serverText
-        return RemoteError(
-            code,
-            text.last.map { ".?!".contains($0) } ?? false ? text : text + ".",
-            status: status,
-            retryAfter: retryAfter,
-            exchange: exchange
-        )
+        return failure(code, "\(server) \(problem)")
     }
 }

@@ -99,9 +99,14 @@ struct ServerResponse: Sendable {
             case .gone: .refused
             case .failure(let code): code
             }
-        return RemoteError(
+        return failure(code, explanation(of: code, table: table))
+    }
+
+    /// The error of an answer that is no success: what is wrong with it, and then what the server says about that.
+    func failure(_ code: RemoteError.Code, _ problem: String) -> RemoteError {
+        RemoteError(
             code,
-            Self.sentence(explanation(of: code, table: table) + serverText),
+            Self.sentence(problem + serverText),
             status: status,
             retryAfter: retryAfter,
             exchange: exchange

@@ -1,13 +1,13 @@
-import Synchronization
+internal import Synchronization
 
 /// A clock that stands still until a test moves it. Who sleeps is woken when it has passed his time.
-final class VirtualClock: Clock, Sendable {
-    struct Instant: InstantProtocol {
-        var offset: Duration
+package final class VirtualClock: Clock, Sendable {
+    package struct Instant: InstantProtocol {
+        package var offset: Duration
 
-        func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-        func duration(to other: Instant) -> Duration { other.offset - offset }
-        static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+        package func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        package func duration(to other: Instant) -> Duration { other.offset - offset }
+        package static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
     }
 
     private struct Sleeper {
@@ -25,15 +25,17 @@ final class VirtualClock: Clock, Sendable {
 
     private let state = Mutex(State())
 
-    var now: Instant { Instant(offset: state.withLock { $0.offset }) }
-    var minimumResolution: Duration { .zero }
+    package init() {}
+
+    package var now: Instant { Instant(offset: state.withLock { $0.offset }) }
+    package var minimumResolution: Duration { .zero }
 
     /// How long the one who is woken first sleeps yet; nil when nobody sleeps.
-    var nextWaking: Duration? {
+    package var nextWaking: Duration? {
         state.withLock { state in state.sleepers.values.map { $0.deadline - state.offset }.min() }
     }
 
-    func advance(by duration: Duration) {
+    package func advance(by duration: Duration) {
         let woken = state.withLock { state in
             state.offset += duration
             let woken = state.sleepers.filter { $0.value.deadline <= state.offset }
@@ -44,7 +46,7 @@ final class VirtualClock: Clock, Sendable {
     }
 
     /// Returns when somebody sleeps for a time that is meant, counted from now.
-    func sleeperComes(_ isMeant: @escaping @Sendable (Duration) -> Bool = { _ in true }) async {
+    package func sleeperComes(_ isMeant: @escaping @Sendable (Duration) -> Bool = { _ in true }) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in
                 let offset = state.offset
@@ -57,7 +59,7 @@ final class VirtualClock: Clock, Sendable {
         }
     }
 
-    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+    package func sleep(until deadline: Instant, tolerance: Duration?) async throws {
         try Task.checkCancellation()
         let number = state.withLock { state in
             state.next += 1
