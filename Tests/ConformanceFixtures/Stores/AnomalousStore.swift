@@ -47,6 +47,7 @@ package final class AnomalousStore: SyncContextDataSource {
     private let anomaly: Anomaly
     private let broadcaster = ChangeBroadcaster()
     private let state: Mutex<State>
+    private let writing = Mutex(())
 
     package init(_ schema: StoreSchema, _ anomaly: Anomaly) {
         self.schema = schema
@@ -88,28 +89,43 @@ package final class AnomalousStore: SyncContextDataSource {
         _ body: @escaping @Sendable (inout StoreTransaction) throws -> Value
     ) async throws -> Value {
         try Task.checkCancellation()
+        guard anomaly == .lostUpdate || anomaly == .writeSkew else {
+            // One after the other: what is shown falsely is to be all that is wrong.
+            let (value, backend) = try writing.withLock { _ in
+                let before = state.withLock { $0.tables }
+                let made = try run(body, on: before)
+                _ = commit(made.1, since: before)
+                return made
+            }
+            broadcaster.send(StoreChange(tables: backend.inner.touched))
+            return value
+        }
         while true {
             let before = state.withLock { $0.tables }
-            let backend = AnomalousBackend(before)
-            if anomaly == .lostOwnWrite {
-                let old = AnomalousBackend(before)
-                backend.others = { _ in old }
-            }
-            var transaction = StoreTransaction(backend)
-            let value: Value
-            do {
-                value = try body(&transaction)
-            } catch {
-                if anomaly == .dirtyRead { state.withLock { $0.rolledBack = backend.inner.tables } }
-                throw error
-            }
-            if anomaly == .lostUpdate || anomaly == .writeSkew {
-                // Others get their turn between the closure and the commit.
-                for _ in 0..<10 { await Task.yield() }
-            }
+            let (value, backend) = try run(body, on: before)
+            // Others get their turn between the closure and the commit.
+            for _ in 0..<10 { await Task.yield() }
             guard commit(backend, since: before) else { continue }
             broadcaster.send(StoreChange(tables: backend.inner.touched))
             return value
+        }
+    }
+
+    private func run<Value: Sendable>(
+        _ body: @Sendable (inout StoreTransaction) throws -> Value,
+        on before: Tables
+    ) throws -> (Value, AnomalousBackend) {
+        let backend = AnomalousBackend(before)
+        if anomaly == .lostOwnWrite {
+            let old = AnomalousBackend(before)
+            backend.others = { _ in old }
+        }
+        var transaction = StoreTransaction(backend)
+        do {
+            return (try body(&transaction), backend)
+        } catch {
+            if anomaly == .dirtyRead { state.withLock { $0.rolledBack = backend.inner.tables } }
+            throw error
         }
     }
 
