@@ -13,7 +13,10 @@ extension ItemMachine {
             // still come.
             needsRow = true
             drop()
-            return .none
+            // The local row has what was to be there again, under the version of what is there: no edit may go on from it.
+            guard let there = waiting.base else { return .none }
+            if there.isDeleted { memory.deleted() } else { memory.replaced(by: there.version) }
+            return there.isDeleted ? .remove : .server(there)
         }
         memory.gaveUpDecision()
         if let base = waiting.base, base.version != waiting.baseVersion, let shown = waiting.shown {

@@ -17,6 +17,25 @@ struct RareCourseTests {
 
     private let theirs = TestRow(content: "theirs", version: 2)
 
+    @Test("when taking back what has arrived is refused and given up, the next edit goes on from what the server has")
+    func givenUpUndo() throws {
+        var item = TestItem(TestRow(content: "a", version: 1))
+        try item.update("b")
+        let late = item.send()
+        let arrived = TestRow(content: "b", version: 2)
+        item.discard()
+        item.receive(.taken(arrived), to: late)
+        #expect(item.row == TestRow(content: "a", version: 2) && item.change?.isUndo == true)
+        item.receive(.refused(provesNothingWasDone: true), to: item.send())
+        item.discard()
+        #expect(item.change == nil && item.row == arrived && item.machine.needsRow)
+        try item.update("c")
+        item.pull(arrived)
+        item.receive(.refused(provesNothingWasDone: true), to: item.send())
+        item.discard()
+        #expect(item.change == nil && item.row == arrived)
+    }
+
     @Test(
         "other content that is kept instead of taking a change back is a change of its own, which is not dropped silently"
     )
