@@ -132,9 +132,12 @@ extension ItemMachine {
         }
         if waiting.kind == .insert { waiting.kind = .update }
         if waiting.isBasedOnOlderRow {
-            // The edit must not go over what it has not seen.
+            // The edit must not go over what it has not seen; who gives it up has what was written.
+            if shown == nil || (waiting.asksForRow && waiting.shown?.version != shown?.version) { needsRow = true }
+            waiting.shown = shown ?? waiting.shown
             waiting.sent = []
             change = waiting
+            if let unnamed, version != nil { memory.sent = [unnamed] }
             return (.waits, .none)
         }
         waiting.rebase(onto: shown ?? unnamed?.content)
@@ -289,7 +292,8 @@ extension ItemMachine {
                 return (.again(.done), waiting.isUndo ? .remove : .none)
             }
             let isUndo = waiting.isUndo
-            memory.deleted()
+            // An own deletion that was not to be: whoever holds the row in an editor has seen all that it deleted.
+            if isUndo, wasDeletedHere { memory.isDeleted = true } else { memory.deleted() }
             end(with: shown)
             return (.done, isUndo ? .remove : .none)
         }

@@ -37,6 +37,47 @@ struct RareCourseTests {
     }
 
     @Test(
+        "who gives an editor's older state up, saved while an own write travelled, has what that has written",
+        arguments: [
+            true, false,
+        ]
+    )
+    func olderStateGivenUp(isShown: Bool) throws {
+        var item = TestItem(TestRow(content: "a", version: 1))
+        item.pull(theirs)
+        try item.update("b")
+        let first = item.send()
+        try item.update("c", seen: 1)
+        let written = TestRow(content: "b", version: 3)
+        item.receive(.taken(isShown ? written : nil), to: first)
+        #expect(item.row == TestRow(content: "c", version: 1) && item.machine.needsRow != isShown)
+        item.discard()
+        #expect(item.change == nil && item.row == (isShown ? written : theirs))
+        try item.delete()
+        let deletion = item.send()
+        if !isShown { #expect(item.receive(.shown(written), to: deletion) == .again(.done)) }
+        #expect(item.change?.baseVersion == 3)
+    }
+
+    @Test("an own deletion that is there all the same leaves an editor from before it nothing to be told")
+    func deletionNotTakenBack() throws {
+        var item = TestItem(TestRow(content: "a", version: 1))
+        try item.delete()
+        let deletion = item.send()
+        item.discard()
+        item.receive(.taken(nil), to: deletion)
+        let tombstone = TestRow(content: "a", version: 2, isDeleted: true)
+        item.receive(.shown(tombstone), to: item.send())
+        #expect(item.change == nil && item.row == nil && item.machine.memory.isDeleted)
+        try item.insert("a")
+        item.receive(.shown(tombstone), to: item.send())
+        let restored = TestRow(content: "a", version: 3)
+        item.receive(.taken(restored), to: item.send(.done))
+        try item.update("b", seen: 1)
+        #expect(item.change?.baseVersion == 3 && item.change?.isBasedOnOlderRow == false)
+    }
+
+    @Test(
         "other content that is kept instead of taking a change back is a change of its own, which is not dropped silently"
     )
     func mergedUndo() throws {
