@@ -46,6 +46,23 @@ struct StubbornServerTests {
         #expect(try await store.verifyQueue().isEmpty)
     }
 
+    @Test(
+        "a new row, because a column has to be unique, is asked once, and no policy makes it a conflict",
+        arguments: [true, false]
+    )
+    func insertWithATakenName(serverWins: Bool) async throws {
+        context.conflictPolicy = serverWins ? .serverWins : .clientWins
+        server.script = { _ in throw RemoteError(.conflict, "the name is taken", status: 409) }
+        let begun = server.begun.count
+        try await table.insert(["text": "bread"], id: "b")
+        let report = try await context.push()
+        #expect(report.failures.map(\.message) == ["the name is taken"] && report.conflicts.isEmpty)
+        #expect(server.begun.count == begun + 1, "one request")
+        #expect(try await table.read("b")?["text"] == "bread", "it stays here")
+        #expect(try await context.push().requests == 0, "laid aside")
+        #expect(try await store.verifyQueue().isEmpty)
+    }
+
     @Test("takes back a forbidden change as little as the change, which ends no push and keeps no row from the pulls")
     func forbidden() async throws {
         server.script = { _ in throw RemoteError(.refused, "read only", status: 403) }

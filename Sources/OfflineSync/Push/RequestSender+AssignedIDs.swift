@@ -5,7 +5,7 @@ internal import SyncMachines
 /// Requests to servers that choose ids.
 extension RequestSender {
     /// How many pages are looked through for a row with one content.
-    private static let mostPages = 20
+    private static let mostPages = 200
 
     /// Inserts a row; the recorder of the answer takes note of its id.
     func insertWithoutID(_ row: Record, into table: TableDefinition) async throws -> PushAnswer {
@@ -31,13 +31,26 @@ extension RequestSender {
         var answer = PushAnswer(absent)
         answer.candidates = []
         for content in outgoing.insertedContents {
-            answer.candidates? += try await rows(like: content, in: table)
+            let (rows, isWhole) = try await rows(like: content, in: table)
+            answer.candidates? += rows
+            guard !isWhole else { continue }
+            // What was not looked at may be the row: to insert it again could make a second one.
+            answer.answer = .failed
+            answer.error = RemoteError(
+                .serverFailure,
+                "Whether an earlier insert into table '\(table.name)' has arrived is not known: more than"
+                    + " \(Self.mostPages) pages of rows look like it. Tell the item apart by one of its texts or whole"
+                    + " numbers, or give the change up and insert it anew."
+            )
         }
         return answer
     }
 
     /// The server's rows that have a row's texts, whole numbers and truth values; the rest is compared here.
-    private func rows(like content: Record, in table: TableDefinition) async throws -> [Record] {
+    private func rows(
+        like content: Record,
+        in table: TableDefinition
+    ) async throws -> (rows: [Record], isWhole: Bool) {
         let conditions = table.columns
             .compactMap { column -> QueryPredicate? in
                 guard !column.isLocal, let value = content[column.name] else { return nil }
@@ -58,15 +71,18 @@ extension RequestSender {
         }
     }
 
-    private func rows(of query: Query, in table: TableDefinition) async throws -> [Record] {
+    private func rows(
+        of query: Query,
+        in table: TableDefinition
+    ) async throws -> (rows: [Record], isWhole: Bool) {
         var rows: [Record] = []
         var position: PullPosition? = .everything
         for _ in 0..<Self.mostPages {
-            guard let current = position else { break }
+            guard let current = position else { return (rows, true) }
             let page = try await remote.page(query, of: table, at: current, pageSize: nil)
             rows += page.records
             position = page.next
         }
-        return rows
+        return (rows, position == nil)
     }
 }

@@ -167,6 +167,8 @@ extension PushAnswer {
     ///   - request: What was sent.
     fileprivate init(_ error: RemoteError, to request: ItemRequest<Record>) {
         switch error.code {
+        case .conflict where request.isInsert && error.isAboutAnotherColumn:
+            self.init(.refused(provesNothingWasDone: true), error)
         case .conflict: self.init(error.serverRecord.map { .shown($0) } ?? .hidden, error)
         case .notFound where request.isOfKnownRow: self.init(.absent, error)
         // Those of a gateway and the like: the service was not reached, as far as that can be known.
@@ -189,6 +191,8 @@ extension PushAnswer {
 }
 
 extension ItemRequest {
+    fileprivate var isInsert: Bool { if case .insert = self { true } else { false } }
+
     /// Whether the row, when there is none, was there before.
     fileprivate var isOfKnownRow: Bool {
         switch self {
@@ -200,6 +204,10 @@ extension ItemRequest {
 }
 
 extension RemoteError {
+    /// Whether a new row is refused although none has its id that could be had: a column of it that has to be unique is taken,
+    /// or what it refers to is not there. No version settles that, and nobody's row is to take its place.
+    fileprivate var isAboutAnotherColumn: Bool { status == 409 && serverRecord == nil && cause == nil }
+
     /// Whether an address without the table would have answered the same.
     var isPerhapsAboutTheAddress: Bool {
         switch code {

@@ -146,8 +146,11 @@ extension Record: Hashable {
 }
 
 extension Record {
-    /// The version the server gave the row, when the record carries one.
-    public var version: String? { self["version"]?.stringValue }
+    /// The version the server gave the row; nil when the record carries none, or an empty one, which no request can ask for.
+    public var version: String? {
+        guard let version = self["version"]?.stringValue, !version.isEmpty else { return nil }
+        return version
+    }
 
     /// When the server last changed the row, when the record carries it.
     public var updatedAt: Timestamp? { self["updatedAt"]?.dateValue }

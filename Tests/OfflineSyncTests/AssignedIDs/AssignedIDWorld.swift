@@ -79,15 +79,17 @@ struct AssignedIDWorld {
         ]
     }
 
-    static func with(_ dialect: DatasyncDialect = .datasync, _ body: (AssignedIDWorld) async throws -> Void)
-        async throws
-    {
-        let emulator = Emulator(
-            EmulatorConfiguration(
-                dialect: dialect == .datasync ? .datasync : .azureMobileApps,
-                tables: ["Lists", "Tasks"]
-            )
+    static func with(
+        _ dialect: DatasyncDialect = .datasync,
+        pageSize: Int? = nil,
+        _ body: (AssignedIDWorld) async throws -> Void
+    ) async throws {
+        var configuration = EmulatorConfiguration(
+            dialect: dialect == .datasync ? .datasync : .azureMobileApps,
+            tables: ["Lists", "Tasks"]
         )
+        configuration.pageSize = pageSize
+        let emulator = Emulator(configuration)
         let world = AssignedIDWorld(
             emulator: emulator,
             phone: try device(emulator, dialect),
