@@ -9,7 +9,7 @@ public import SyncContract
 /// at a time, in the order they were asked for, and so do pulls and purges; a push waits for a pull no longer than one of
 /// its pages is written. Local reads and changes never wait for the network.
 ///
-/// Several contexts over one store object take turns as one does. A store that is a value type has one context.
+/// Several contexts over one store take turns as one does. Of stores of a value type, those with the same content are one.
 public final class SyncContext: Sendable {
     /// The local store.
     public let store: any SyncContextDataSource

@@ -3,8 +3,7 @@ internal import SyncContract
 
 /// What all contexts of one store share: whose turn it is, and which answers were recorded.
 ///
-/// Several contexts over one store object are as safe as one: they find each other by that object. A store that is a
-/// value has no identity, and each of its contexts stands alone.
+/// Several contexts over one store are as safe as one: they find each other by its ``StoreIdentity``.
 final class SyncCoordination: Sendable {
     /// Whose turn it is to change what the server's word changes: a whole push, one page of a pull, a purge.
     let gate = SerialGate()
@@ -27,13 +26,12 @@ final class SyncCoordination: Sendable {
         weak let coordination: SyncCoordination?
     }
 
-    private static let shared = Mutex<[ObjectIdentifier: Entry]>([:])
+    private static let shared = Mutex<[StoreIdentity: Entry]>([:])
 
     /// What the contexts of a store share.
     static func of(_ store: any SyncContextDataSource) -> SyncCoordination {
-        guard type(of: store) is AnyClass else { return SyncCoordination() }
-        // A context holds its store. So as long as an entry's object lives, the address is that of the same store.
-        let identity = ObjectIdentifier(store as AnyObject)
+        // A context holds its store. So as long as an entry's object lives, the identity is that of the same store.
+        let identity = StoreIdentity(store)
         return shared.withLock { entries in
             if let coordination = entries[identity]?.coordination { return coordination }
             entries = entries.filter { $0.value.coordination != nil }

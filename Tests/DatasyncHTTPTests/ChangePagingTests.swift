@@ -64,6 +64,20 @@ struct ChangePagingTests {
         }
     }
 
+    @Test("goes on where stamps are ordered as text, without the zeros at their end, and not where they run backwards")
+    func order() throws {
+        var paging = ChangePaging(since: 9_000)
+        let asText: [(String, Int64?)] = [("a", 9_123), ("b", 9_120), ("c", 9_100), ("d", 9_000), ("e", 10_500)]
+        try paging.receive(page(asText))
+        for stamps in [(9_873, 9_421), (9_130, 9_120), (9_200, 9_100), (10_000, 9_000)] as [(Int64, Int64)] {
+            var paging = ChangePaging(since: 9_000)
+            let error = #expect(throws: RemoteError.self) {
+                try paging.receive(page([("a", stamps.0), ("b", stamps.1), ("c", 11_000)]))
+            }
+            #expect(error?.message.contains("ascending") == true)
+        }
+    }
+
     @Test("starts where the cursor's text says")
     func cursors() {
         for cursor in [PullCursor(milliseconds: 1_760_000_000_123), PullCursor(milliseconds: 5, lag: 60_001)] {

@@ -82,6 +82,26 @@ struct PassedOverChangeTests {
         #expect(mirror.versions == server.versions)
     }
 
+    @Test("ends with an error where rows of one second run backwards and nothing is counted", arguments: [nil, 50, 20])
+    func uncountedSecond(_ pageSize: Int?) async throws {
+        var settings = StampServer.Settings.withoutOrder
+        settings.tellsEnd = false
+        settings.pageSize = 50
+        let server = StampServer(settings)
+        server.with { state in
+            let second = state.now
+            for index in 0..<120 { state.write("r\(100 + index)", stamp: second + Int64(900 - index * 7) * 10_000) }
+            state.pass(milliseconds: 60_000)
+        }
+        var mirror = try Mirror(server, pageSize: pageSize)
+        let error = try await pullToError(&mirror)
+        #expect(error?.code == .invalidResponse)
+        #expect(error?.message.contains("from the newest to the oldest") == true)
+        server.with { $0.settings.ignoresOrder = false }
+        try await mirror.pull()
+        #expect(mirror.versions == server.versions)
+    }
+
     @Test("is not mistaken about rows that leave meanwhile", arguments: [nil, 50, 7], [0, 1, 10_000_000] as [Int64])
     func removals(_ pageSize: Int?, _ stampDistance: Int64) async throws {
         let server = makeServerOfPages(stampDistance: stampDistance)

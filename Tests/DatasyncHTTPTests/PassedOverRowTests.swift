@@ -66,6 +66,24 @@ struct PassedOverRowTests {
         #expect(error?.message.contains("passes rows over") == true)
     }
 
+    @Test("ends with an error also where nothing is counted, when rows come again", arguments: [nil, 50, 20] as [Int?])
+    func uncounted(_ pageSize: Int?) async throws {
+        var settings = StampServer.Settings.withoutOrder
+        settings.tellsEnd = false
+        settings.pageSize = 50
+        let server = StampServer(settings)
+        server.with { state in
+            for index in 0..<120 { state.write("r\(300 - index)") }
+            state.pass(milliseconds: 600_000)
+        }
+        let (ids, error) = try await pullEverything(server, pageSize: pageSize)
+        #expect(ids.count < 120)
+        #expect(error?.code == .invalidResponse)
+        #expect(error?.message.contains("does not order rows by 'id'") == true)
+        server.with { $0.settings.ignoresOrder = false }
+        #expect(try await pullEverything(server, pageSize: pageSize).ids.count == 120)
+    }
+
     @Test("is not mistaken about rows that leave meanwhile", arguments: [nil, 50, 7] as [Int?])
     func removals(_ pageSize: Int?) async throws {
         let server = makeServerOfPages()

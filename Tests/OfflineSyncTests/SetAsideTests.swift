@@ -1,6 +1,7 @@
 import DatasyncEmulator
 import DatasyncHTTP
 import EmulatorTransport
+import Foundation
 import HTTPTransport
 import OfflineSync
 import RemoteContract
@@ -164,6 +165,35 @@ struct SetAsideTests {
             try await laptop.pull()
             #expect(try await laptop.text("a") == "newer")
             #expect(try await laptop.context.setAsideRows().isEmpty)
+        }
+    }
+
+    @Test("what the server says when it is asked for by id is in no reason and in no log line: it may quote the row")
+    func refusalOfTheServer() async throws {
+        try await SyncWorld.with(.datasync, age: 60_000) { world in
+            try await world.shareItem("a")
+            let laptop = world.laptop
+            try await laptop.pull()
+            try await laptop.store.upsert(
+                [Record(id: "mark", ["table": "TodoItem", "keyType": 1_000, "key": "a"])],
+                table: SystemTables.configuration.name
+            )
+            let words = Data(#"{"error":"the row 'secret' is not for you"}"#.utf8)
+            let refusal = EmulatorResponse(422, headers: ["Content-Type": "application/json"], body: words)
+            world.emulator.inject(.respond(refusal, times: 1) { $0.method == "GET" && $0.path.hasSuffix("/a") })
+            var events = laptop.context.events.makeAsyncIterator()
+            let report = try await laptop.pull()
+            #expect(report.setAside.map(\.reason) == ["the server does not hand it over (HTTP 422); its log says more"])
+            #expect(try await laptop.context.setAsideRows().map(\.reason) == report.setAside.map(\.reason))
+            // Whatever was said before is in front of this.
+            try await laptop.table.insert(["text": "tea"], id: "b")
+            _ = try await laptop.context.push()
+            var lines: [String] = []
+            while lines.last?.hasPrefix("operation") != true, let event = await events.next() {
+                lines.append(event.logLine)
+            }
+            let line = "row of 'TodoItem' set aside: the server does not hand it over (HTTP 422); its log says more"
+            #expect(lines.contains(line) && !lines.joined().contains("secret"))
         }
     }
 

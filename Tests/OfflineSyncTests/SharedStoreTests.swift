@@ -1,4 +1,5 @@
 import OfflineSync
+import ReferenceStore
 import RemoteContract
 import StoreConformance
 import SyncContract
@@ -8,8 +9,12 @@ import Testing
 struct SharedStoreTests {
     private let query = Query("TodoItem")
 
-    @Test("know of each other's answers: a page does not undo what the other one pushed")
-    func answers() async throws {
+    private func context(_ store: MemoryStore, _ remote: some SyncRemote, _ isValue: Bool) -> SyncContext {
+        SyncContext(store: isValue ? ValueStore(store: store, name: "here") : store, remote: remote)
+    }
+
+    @Test("know of each other's answers: a page does not undo what the other one pushed", arguments: [false, true])
+    func answers(_ isValue: Bool) async throws {
         let barrier = Barrier()
         let remote = ScriptedRemote { request, _ in
             let page = PullPage(records: [serverRow("a", "old", version: "v0")], cursor: "c")
@@ -17,7 +22,7 @@ struct SharedStoreTests {
             return page
         }
         let store = try makeStore()
-        let (one, other) = (SyncContext(store: store, remote: remote), SyncContext(store: store, remote: remote))
+        let (one, other) = (context(store, remote, isValue), context(store, remote, isValue))
         async let pull = one.pull(query, options: .init(order: .pullOnly))
         await barrier.isReached()
         try await other.table("TodoItem").insert(["text": "mine"], id: "a")
@@ -27,15 +32,15 @@ struct SharedStoreTests {
         #expect(try await texts(one) == ["a": "mine"])
     }
 
-    @Test("pull one after the other, and purge between pulls")
-    func turns() async throws {
+    @Test("pull one after the other, and purge between pulls", arguments: [false, true])
+    func turns(_ isValue: Bool) async throws {
         let barrier = Barrier()
         let remote = ScriptedRemote { _, number in
             if number == 1 { try await barrier.wait() }
             return PullPage(records: [serverRow("a")], cursor: "\(number)")
         }
         let store = try makeStore()
-        let (one, other) = (SyncContext(store: store, remote: remote), SyncContext(store: store, remote: remote))
+        let (one, other) = (context(store, remote, isValue), context(store, remote, isValue))
         async let first = one.pull(query)
         await barrier.isReached()
         async let second = other.pull(query)
@@ -46,8 +51,11 @@ struct SharedStoreTests {
         #expect(remote.requests.map(\.position) == [.changes(since: nil), .changes(since: "1")])
     }
 
-    @Test("those over two stores do not wait for each other, also when one has taken the place of another")
-    func twoStores() async throws {
+    @Test(
+        "those over two stores do not wait for each other, also when one has taken the place of another",
+        arguments: [false, true]
+    )
+    func twoStores(_ isValue: Bool) async throws {
         let barrier = Barrier()
         let held = ScriptedRemote { _, _ in
             try await barrier.wait()
@@ -55,18 +63,37 @@ struct SharedStoreTests {
         }
         for _ in 0..<20 {
             // The object of one may be where that of the last one was.
-            let context = SyncContext(store: try makeStore(), remote: ScriptedRemote(pages: [PullPage(records: [])]))
+            let context = context(try makeStore(), ScriptedRemote(pages: [PullPage(records: [])]), isValue)
             try await context.pull(query)
         }
-        let waiting = SyncContext(store: try makeStore(), remote: held)
+        let waiting = context(try makeStore(), held, isValue)
         async let pull = waiting.pull(query)
         await barrier.isReached()
-        let free = SyncContext(
-            store: try makeStore(),
-            remote: ScriptedRemote(pages: [PullPage(records: [serverRow("a")])])
-        )
+        let free = context(try makeStore(), ScriptedRemote(pages: [PullPage(records: [serverRow("a")])]), isValue)
         #expect(try await free.pull(query).received == 1)
         barrier.open()
         _ = try await pull
     }
+}
+
+/// A store that is a value: a copy of it is the same store.
+private struct ValueStore: SyncContextDataSource {
+    let store: MemoryStore
+    let name: String
+    var shownNames = ["a": 1, "b": 2, "c": 3]
+    let observe: (@Sendable () -> Void)? = {}
+
+    var schema: StoreSchema { store.schema }
+    var capabilities: StoreCapabilities { store.capabilities }
+    var handlesSyncTableOperations: Bool { store.handlesSyncTableOperations }
+
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (inout StoreReader) throws -> Value
+    ) async throws -> Value { try await store.read(body) }
+
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (inout StoreTransaction) throws -> Value
+    ) async throws -> Value { try await store.write(body) }
+
+    func changes() -> AsyncStream<StoreChange> { store.changes() }
 }

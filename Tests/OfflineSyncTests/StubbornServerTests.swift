@@ -63,6 +63,26 @@ struct StubbornServerTests {
         #expect(try await store.verifyQueue().isEmpty)
     }
 
+    @Test("because others write the row each time, is asked six times, and the report tells of the change")
+    func overtaken() async throws {
+        // Nobody changes anything that the app knows of, so that this is no conflict.
+        server.script = { [server] id in server.change(id, "milk") }
+        try await table.update(Record(id: "a", ["text": "mine"]))
+        var events = context.events.makeAsyncIterator()
+        let report = try await context.push()
+        #expect(report.overtaken == 1 && report.pushed == 0 && report.notTaken.isEmpty && report.waiting == 0)
+        #expect(server.begun.count == 6)
+        var lines: [String] = []
+        while lines.last?.hasPrefix("push ended") != true, let event = await events.next() {
+            lines.append(event.logLine)
+        }
+        #expect(lines.last?.contains("1 overtaken again and again") == true)
+        server.script = { _ in }
+        let next = try await context.push()
+        #expect(next.pushed == 1 && next.overtaken == 0)
+        #expect(server.texts == ["a": "mine"])
+    }
+
     @Test("takes back a forbidden change as little as the change, which ends no push and keeps no row from the pulls")
     func forbidden() async throws {
         server.script = { _ in throw RemoteError(.refused, "read only", status: 403) }

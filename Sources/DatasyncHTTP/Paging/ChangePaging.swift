@@ -111,26 +111,27 @@ struct ChangePaging: Sendable, Hashable, Codable {
         switch place {
         case .start, .from: try receiveInOrder(page, offset)
         case .unstamped(var ids, let next):
-            guard let last = page.rows.last, !page.isKnownToBeLast else {
-                place = .from(next)
-                return
-            }
-            try ids.advance(behind: last.id)
-            place = .unstamped(ids, then: next)
+            let isLast = page.rows.isEmpty || page.isKnownToBeLast
+            try ids.receive(page, isLast: isLast)
+            place = isLast ? .from(next) : .unstamped(ids, then: next)
         case .within(let instant, var ids):
-            guard let last = page.rows.last, !page.isKnownToBeLast else {
-                place = .from(instant + 1)
-                if left == nil { reached = instant + 1 }
-                return
-            }
-            try ids.advance(behind: last.id)
-            place = .within(instant, ids)
+            let isLast = page.rows.isEmpty || page.isKnownToBeLast
+            try ids.receive(page, isLast: isLast)
+            place = isLast ? .from(instant + 1) : .within(instant, ids)
+            if isLast, left == nil { reached = instant + 1 }
         }
     }
 
     private mutating func receiveInOrder(_ page: ServerPage, _ offset: Int) throws(RemoteError) {
         guard try !goesBack(from: page) else { return }
         let stamps = page.rows.compactMap(\.stamp)
+        guard !zip(stamps, stamps.dropFirst()).contains(where: Self.runsBackwards) else {
+            throw RemoteError(
+                .invalidResponse,
+                "The server sends rows from the newest to the oldest, or in no order; it has to order them by 'updatedAt' as"
+                    + " it is asked to, ascending."
+            )
+        }
         newest = [newest, stamps.max()].compactMap(\.self).max()
         guard let last = page.rows.last, !page.isKnownToBeLast else {
             isFinished = true
@@ -185,6 +186,13 @@ struct ChangePaging: Sendable, Hashable, Codable {
         guard looks <= RowsLeft.mostLooks else { throw RowsLeft.error(column: "updatedAt") }
         place = before
         return true
+    }
+
+    /// Whether a stamp in front of another one is later than that, and no order that was asked for explains it. Servers that
+    /// order stamps as text, and leave zeros at their end out, have `.12` behind `.123`, and a whole second behind all of it.
+    private static func runsBackwards(_ first: Int64, _ second: Int64) -> Bool {
+        let unit: Int64 = [1_000, 100, 10].first { second.isMultiple(of: $0) } ?? 1
+        return first >= second + unit
     }
 
     /// The millisecond that was asked for.

@@ -64,12 +64,10 @@ struct FullPaging: Sendable, Hashable, Codable {
         // A pull with a limit removes nothing, and does not count rows twice.
         let met = page.rows.count
         left = wanted == nil ? RowsLeft(behind: page, offset: offset, met: met, metWithLast: met) : nil
-        before = ids
+        // Without a count nobody goes back.
+        before = left == nil ? IDPaging() : ids
         if let wanted { self.wanted = wanted - page.rows.count }
-        guard let last = page.rows.last, !page.isKnownToBeLast, wanted ?? 1 > 0 else {
-            isFinished = true
-            return
-        }
-        try ids.advance(behind: last.id)
+        isFinished = page.rows.isEmpty || page.isKnownToBeLast || wanted ?? 1 <= 0
+        try ids.receive(page, isLast: isFinished)
     }
 }

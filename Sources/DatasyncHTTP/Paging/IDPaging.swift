@@ -15,10 +15,33 @@ struct IDPaging: Sendable, Hashable, Codable {
     private var steps = 0
     private var patience = 1
 
+    /// The rows of the page before. Whatever the order is, they lie before those behind the last of them.
+    private var lastPage: Set<String> = []
+
     /// The rows of a query that are still to come.
     func remaining(_ query: Query) -> Query {
         let query = query.ordered(by: "id")
         return lastID.map { query.filtered(by: Column("id") > $0.value) } ?? query
+    }
+
+    /// Takes a page of the rows that were to come, and moves on behind its last one.
+    ///
+    /// - Parameters:
+    ///   - page: The page.
+    ///   - isLast: Whether nothing is to be asked for behind it.
+    /// - Throws: `RemoteError` when it has rows of the page before: then others may have been passed over.
+    mutating func receive(_ page: ServerPage, isLast: Bool) throws(RemoteError) {
+        let ids = Set(page.rows.map(\.id.text))
+        guard ids.isDisjoint(with: lastPage) else {
+            throw RemoteError(
+                .invalidResponse,
+                "The server sends rows that come before those it was asked for: it does not order rows by 'id' as it is asked"
+                    + " to, or compares ids in another way than it orders them; give the column 'id' one collation there."
+            )
+        }
+        guard !isLast, let last = page.rows.last else { return }
+        lastPage = ids
+        try advance(behind: last.id)
     }
 
     /// Moves on behind an id.

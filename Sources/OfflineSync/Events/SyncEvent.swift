@@ -36,7 +36,9 @@ extension SyncEvent {
         case .pushStarted: "push started"
         case .pushEnded(let report):
             "push ended: \(report.pushed) taken, \(report.conflicts.count) in conflict, \(report.failures.count) refused,"
-                + (report.waiting > 0 ? " \(report.waiting) waiting," : "") + " \(report.requests) requests"
+                + (report.waiting > 0 ? " \(report.waiting) waiting," : "")
+                + (report.overtaken > 0 ? " \(report.overtaken) overtaken again and again," : "")
+                + " \(report.requests) requests"
         case .pushAborted(let error): "push ended early: \(Self.words(error))"
         case .operationSent(let operation): "operation \(operation.id): \(operation.kind) in '\(operation.table)' sent"
         case .operationTaken(let operation):

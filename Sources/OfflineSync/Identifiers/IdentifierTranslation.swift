@@ -26,13 +26,14 @@ struct IdentifierTranslation: Sendable {
 
     // MARK: To the server
 
-    /// The server's id of a row; nil while the server has not given one. A row that was here before its table was declared to
-    /// assign ids has the same on both sides.
+    /// The server's id of a row; nil while the server has not given one, also when the insert was dropped since, which may
+    /// have arrived. A row that was here before its table was declared to assign ids has the same on both sides.
     func serverID(of id: String, _ transaction: inout some StoreReading & ~Copyable) throws -> String? {
         guard table.assignsIDs else { return id }
         if let known = try IdentifierMapping.serverIDs(of: [id], in: table, &transaction).values.first { return known }
         let waiting = try OperationQueue.operation(for: id, in: table, &transaction, schema)
-        return waiting?.change.insertWaits ?? false ? nil : id
+        if let waiting, waiting.change.insertWaits { return nil }
+        return try ItemMemoryStorage.isDroppedInsert(id, of: table, &transaction) ? nil : id
     }
 
     /// The server's ids of rows; those of rows that have none stay as they are.

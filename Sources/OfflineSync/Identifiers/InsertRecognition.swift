@@ -92,11 +92,14 @@ struct InsertRecognition {
         return record
     }
 
-    /// Has what refers to an id that was made in advance refer to the row that it turns out to be.
-    private func redirect(_ id: String, to itemID: String, _ transaction: inout StoreTransaction) throws {
+    /// Has what refers to an id that was made in advance refer to the row that it turns out to be, the inserts that are still
+    /// looked for among it.
+    private mutating func redirect(_ id: String, to itemID: String, _ transaction: inout StoreTransaction) throws {
         for other in translation.schema.tables {
-            let redirection = ReferenceRedirection(of: other, to: table, from: id, to: itemID)
-            try redirection?.perform(translation.schema, &transaction)
+            guard let redirection = ReferenceRedirection(of: other, to: table, from: id, to: itemID) else { continue }
+            try redirection.perform(translation.schema, &transaction)
+            guard other.name == table.name else { continue }
+            for index in inserts.indices { inserts[index].contents = inserts[index].contents.map(redirection.row) }
         }
     }
 }

@@ -38,6 +38,8 @@ struct ReferenceRedirection {
             let record = try OperationErrorCoding.record(error.mapped { record, _ in row(record) })
             try transaction.upsert([record], into: SystemTables.operationErrors.name)
         }
+        try CancelledInserts.change(in: table, &transaction, row)
+        try ItemMemoryStorage.changeSent(in: table, &transaction) { $0.map(request) }
     }
 
     private func redirected(_ change: QueuedChange<Record>) -> QueuedChange<Record> {
@@ -45,11 +47,16 @@ struct ReferenceRedirection {
         change.base = change.base.map(row)
         change.shown = change.shown.map(row)
         change.deletedRow = change.deletedRow.map(row)
-        change.sent = change.sent.map { SentRequest($0.kind, content: $0.content.map(row), version: $0.version) }
+        change.sent = change.sent.map(request)
         return change
     }
 
-    private func row(_ record: Record) -> Record {
+    private func request(_ request: SentRequest<Record>) -> SentRequest<Record> {
+        SentRequest(request.kind, content: request.content.map(row), version: request.version)
+    }
+
+    /// The row, with the new id where it refers to the old one.
+    func row(_ record: Record) -> Record {
         var record = record
         for column in columns where record[column]?.stringValue == old { record[column] = .string(new) }
         return record

@@ -95,7 +95,7 @@ extension PullRunner {
         _ work: inout Work
     ) async throws {
         let table = table
-        let row = SetAsideRow(id: serverID, reason: error.message)
+        let row = SetAsideRow(id: serverID, reason: error.reasonForSettingAside)
         let mayCome = ![.invalidResponse, .invalidRequest].contains(error.code)
         work.report.notFetched += 1
         work.report.setAside([row], of: table.name)
@@ -103,6 +103,7 @@ extension PullRunner {
             try SetAsideStorage.insert([row], of: table, &transaction)
             if !mayCome { try ConfigurationTable.removeRefetch(of: id, in: table.name, &transaction) }
         }
+        events.send(.rowSetAside(table: table.name, row: row))
     }
 
     /// Whether an item could not be had for a reason of its own. The answer to some breaks off every time, as if the
@@ -117,6 +118,20 @@ extension PullRunner {
         } catch {
             // Whatever it is: what came first says why the pull ends.
             return false
+        }
+    }
+}
+
+extension RemoteError {
+    /// Why an item could not be had. What the server says of that may quote the row, and is left out: reasons are in log
+    /// lines.
+    fileprivate var reasonForSettingAside: String {
+        switch code {
+        // What the remote says of the request, or of a column.
+        case .invalidRequest, .invalidResponse: message
+        case .unreachable: "the connection breaks off whenever the server hands it over; the server's log says more"
+        default:
+            "the server does not hand it over" + (status.map { " (HTTP \($0))" } ?? "") + "; its log says more"
         }
     }
 }

@@ -7,8 +7,9 @@ final class PushProgress: Sendable {
     private struct State {
         var error: (any Error)?
         var forbidden = ForbiddenOperations()
-        var heldBack: [InFlightOperation] = []
-        var held = 0
+        var waiting = WaitingOperations()
+        var waitingCount = 0
+        var overtakenCount = 0
     }
 
     private let state = Mutex(State())
@@ -24,22 +25,26 @@ final class PushProgress: Sendable {
         state.withLock { state in if state.error == nil { state.error = error } }
     }
 
-    /// Keeps what was to be sent again in its turn, and has come to refer to rows that the server has given no id yet.
-    func holdBack(_ inFlight: InFlightOperation) { state.withLock { $0.heldBack.append(inFlight) } }
+    /// What waits for the ids of others.
+    var waiting: WaitingOperations { state.withLock { $0.waiting } }
 
-    /// What was kept so, once.
-    func takeHeldBack() -> [InFlightOperation] {
-        state.withLock { state in
-            defer { state.heldBack = [] }
-            return state.heldBack
-        }
-    }
+    /// Keeps an operation whose row refers to rows that the server has given no id yet.
+    func keepWaiting(_ inFlight: InFlightOperation) { state.withLock { $0.waiting.append(inFlight) } }
 
-    /// How many operations were not sent because others have to go before them.
-    var heldCount: Int { state.withLock { $0.held } }
+    /// What of it to try again; nil when the last round has sent nothing.
+    func nextRound() -> [InFlightOperation]? { state.withLock { $0.waiting.nextRound() } }
 
-    /// Takes note that operations are not sent because others have to go before them.
-    func hold(_ count: Int) { state.withLock { $0.held += count } }
+    /// How many operations this push does not send because others have to go before them.
+    var waitingCount: Int { state.withLock { $0.waitingCount } }
+
+    /// Takes note of operations that this push does not send because others have to go before them.
+    func leaveWaiting(_ count: Int) { state.withLock { $0.waitingCount += count } }
+
+    /// How many operations were sent again as often as one push does, and met another row each time.
+    var overtakenCount: Int { state.withLock { $0.overtakenCount } }
+
+    /// Takes note of one that others have overtaken every time.
+    func leaveOvertaken() { state.withLock { $0.overtakenCount += 1 } }
 
     /// Takes an answer in. Returns the answers that are to be recorded now.
     func release(_ inFlight: InFlightOperation, _ answer: PushAnswer) -> [(InFlightOperation, PushAnswer)] {

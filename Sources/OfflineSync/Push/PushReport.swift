@@ -17,10 +17,14 @@ public struct PushReport: Sendable {
     /// What they wait for is in ``conflicts`` or ``failures``, or was made while the push ran.
     public internal(set) var waiting = 0
 
+    /// How many changes were sent again five times, because others had written the row meanwhile each time, or the server
+    /// has shown another row each time. The next push sends them again.
+    public internal(set) var overtaken = 0
+
     /// How many requests were sent.
     public internal(set) var requests = 0
 
-    /// Everything that the server did not take. Empty, with nothing ``waiting``: what was there when the push began is on the
-    /// server, but for changes that others' writes overtook again and again, which the next push sends.
+    /// Everything that the server did not take. Empty, with nothing ``waiting`` and nothing ``overtaken``: what was there when
+    /// the push began is on the server.
     public var notTaken: [TableOperationError<Record>] { conflicts + failures }
 }

@@ -22,7 +22,6 @@ extension PushRunner {
     func next(
         _ plan: inout PushPlan,
         _ window: inout PushWindow,
-        _ waiting: inout WaitingOperations,
         _ schema: StoreSchema
     ) async throws -> InFlightOperation? {
         while true {
@@ -35,7 +34,7 @@ extension PushRunner {
             }
             // It was changed since, or what stands before it was not taken.
             window.giveBack()
-            guard try await fill(&plan, &window, &waiting, schema) else { return nil }
+            guard try await fill(&plan, &window, schema) else { return nil }
         }
     }
 
@@ -54,7 +53,6 @@ extension PushRunner {
     private func fill(
         _ plan: inout PushPlan,
         _ window: inout PushWindow,
-        _ waiting: inout WaitingOperations,
         _ schema: StoreSchema
     ) async throws -> Bool {
         // What was answered and still stands in the queue would be in the way of what comes after it.
@@ -67,7 +65,7 @@ extension PushRunner {
         case .operations: return true
         case .nothing: return false
         case .waiting(let inFlight):
-            waiting.append(inFlight)
+            progress.keepWaiting(inFlight)
             plan.start(inFlight)
             plan.end(inFlight.operation.id, isSettled: false)
         case .held(let numbers): for number in numbers { plan.hold(number) }

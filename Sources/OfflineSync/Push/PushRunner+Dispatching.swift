@@ -11,12 +11,11 @@ extension PushRunner {
         await withTaskGroup(of: [Turn].self) { group in
             var plan = plan
             var window = PushWindow(operationsUnderWay: parallelOperations * sender.batchSize, clock)
-            var waiting = WaitingOperations()
             var running = 0
             while true {
                 var batch: [InFlightOperation] = []
                 if running < parallelOperations, !progress.isEnding {
-                    batch = await nextBatch(&plan, &window, &waiting, schema)
+                    batch = await nextBatch(&plan, &window, schema)
                 }
                 let turns: [Turn]
                 if !batch.isEmpty {
@@ -42,9 +41,9 @@ extension PushRunner {
                 }
             }
             window.giveBack()
-            progress.hold(plan.heldCount)
+            progress.leaveWaiting(plan.heldCount)
             await recording.flush()
-            await sendWaiting(&waiting, &window, schema)
+            await sendWaiting(&window, schema)
             await recording.flush()
             await removeMarks(of: window.unsent, schema)
             return progress.error
@@ -57,12 +56,11 @@ extension PushRunner {
     private func nextBatch(
         _ plan: inout PushPlan,
         _ window: inout PushWindow,
-        _ waiting: inout WaitingOperations,
         _ schema: StoreSchema
     ) async -> [InFlightOperation] {
         var batch: [InFlightOperation] = []
         do {
-            guard let first = try await next(&plan, &window, &waiting, schema) else { return [] }
+            guard let first = try await next(&plan, &window, schema) else { return [] }
             plan.start(first)
             batch.append(first)
             guard sender.goesInBatches(first) else { return batch }
@@ -163,14 +161,9 @@ extension PushRunner {
     }
 
     /// Sends what waited for the ids of others, one after the other. Those that wait for each other are refused.
-    private func sendWaiting(
-        _ waiting: inout WaitingOperations,
-        _ window: inout PushWindow,
-        _ schema: StoreSchema
-    ) async {
+    private func sendWaiting(_ window: inout PushWindow, _ schema: StoreSchema) async {
         do {
-            for late in progress.takeHeldBack() { waiting.append(late) }
-            while let round = waiting.nextRound() {
+            while let round = progress.nextRound() {
                 for held in round where !progress.isEnding {
                     try Task.checkCancellation()
                     // Its row may refer to what was just taken.
@@ -178,19 +171,18 @@ extension PushRunner {
                     guard var inFlight = try await again(held, .notDone, schema) else { continue }
                     (inFlight.settlements, inFlight.repetitions) = (held.settlements, held.repetitions)
                     guard inFlight.awaited.isEmpty else {
-                        waiting.append(inFlight)
+                        progress.keepWaiting(inFlight)
                         continue
                     }
                     for turn in await send([inFlight], schema) where !turn.hasLeft { window.giveBack(inFlight) }
-                    for late in progress.takeHeldBack() { waiting.append(late) }
                 }
             }
             guard !progress.isEnding else { return }
-            let held = waiting
+            let waiting = progress.waiting
             let circular = try await store.read { reader in
-                try held.circular { try awaitedInserts(of: $0, &reader, schema) }
+                try waiting.circular { try awaitedInserts(of: $0, &reader, schema) }
             }
-            progress.hold(held.count - circular.count)
+            progress.leaveWaiting(waiting.count - circular.count)
             for inFlight in circular { _ = try await process(WaitingOperations.refusal, of: inFlight, schema) }
         } catch {
             progress.end(with: error)

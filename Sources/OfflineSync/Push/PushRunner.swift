@@ -75,7 +75,8 @@ struct PushRunner {
         let schema = store.schema
         let error = await dispatch(try await begin(tables, schema), schema)
         report.pushed = await recording.takenCount
-        report.waiting = progress.heldCount
+        report.waiting = progress.waitingCount
+        report.overtaken = progress.overtakenCount
         let ending = error ?? progress.onlyAnswer
         // Only an error of the engine has the report with it.
         if let ending, !(ending is SyncError) { throw ending }
@@ -170,11 +171,13 @@ struct PushRunner {
             guard try await settle(inFlight, schema) else { break }
             next = try await again(inFlight, .notDone, schema)
             next?.settlements = inFlight.settlements + 1
+        // What takes an earlier change back is none of the app's.
+        case .again where !inFlight.operation.isUndo: progress.leaveOvertaken()
         case .done, .again, .waits, .unknown, .ignored: break
         }
         guard let next else { return false }
         guard next.awaited.isEmpty else {
-            progress.holdBack(next)
+            progress.keepWaiting(next)
             return false
         }
         if next.operation.editCounter != inFlight.operation.editCounter { try await ask(about: next, schema) }

@@ -47,6 +47,28 @@ enum CancelledInserts {
         return (operation, row)
     }
 
+    /// Changes the rows of those of a table.
+    static func change(
+        in table: TableDefinition,
+        _ transaction: inout StoreTransaction,
+        _ change: (Record) -> Record
+    ) throws {
+        for row in try transaction.records(ConfigurationTable.query(.cancelledInsert, table.name)) {
+            guard let value = row["value"]?.stringValue,
+                case .object(let members, _) = try JSONNode(parsing: Array(value.utf8)),
+                let before = members.last(where: { $0.name == "item" })?.value
+            else { continue }
+            let (record, isWhole) = try RecordCoding(table).fittingRecord(before)
+            let item = change(record)
+            guard isWhole, item != record else { continue }
+            var json = JSONWriter()
+            for member in members where member.name != "item" { json.add(member.name, json: member.value.text) }
+            json.add("item", json: try RecordCoding.object(item))
+            let changed = Record(id: row.id, ["value": .string(json.object)])
+            try transaction.upsert([changed], into: SystemTables.configuration.name)
+        }
+    }
+
     /// Whether there are any.
     static func isNotEmpty(
         _ transaction: inout some StoreReading & ~Copyable,

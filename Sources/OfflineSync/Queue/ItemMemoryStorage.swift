@@ -87,6 +87,16 @@ enum ItemMemoryStorage {
         return inserts
     }
 
+    /// Whether the insert of an item was dropped and may have arrived, where the server chooses ids.
+    static func isDroppedInsert(
+        _ itemID: String,
+        of table: TableDefinition,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> Bool {
+        let key = OperationCoding.itemKey(itemID, table)
+        return try ConfigurationTable.row(.droppedInsert, table.name, key, &transaction) != nil
+    }
+
     /// The items among some of which something is remembered, in the form the table compares ids by.
     static func remembered(
         among keys: () -> [String],
@@ -98,6 +108,23 @@ enum ItemMemoryStorage {
         let query = ConfigurationTable.query(.itemMemory, table.name)
             .filtered(by: Column("key").isAny(of: keys().map(FieldValue.string)))
         return Set(try transaction.records(query).compactMap { $0["key"]?.stringValue })
+    }
+
+    /// Changes what was sent for the items of a table and dropped, and may still arrive.
+    static func changeSent(
+        in table: TableDefinition,
+        _ transaction: inout StoreTransaction,
+        _ change: ([SentRequest<Record>]) -> [SentRequest<Record>]
+    ) throws {
+        for row in try transaction.records(ConfigurationTable.query(.itemMemory, table.name)) {
+            guard let value = row["value"]?.stringValue else { continue }
+            let before = try memory(in: value, table)
+            var memory = before
+            memory.sent = change(memory.sent)
+            guard memory != before else { continue }
+            let changed = Record(id: row.id, ["value": .string(try text(of: memory))])
+            try transaction.upsert([changed], into: SystemTables.configuration.name)
+        }
     }
 
     /// Whether something is remembered of a row of a table.

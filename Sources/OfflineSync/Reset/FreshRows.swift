@@ -44,8 +44,19 @@ enum FreshRows {
             let value = row["value"]?.stringValue ?? ""
             if let reason = row["query"]?.stringValue {
                 setAside = SetAsideRow(id: value, reason: reason)
-            } else {
-                record = try RecordCoding(table).record(JSONNode(parsing: Array(value.utf8)))
+                return
+            }
+            let node = try JSONNode(parsing: Array(value.utf8))
+            do throws(RecordCodingError) {
+                record = try RecordCoding(table).record(node)
+            } catch {
+                // A column was declared since, with another type. Nobody looks at the content of a tombstone.
+                let row = try RecordCoding(table).fittingRecord(node).record
+                if row.isDeleted {
+                    record = row
+                } else {
+                    setAside = SetAsideRow(id: row.id.stringValue ?? key, reason: error.message)
+                }
             }
         }
     }

@@ -149,6 +149,22 @@ struct LostIDTests {
         }
     }
 
+    @Test("is found by an update also when the insert was dropped", arguments: DatasyncDialect.allCases)
+    func droppedAndUpdated(_ dialect: DatasyncDialect) async throws {
+        try await AssignedIDWorld.with(dialect) { world in
+            let phone = world.phone
+            try await drop(world)
+            try await phone.lists.update(Record(id: "l", ["text": "groceries"]))
+            let notTaken = try await phone.context.push().notTaken
+            #expect(notTaken.isEmpty, "\(notTaken.map { $0.message })")
+            #expect(world.textsOnServer("Lists") == ["groceries"])
+            #expect(try await phone.context.operations().isEmpty)
+            try await phone.pullAll()
+            #expect(try await phone.texts("Lists") == ["groceries"])
+            #expect(try await phone.lists.read("l")?["text"] == "groceries")
+        }
+    }
+
     @Test("deletes nothing when the request of a deleted row never arrived", arguments: DatasyncDialect.allCases)
     func deletedAndLost(_ dialect: DatasyncDialect) async throws {
         try await AssignedIDWorld.with(dialect) { world in

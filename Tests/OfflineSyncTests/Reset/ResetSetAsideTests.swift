@@ -37,6 +37,31 @@ struct ResetSetAsideTests {
         #expect(try await context.setAsideRows().isEmpty)
     }
 
+    @Test("are those that came before a column was declared that they do not fit", arguments: [false, true])
+    func declaredSince(_ isWaiting: Bool) async throws {
+        for id in "abcd" { server.write("\(id)", "\(id)") }
+        try await context.pull(Query("TodoItem"))
+        if isWaiting { try await context.table("TodoItem").update(Record(id: "a", ["text": "mine"])) }
+        server.reset(to: ["a": "other", "b": "B", "c": "c", "d": "D"], parents: ["a": "secret"])
+        server.onPages { page in
+            if page == 2 { throw RemoteError(.unreachable, "on purpose") }
+        }
+        _ = try await syncErrorCode { _ = try await context.reset(onto: all, discardsChanges: false) }
+        server.onPages(nil)
+        let declared = TableDefinition("TodoItem", columns: todoTable.columns + [.init("parent", .int64)])
+        let reopened = try await store.reopened(with: StoreSchema([declared]))
+        let again = SyncContext(store: reopened, remote: server)
+        let report = try await again.reset(onto: all, discardsChanges: false)
+        #expect(report.waiting == (isWaiting ? 1 : 0) && report.recovered == report.waiting)
+        #expect(server.pages == 1, "it goes on where it was")
+        #expect(try await again.setAsideRows().map(\.itemID) == ["a"])
+        let reason = try #require(try await again.setAsideRows().first?.reason)
+        #expect(reason.contains("parent") && !reason.contains("secret"))
+        #expect(try await texts(again) == ["a": isWaiting ? "mine" : "a", "b": "B", "c": "c", "d": "D"])
+        try await again.endReset()
+        #expect(try await reopened.verifyQueue().isEmpty)
+    }
+
     @Test("that wait to be changed are looked up before anything is sent over them", arguments: [false, true])
     func waiting(_ discards: Bool) async throws {
         for id in "ab" { server.write("\(id)", "\(id)") }
