@@ -46,18 +46,18 @@ extension SyncSession {
     }
 
     private func syncOnce(_ context: SyncContext, until deadline: Duration, _ results: BackgroundResults) async throws {
-        await running.withLock { $0.storing }?.value
+        let asked = await resetsAsked()
         let stored = SyncDirection(stored: try await context.storedSuspension())
         let open = SyncDirection.both.subtracting(stored).subtracting(running.withLock { $0.machine.suspended })
         let (kept, options) = running.withLock { ($0.pulls, $0.options) }
         let pulls = kept.isEmpty ? context.store.schema.syncedTables.map { SessionPull(Query($0.name)) } : kept
         let mustReset = try await mustReset(pulls, context, options)
         guard !mustReset || open.contains(.download) else { return }
-        if mustReset { try await resetOnce(pulls, context, options) }
+        if mustReset { try await resetOnce(pulls, context, options, asked: asked) }
         do {
             try await syncOnce(pulls, open, context, until: deadline, results)
         } catch let error as SyncError where error.code == .historyLost && !mustReset && open.contains(.download) {
-            try await resetOnce(pulls, context, options)
+            try await resetOnce(pulls, context, options, asked: asked)
             try await syncOnce(pulls, open, context, until: deadline, results)
         }
     }

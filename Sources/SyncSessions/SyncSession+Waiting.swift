@@ -13,8 +13,9 @@ extension SyncSession {
     ///   - direction: What to wait for; of ``SyncDirection/both`` the two together.
     ///   - timeout: How long at most; nil for ever.
     /// - Throws: ``/OfflineSync/SyncError`` with code `timedOut`, or with code `sessionEnded` when the session is not started,
-    ///   is suspended in that direction or is being suspended meanwhile, fails or ends; `CancellationError`; what reading
-    ///   the store throws.
+    ///   is suspended in that direction or is being suspended meanwhile, fails or ends; with code `invalidAction` within a
+    ///   delegate, a policy or a hook, whose push, pull or reset would wait for it; `CancellationError`; what reading the
+    ///   store throws.
     public func wait(for direction: SyncDirection, timeout: Duration? = nil) async throws {
         guard let timeout else { return try await wait(for: direction) }
         try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -47,6 +48,13 @@ extension SyncSession {
 
     private func wait(for direction: SyncDirection) async throws {
         try Task.checkCancellation()
+        guard !isWithinSync else {
+            throw SyncError(
+                .invalidAction,
+                "A push or pull is under way that waits for this call, and what is waited for comes after it; wait when"
+                    + " it has ended, not within a delegate or a policy."
+            )
+        }
         guard let context, running.withLock({ $0.machine.isWorking(in: direction) }) else { throw ended() }
         let changes = direction.contains(.upload) ? try await context.outstandingChanges() : nil
         let number = running.withLock { $0.newNumber() }

@@ -102,7 +102,8 @@ public final class SyncSession: Sendable, Observable {
     public func resume(_ direction: SyncDirection = .both) { setSuspended(direction, false) }
 
     /// Syncs now: sends what waits and asks for all that is kept. ``wait(for:timeout:)`` does so too, and waits.
-    /// After a failure the time until the next attempt is waited for all the same; see ``reconnect()``.
+    /// After a failure the time until the next attempt is waited for all the same; see ``reconnect()``. Within a push or
+    /// pull of the app's own, such as in a delegate, it begins when that has ended.
     public func sync(_ direction: SyncDirection = .both) { send(.asked(direction)) }
 
     /// The server has news, of these tables or of any: after a push notification, or from a socket of the app's own.
@@ -116,7 +117,8 @@ public final class SyncSession: Sendable, Observable {
 
     /// Tries again now and forgets how long was waited; says what it did when that has ended.
     ///
-    /// Cancelling the task ends the waiting for it.
+    /// Cancelling the task ends the waiting for it. Within a delegate, a policy or a hook it does not wait: the push or pull
+    /// that this is called in ends first.
     @discardableResult
     public func reconnect() async -> Reconnection { await tryAgain() }
 

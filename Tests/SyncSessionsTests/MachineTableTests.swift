@@ -23,6 +23,7 @@ struct MachineTableTests {
         return [
             ("inactive", []),
             ("loading", [start]),
+            ("locked", [start, .notLoaded(.temporary(name: "locked", wait: nil, isAnswer: false), random: 0)]),
             ("idle", [start, fresh]),
             ("changed", [start, fresh, .changed]),
             ("working", working),
@@ -54,8 +55,11 @@ struct MachineTableTests {
         ("load", .loaded(suspended: [], hasChanges: false, ages: [.zero, .zero], needsReset: false)),
         ("load, reset", .loaded(suspended: [], hasChanges: false, ages: [.zero, .zero], needsReset: true)),
         ("load suspended", .loaded(suspended: .both, hasChanges: true, ages: [nil], needsReset: false)),
+        ("no load: locked", .notLoaded(.temporary(name: "locked", wait: nil, isAnswer: false), random: 0)),
+        ("no load: damaged", .notLoaded(.permanent, random: 0)),
+        ("no load: closed", .notLoaded(.storeClosed, random: 0)),
         ("server reset", .serverReset),
-        ("reset", .reset),
+        ("reset", .reset(asked: 1)),
         ("change", .changed),
         ("wake", .woken),
         ("network up", .network(isThere: true)),
@@ -123,6 +127,7 @@ struct MachineTableTests {
             case .begin(let work):
                 let kinds = (work.resets ? " reset" : "") + (work.pushes ? " push" : "")
                 parts.append("begin" + kinds + work.pulls.map { " \($0)" }.joined())
+            case .load: parts.append("load")
             case .cancelWork: parts.append("cancel")
             case .endWait(_, let isDone): parts.append(isDone ? "wait done" : "wait ended")
             }

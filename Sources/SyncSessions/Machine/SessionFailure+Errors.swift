@@ -61,6 +61,14 @@ extension SessionFailure {
     }
 }
 
+extension Error {
+    /// Whether the store was locked, which somebody unlocks again.
+    var isOfLockedStore: Bool {
+        let error = (self as? SyncError)?.cause ?? self
+        return (error as? StoreError)?.code == .locked
+    }
+}
+
 extension RemoteError {
     /// Failures of the same name are the same.
     fileprivate var failureName: String { "\(code)" + (status.map { " \($0)" } ?? "") }

@@ -26,12 +26,15 @@ struct SessionMachine: Sendable, Hashable {
     /// When the service was last heard of in the work under way, or that began.
     private var lastSign = Duration.zero
     private var isPushAskedAgain = false
-    private var isResetAskedAgain = false
+    /// How often the app has said that everything is to be brought anew.
+    private(set) var resetsAsked = 0
     private var backoff = BackoffProgress()
     /// Which list of pulls is kept: each start brings another one.
     private var list = 0
     /// What was suspended or resumed before it was known what is stored.
     private var resumedEarly: SyncDirection = []
+    /// When it is read what is stored; nil while that is under way, and afterwards.
+    private(set) var loadDue: Duration?
 
     // MARK: What it is at
 
@@ -48,7 +51,11 @@ struct SessionMachine: Sendable, Hashable {
 
     /// When to wake it; nil when only an event can bring news.
     func wakeTime() -> Duration? {
-        if work != nil { return isStarted && isConnected && !isSilent ? lastSign + Self.patience : nil }
+        if work != nil {
+            let silence = isStarted && isConnected && !isSilent ? lastSign + Self.patience : nil
+            return [silence, loadDue].compactMap(\.self).min()
+        }
+        if let loadDue { return loadDue }
         guard phase == .running, !open.isEmpty, !needsReset || open.contains(.download) else { return nil }
         var times: [Duration] = []
         if open.contains(.upload), let pushDue { times.append(pushDue) }
@@ -68,19 +75,20 @@ struct SessionMachine: Sendable, Hashable {
         if work != nil, now - lastSign >= Self.patience { isSilent = true }
         var effects: [SessionEffect] = []
         switch event {
-        case .started(let pulls, let options): start(pulls, options)
+        case .started(let pulls, let options): start(pulls, options, now)
         case .loaded(let stored, let hasChanges, let ages, let needsReset):
             load(stored, hasChanges: hasChanges, ages, needsReset: needsReset, now)
             let suspended = suspended
             effects += endWaits { !$0.direction.isDisjoint(with: suspended) }
+        case .notLoaded(let failure, let random): effects += notLoaded(failure, random, now)
         case .changed: if pushDue == nil { pushDue = now + options.pushDelay }
         case .woken: break
-        case .network(let isThere): networkChanged(isThere)
-        case .obstacleGone: endHold()
+        case .network(let isThere): networkChanged(isThere, now)
+        case .obstacleGone: endHold(now)
         case .serverChanged(let tables):
             askPulls(now) { tables.isEmpty || tables.contains($0.table) }
         case .serverReset: effects += serverReset(now)
-        case .reset: needsReset = isResetAskedAgain
+        case .reset(let asked): needsReset = resetsAsked > asked
         case .asked(let directions): ask(directions, now)
         case .suspended(let directions): effects += suspend(directions)
         case .resumed(let directions): resume(directions)
@@ -100,6 +108,10 @@ struct SessionMachine: Sendable, Hashable {
         case .failed: effects += fail()
         case .closed: effects += close()
         }
+        if let due = loadDue, due <= now {
+            loadDue = nil
+            effects.append(.load)
+        }
         if let next = nextWork(now) {
             begin(next, now)
             effects.append(.begin(next))
@@ -109,7 +121,7 @@ struct SessionMachine: Sendable, Hashable {
 
     // MARK: Starting and stopping
 
-    private mutating func start(_ pulls: [Pull], _ options: Settings) {
+    private mutating func start(_ pulls: [Pull], _ options: Settings, _ now: Duration) {
         if phase == .failed {
             hold = nil
             backoff = BackoffProgress()
@@ -117,6 +129,7 @@ struct SessionMachine: Sendable, Hashable {
             if self.options.resetsManually, options.resetsManually { needsReset = false }
         }
         phase = .loading
+        loadDue = now
         list += 1
         self.pulls = pulls
         self.options = options
@@ -137,6 +150,7 @@ struct SessionMachine: Sendable, Hashable {
     ) {
         guard phase == .loading else { return }
         phase = .running
+        loadDue = nil
         if needsReset { self.needsReset = true }
         suspended.formUnion(stored.subtracting(resumedEarly))
         if hasChanges { pushDue = now }
@@ -148,6 +162,22 @@ struct SessionMachine: Sendable, Hashable {
                 continue
             }
             pulls[index].due = min(pulls[index].due ?? .seconds(Int64.max / 2), now + max(.zero, interval - age))
+        }
+    }
+
+    /// What is stored cannot be read now, or not at all.
+    private mutating func notLoaded(
+        _ failure: SessionFailure,
+        _ random: Double,
+        _ now: Duration
+    ) -> [SessionEffect] {
+        guard phase == .loading else { return [] }
+        switch failure {
+        case .storeClosed: return close()
+        case .temporary(let name, _, _):
+            loadDue = now + backoff.wait(after: name, options.backoff, random: random)
+            return []
+        default: return fail()
         }
     }
 
@@ -175,7 +205,7 @@ struct SessionMachine: Sendable, Hashable {
     /// Everything is to be brought anew; what is under way goes on from what is no more.
     private mutating func serverReset(_ now: Duration) -> [SessionEffect] {
         needsReset = true
-        isResetAskedAgain = true
+        resetsAsked += 1
         askPulls(now) { _ in true }
         return work == nil ? [] : [.cancelWork]
     }
@@ -188,14 +218,14 @@ struct SessionMachine: Sendable, Hashable {
 
     private mutating func close() -> [SessionEffect] {
         phase = .closed
-        hold = nil
+        (hold, loadDue) = (nil, nil)
         isConnected = false
         return endWaits { _ in true } + (work == nil ? [] : [.cancelWork])
     }
 
     private mutating func fail() -> [SessionEffect] {
         phase = .failed
-        hold = nil
+        (hold, loadDue) = (nil, nil)
         return endWaits { _ in true } + (work == nil ? [] : [.cancelWork])
     }
 
@@ -220,21 +250,23 @@ struct SessionMachine: Sendable, Hashable {
         guard isStarted, !open.isEmpty else { return }
         hold = nil
         backoff = BackoffProgress()
+        if loadDue != nil { loadDue = now }
         // Nothing but a request shows whether there is a connection.
         if !isConnected, work == nil { askPulls(now) { _ in true } }
         if pushDue != nil { pushDue = now }
     }
 
-    private mutating func networkChanged(_ isThere: Bool) {
+    private mutating func networkChanged(_ isThere: Bool, _ now: Duration) {
         guard isThere else {
             isConnected = false
             return
         }
-        endHold()
+        endHold(now)
     }
 
-    private mutating func endHold() {
+    private mutating func endHold(_ now: Duration) {
         backoff = BackoffProgress()
+        if loadDue != nil { loadDue = now }
         // A time that the server has set is about the server.
         if let hold, !hold.isOrdered { self.hold = nil }
     }
@@ -272,7 +304,6 @@ struct SessionMachine: Sendable, Hashable {
         hold = nil
         (lastSign, isSilent) = (now, false)
         isPushAskedAgain = false
-        isResetAskedAgain = false
         for index in next.pulls {
             pulls[index].isAskedAgain = false
             // Should it fail, it is still to be made.
