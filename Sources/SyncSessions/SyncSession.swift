@@ -14,6 +14,10 @@ internal import Synchronization
 /// context, and lives until it or the store is closed. A request is sent only for a reason: changes wait, what was pulled
 /// has become too old, or somebody has asked. One thing is done at a time; several sessions do not wait for each other.
 ///
+/// A pull that the server refuses or fails on holds up neither pushes nor the other pulls: it is made again after a while, as
+/// ``SessionOptions/backoff`` says, and ``error`` says why. Only when that is so of all pulls does the session wait as after
+/// any failure, or fail where nothing but the app can mend it.
+///
 /// ``state-swift.property``, ``connectionState-swift.property``, ``suspended`` and ``error`` can be read at any time, come
 /// as sequences, and are tracked by Observation.
 public final class SyncSession: Sendable, Observable {
@@ -73,7 +77,7 @@ public final class SyncSession: Sendable, Observable {
         return published.withLock { $0.status.suspended }
     }
 
-    /// What went wrong last; nil after success.
+    /// What went wrong last; nil after success. What goes wrong in one pull alone stays until that succeeds.
     public var error: (any Error)? {
         registrar.access(self, keyPath: \.error)
         return published.withLock { $0.error?.error }

@@ -41,6 +41,15 @@ struct MachineRandomTests {
                         failures.append("a reset that pushes, or cannot pull")
                     }
                     if machine.needsReset, !work.resets { failures.append("goes on before it was reset") }
+                    let held = before.pulls.indices.filter { machine.pulls[$0].isHeld(at: now) }
+                    if !work.resets, !held.allSatisfy({ !work.pulls.contains($0) }) {
+                        failures.append("makes a pull that has failed before its time")
+                    }
+                    if work.pushes, !machine.suspended.contains(.download),
+                        held.contains(where: { machine.pulls[$0].precedesPush })
+                    {
+                        failures.append("pushes before what precedes it")
+                    }
                     if machine.phase != .running { failures.append("works while \(machine.phase)") }
                     running = work
                 case .cancelWork: if running == nil { failures.append("cancels nothing") }
@@ -99,7 +108,11 @@ struct MachineRandomTests {
         case 19...24 where run.running?.pushes == true: return .pushed(hasNewer: Bool.random(using: &generator))
         case 25...34:
             guard let index = run.running?.pulls.randomElement(using: &generator) else { return .woken }
-            return .pulled(index)
+            let failures: [SessionFailure] = [
+                .permanent, .credentials(name: "c", isAnswer: true), .temporary(name: "e", wait: nil, isAnswer: true),
+            ]
+            guard random < 0.3, let failure = failures.randomElement(using: &generator) else { return .pulled(index) }
+            return .pullFailed(index, failure, random: random)
         case 35: return .answered
         case 36 where run.running?.resets == true: return .reset(asked: run.machine.resetsAsked)
         case 36: return random < 0.3 ? .serverReset : .answered

@@ -70,6 +70,7 @@ extension MachineTableTests {
         "awaited": (
             "active, connecting",
             [
+                "pull refused": "active, connecting, wait ended",
                 "start": "active, connecting, load",
                 "server reset": "active, connecting, cancel",
                 "suspend upload": "active, connecting, without upload, wait ended, cancel",

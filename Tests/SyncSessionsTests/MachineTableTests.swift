@@ -19,6 +19,8 @@ struct MachineTableTests {
             start, SessionEvent.loaded(suspended: [], hasChanges: true, ages: [nil, .zero], needsReset: false),
         ]
         let unreachable = SessionFailure.temporary(name: "unreachable", wait: nil, isAnswer: false)
+        let failed = SessionFailure.temporary(name: "500", wait: nil, isAnswer: true)
+        let end = SessionEvent.ended(nil, random: 0)
         let pushing: [SessionEvent] = [start, fresh, .asked(.upload)]
         return [
             ("inactive", []),
@@ -35,6 +37,14 @@ struct MachineTableTests {
             ("failed at work", working + [.failed]),
             ("closed at work", working + [.closed]),
             ("backing off", pushing + [.ended(unreachable, random: 0)]),
+            (
+                "one pull failed",
+                working + [.answered, .pullFailed(0, failed, random: 0), .pushed(hasNewer: false), end]
+            ),
+            (
+                "one pull refused",
+                working + [.answered, .pullFailed(0, .permanent, random: 0), .pushed(hasNewer: false), end]
+            ),
             ("ordered off", pushing + [.ended(.temporary(name: "503", wait: .seconds(60), isAnswer: true), random: 0)]),
             ("signed out", pushing + [.ended(.credentials(name: "401", isAnswer: true), random: 0)]),
             ("backing off, without upload", pushing + [.ended(unreachable, random: 0), .suspended(.upload)]),
@@ -81,6 +91,8 @@ struct MachineTableTests {
         ("pushed, newer", .pushed(hasNewer: true)),
         ("pulled", .pulled(0)),
         ("pulled, other", .pulled(7)),
+        ("pull fails", .pullFailed(0, .temporary(name: "500", wait: nil, isAnswer: true), random: 0)),
+        ("pull refused", .pullFailed(0, .permanent, random: 0)),
         ("answer", .answered),
         ("end", .ended(nil, random: 0)),
         ("end: cancelled", .ended(.cancelled, random: 0)),

@@ -31,6 +31,8 @@ enum SessionEvent: Sendable, Hashable {
     case pushed(hasNewer: Bool)
     /// A pull of the work under way is complete.
     case pulled(Int)
+    /// A pull of the work under way has failed, while the service answers. The number is random, 0 to 1.
+    case pullFailed(Int, SessionFailure, random: Double)
     /// The service has answered a request.
     case answered
     /// The work under way has ended. The number is random, 0 to 1.

@@ -24,45 +24,17 @@ struct SessionMachine: Sendable, Hashable {
     static let patience = Duration.seconds(5)
 
     /// When the service was last heard of in the work under way, or that began.
-    private var lastSign = Duration.zero
+    private(set) var lastSign = Duration.zero
     private var isPushAskedAgain = false
     /// How often the app has said that everything is to be brought anew.
     private(set) var resetsAsked = 0
     private var backoff = BackoffProgress()
     /// Which list of pulls is kept: each start brings another one.
-    private var list = 0
+    private(set) var list = 0
     /// What was suspended or resumed before it was known what is stored.
     private var resumedEarly: SyncDirection = []
     /// When it is read what is stored; nil while that is under way, and afterwards.
     private(set) var loadDue: Duration?
-
-    // MARK: What it is at
-
-    /// Whether it was started and has not ended.
-    var isStarted: Bool { phase == .loading || phase == .running }
-
-    /// The directions that are done.
-    var open: SyncDirection { SyncDirection.both.subtracting(suspended) }
-
-    /// Whether an answer of the service tells it anything.
-    func needsSign(at now: Duration) -> Bool {
-        work != nil && (!isConnected || isSilent || now - lastSign >= .seconds(1))
-    }
-
-    /// When to wake it; nil when only an event can bring news.
-    func wakeTime() -> Duration? {
-        if work != nil {
-            let silence = isStarted && isConnected && !isSilent ? lastSign + Self.patience : nil
-            return [silence, loadDue].compactMap(\.self).min()
-        }
-        if let loadDue { return loadDue }
-        guard phase == .running, !open.isEmpty, !needsReset || open.contains(.download) else { return nil }
-        var times: [Duration] = []
-        if open.contains(.upload), let pushDue { times.append(pushDue) }
-        if open.contains(.download) { times += pulls.compactMap(\.due) }
-        guard let first = times.min() else { return nil }
-        return max(first, hold?.until ?? first)
-    }
 
     // MARK: What happens
 
@@ -97,6 +69,7 @@ struct SessionMachine: Sendable, Hashable {
             pushDue = isPushAskedAgain ? now : hasNewer ? now + options.pushDelay : nil
             isPushAskedAgain = false
         case .pulled(let index): effects += pulled(index, now)
+        case .pullFailed(let index, let failure, let random): effects += pullFailed(index, failure, random, now)
         case .answered: answered(now)
         case .ended(let failure, let random): effects += ended(failure, random, now)
         case .wait(let number, let direction, let needsUpload):
@@ -186,7 +159,7 @@ struct SessionMachine: Sendable, Hashable {
         resumedEarly.subtract(directions)
         if open.isEmpty {
             hold = nil
-            backoff = BackoffProgress()
+            forgetFailures()
             isConnected = false
         }
         var effects = endWaits { !$0.direction.isDisjoint(with: directions) }
@@ -206,14 +179,9 @@ struct SessionMachine: Sendable, Hashable {
     private mutating func serverReset(_ now: Duration) -> [SessionEffect] {
         needsReset = true
         resetsAsked += 1
+        forgetFailures()
         askPulls(now) { _ in true }
         return work == nil ? [] : [.cancelWork]
-    }
-
-    /// Whether everything has to be brought anew now: it was said, or something was not complete for too long.
-    private func mustReset(_ now: Duration) -> Bool {
-        guard !needsReset, let most = options.maximumOfflineTime else { return needsReset }
-        return open.contains(.download) && pulls.contains { $0.completed.map { now - $0 > most } ?? false }
     }
 
     private mutating func close() -> [SessionEffect] {
@@ -249,7 +217,7 @@ struct SessionMachine: Sendable, Hashable {
     private mutating func reconnect(_ now: Duration) {
         guard isStarted, !open.isEmpty else { return }
         hold = nil
-        backoff = BackoffProgress()
+        forgetFailures()
         if loadDue != nil { loadDue = now }
         // Nothing but a request shows whether there is a connection.
         if !isConnected, work == nil { askPulls(now) { _ in true } }
@@ -265,32 +233,19 @@ struct SessionMachine: Sendable, Hashable {
     }
 
     private mutating func endHold(_ now: Duration) {
-        backoff = BackoffProgress()
+        forgetFailures()
         if loadDue != nil { loadDue = now }
         // A time that the server has set is about the server.
         if let hold, !hold.isOrdered { self.hold = nil }
     }
 
-    // MARK: Work
-
-    private func nextWork(_ now: Duration) -> Work? {
-        guard phase == .running, work == nil, hold.map({ $0.until <= now }) ?? true else { return nil }
-        var next = Work(list: list)
-        let mayPush = open.contains(.upload) && pushDue != nil
-        next.pushes = mayPush && pushDue ?? now <= now
-        if open.contains(.download) { next.pulls = pulls.indices.filter { pulls[$0].due.map { $0 <= now } ?? false } }
-        guard next.pushes || !next.pulls.isEmpty else { return nil }
-        if mustReset(now) {
-            // It takes pulls; until they are resumed nothing is sent either.
-            return open.contains(.download) ? Work(resets: true, pulls: Array(pulls.indices), list: list) : nil
-        }
-        // What waits a moment longer may as well go with a pull: fewer conflicts.
-        next.pushes = mayPush
-        if next.pushes, open.contains(.download) {
-            next.pulls = pulls.indices.filter { next.pulls.contains($0) || pulls[$0].precedesPush }
-        }
-        return next
+    /// Has everything tried at its time, whatever has failed before.
+    private mutating func forgetFailures() {
+        backoff = BackoffProgress()
+        for index in pulls.indices { pulls[index].obstacle = nil }
     }
+
+    // MARK: Work
 
     /// The service has answered.
     private mutating func answered(_ now: Duration) {
@@ -316,6 +271,7 @@ struct SessionMachine: Sendable, Hashable {
         // A start meanwhile has brought another list.
         guard let work, work.list == list, work.pulls.contains(index), pulls.indices.contains(index) else { return [] }
         pulls[index].completed = now
+        pulls[index].obstacle = nil
         pulls[index].due = pulls[index].isAskedAgain ? now : options.pullInterval.map { now + $0 }
         pulls[index].isAskedAgain = false
         for number in waits.keys where waits[number]?.begun.contains(index) == true {
@@ -324,10 +280,34 @@ struct SessionMachine: Sendable, Hashable {
         return endDoneWaits()
     }
 
+    private mutating func pullFailed(
+        _ index: Int,
+        _ failure: SessionFailure,
+        _ random: Double,
+        _ now: Duration
+    ) -> [SessionEffect] {
+        guard let work, work.list == list, work.pulls.contains(index), pulls.indices.contains(index) else { return [] }
+        var backoff = pulls[index].obstacle?.backoff ?? BackoffProgress()
+        let wait = backoff.wait(after: failure.name, options.backoff, random: random)
+        pulls[index].obstacle = Obstacle(failure: failure, until: now + wait, backoff: backoff)
+        // What the server refuses is not waited for.
+        return failure == .permanent ? endWaits { $0.pulls.contains(index) } : []
+    }
+
+    /// What has ended a work in which nothing failed but pulls: no failure as long as one of all the pulls does not.
+    private mutating func failureOfAllPulls(_ ended: Work, _ now: Duration) -> SessionFailure? {
+        let failures = pulls.compactMap(\.obstacle?.failure)
+        guard ended.list == list, !ended.pulls.isEmpty, failures.count == pulls.count else { return nil }
+        // They wait together.
+        for index in pulls.indices { pulls[index].obstacle?.until = now }
+        return failures.first { $0 != .permanent } ?? failures.first
+    }
+
     private mutating func ended(_ failure: SessionFailure?, _ random: Double, _ now: Duration) -> [SessionEffect] {
         guard let ended = work else { return [] }
         work = nil
         isSilent = false
+        let failure = failure ?? failureOfAllPulls(ended, now)
         switch failure {
         case nil:
             backoff = BackoffProgress()
@@ -368,7 +348,9 @@ struct SessionMachine: Sendable, Hashable {
         _ needsUpload: Bool,
         _ now: Duration
     ) -> [SessionEffect] {
-        guard isStarted, direction.isDisjoint(with: suspended) else { return [.endWait(number, isDone: false)] }
+        guard isStarted, direction.isDisjoint(with: suspended), !direction.contains(.download) || !isRefused else {
+            return [.endWait(number, isDone: false)]
+        }
         waits[number] = Wait(
             direction: direction,
             needsUpload: needsUpload,

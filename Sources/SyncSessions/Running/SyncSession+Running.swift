@@ -16,6 +16,8 @@ extension SyncSession {
         var pulls: [SessionPull] = []
         var options = SessionOptions()
         private(set) var error: RecordedError?
+        /// Why pulls have failed that others go on without.
+        var pullErrors: [Int: any Error] = [:]
         var waiters: [Int: Waiter] = [:]
         var cancelledWaits: Set<Int> = []
         /// Those who wait for the work under way to end.
@@ -44,6 +46,11 @@ extension SyncSession {
         mutating func newNumber() -> Int {
             numbers += 1
             return numbers
+        }
+
+        /// Why the first of those pulls fails that have not succeeded since.
+        var pullError: (any Error)? {
+            machine.pulls.indices.lazy.filter { machine.pulls[$0].obstacle != nil }.compactMap { pullErrors[$0] }.first
         }
 
         /// Remembers what went wrong last; nil after success.
@@ -124,7 +131,7 @@ extension SyncSession {
             Task {
                 let (failure, error) = await perform(work, pulls, context)
                 send(.ended(failure, random: environment.random())) { running in
-                    if failure != .cancelled { running.set(error) }
+                    if failure != .cancelled { running.set(error ?? running.pullError) }
                 }
             }
         }
@@ -141,6 +148,7 @@ extension SyncSession {
             running.pulls = pulls
             running.options = options
             running.set(nil)
+            running.pullErrors = [:]
             if running.listeners.isEmpty { running.listeners = listen(to: context) }
         }
     }
