@@ -56,6 +56,17 @@ package final class SerialGate: Sendable {
         return try await Self.$turns.withValue(Self.turns + [turn], operation: body)
     }
 
+    /// Whether the task has a turn of this gate, or was started within one that lasts.
+    package var isWithinTurn: Bool {
+        let gate = ObjectIdentifier(self)
+        return Self.turns.contains { $0.gate == gate && $0.lasts }
+    }
+
+    /// Runs a body whose tasks know of no turn: they wait for theirs, as nobody within one waits for them.
+    package static func withoutTurns<Value>(_ body: () throws -> Value) rethrows -> Value {
+        try $turns.withValue([], operation: body)
+    }
+
     private func enter() async throws {
         try Task.checkCancellation()
         let ticket = state.withLock { state in

@@ -180,6 +180,9 @@ public final class SyncContext: Sendable {
 
     // MARK: Queue
 
+    /// Whether a push, pull or purge of this store waits for what the task does, or is taken to.
+    package var isWithinSync: Bool { coordination.isWithinTurn }
+
     /// How many local changes wait, over all tables, and what the server does not have.
     public func status() async throws -> SyncStatus {
         let schema = store.schema

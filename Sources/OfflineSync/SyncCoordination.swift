@@ -20,6 +20,9 @@ final class SyncCoordination: Sendable {
     /// Whether fresh rows lie beside those of before; nil while that is not known.
     let hasFreshRows = Mutex<Bool?>(nil)
 
+    /// Whether a push or pull waits for what the task does, or is taken to.
+    var isWithinTurn: Bool { gate.isWithinTurn || pullGate.isWithinTurn }
+
     private init() { pullGate = SerialGate(before: gate) }
 
     private struct Entry: Sendable {

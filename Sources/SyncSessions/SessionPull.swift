@@ -11,7 +11,7 @@ public struct SessionPull: SyncSource {
     /// from the beginning.
     public var queryID: String?
 
-    /// How it is done. `PullOptions.Order.pullFirst` has every push wait until this was pulled, and what the server has
+    /// How it is done. `PullOptions.Order.pullFirst` has every push wait until this was pulled, however long it fails, and what the server has
     /// already dropped. `PullOptions.Order.pullOnly` is as `PullOptions.Order.pushFirst`: the session pushes by itself.
     public var options: PullOptions
 

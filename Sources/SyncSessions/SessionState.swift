@@ -16,7 +16,8 @@ extension SyncSession {
         case waitingForCredentials
         /// Suspended in both directions.
         case suspended
-        /// The last attempt failed; the next one is made then, or earlier when the network changes.
+        /// The last attempt failed, or the store could not be read; the next one is made then, or earlier when the network
+        /// changes, or when a store that was locked is unlocked.
         case backingOff(until: Date)
         /// It cannot go on; ``SyncSession/error`` says why. Another start tries again.
         case failed

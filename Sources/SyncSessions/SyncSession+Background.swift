@@ -14,8 +14,9 @@ extension SyncSession {
     ///
     /// - Parameter time: How long it may take; that of another sync it waits for included.
     /// - Returns: What was done. ``/OfflineSync/SyncReport/isComplete`` is false when the time was over first.
-    /// - Throws: As ``/OfflineSync/SyncContext/sync()``; ``/OfflineSync/SyncError`` with code `sessionEnded` when the session
-    ///   was closed or its context is gone; `CancellationError` when the calling task was cancelled.
+    /// - Throws: As ``/OfflineSync/SyncContext/sync()``, what the server says against one pull when the others were made;
+    ///   ``/OfflineSync/SyncError`` with code `sessionEnded` when the session was closed or its context is gone;
+    ///   `CancellationError` when the calling task was cancelled.
     public func sync(within time: Duration) async throws -> SyncReport {
         guard let context, running.withLock({ $0.machine.phase != .closed }) else {
             throw SyncError(.sessionEnded, "The session has ended; open the store again.")
@@ -46,18 +47,18 @@ extension SyncSession {
     }
 
     private func syncOnce(_ context: SyncContext, until deadline: Duration, _ results: BackgroundResults) async throws {
-        await running.withLock { $0.storing }?.value
+        let asked = await resetsAsked()
         let stored = SyncDirection(stored: try await context.storedSuspension())
         let open = SyncDirection.both.subtracting(stored).subtracting(running.withLock { $0.machine.suspended })
         let (kept, options) = running.withLock { ($0.pulls, $0.options) }
         let pulls = kept.isEmpty ? context.store.schema.syncedTables.map { SessionPull(Query($0.name)) } : kept
         let mustReset = try await mustReset(pulls, context, options)
         guard !mustReset || open.contains(.download) else { return }
-        if mustReset { try await resetOnce(pulls, context, options) }
+        if mustReset { try await resetOnce(pulls, context, options, asked: asked) }
         do {
             try await syncOnce(pulls, open, context, until: deadline, results)
         } catch let error as SyncError where error.code == .historyLost && !mustReset && open.contains(.download) {
-            try await resetOnce(pulls, context, options)
+            try await resetOnce(pulls, context, options, asked: asked)
             try await syncOnce(pulls, open, context, until: deadline, results)
         }
     }
@@ -75,20 +76,27 @@ extension SyncSession {
             if changes.count > 0 { results.ended(try await context.push()) }
         }
         guard open.contains(.download) else { return }
+        var failure: (any Error)?
         for pull in pulls {
             var options = pull.options
             options.order = .pullOnly
             options.maximumTime = max(.zero, deadline - environment.now())
-            let report =
-                if let queryID = pull.queryID {
-                    try await context.pull(pull.source, queryID: queryID, options: options)
-                } else {
-                    try await context.pull(pull.source, options: options)
-                }
-            results.ended(report)
-            guard report.isComplete else { return }
-            try await context.storeCompletePull(of: pull.source, pull.name, at: environment.date())
+            do {
+                let report =
+                    if let queryID = pull.queryID {
+                        try await context.pull(pull.source, queryID: queryID, options: options)
+                    } else {
+                        try await context.pull(pull.source, options: options)
+                    }
+                results.ended(report)
+                guard report.isComplete else { break }
+                try await context.storeCompletePull(of: pull.source, pull.name, at: environment.date())
+            } catch  where error.isOfOnePull {
+                // The others are made all the same.
+                failure = failure ?? error
+            }
         }
+        if let failure { throw failure }
     }
 }
 

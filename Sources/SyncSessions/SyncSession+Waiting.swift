@@ -13,8 +13,10 @@ extension SyncSession {
     ///   - direction: What to wait for; of ``SyncDirection/both`` the two together.
     ///   - timeout: How long at most; nil for ever.
     /// - Throws: ``/OfflineSync/SyncError`` with code `timedOut`, or with code `sessionEnded` when the session is not started,
-    ///   is suspended in that direction or is being suspended meanwhile, fails or ends; `CancellationError`; what reading
-    ///   the store throws.
+    ///   is suspended in that direction or is being suspended meanwhile, fails or ends, or the server refuses one of the
+    ///   pulls that are waited for, which is the cause then; with code `invalidAction` within a
+    ///   delegate, a policy or a hook, whose push, pull or reset would wait for it; `CancellationError`; what reading the
+    ///   store throws.
     public func wait(for direction: SyncDirection, timeout: Duration? = nil) async throws {
         guard let timeout else { return try await wait(for: direction) }
         try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -47,7 +49,14 @@ extension SyncSession {
 
     private func wait(for direction: SyncDirection) async throws {
         try Task.checkCancellation()
-        guard let context, running.withLock({ $0.machine.isWorking(in: direction) }) else { throw ended() }
+        guard !isWithinSync else {
+            throw SyncError(
+                .invalidAction,
+                "A push or pull is under way that waits for this call, and what is waited for comes after it; wait when"
+                    + " it has ended, not within a delegate or a policy."
+            )
+        }
+        guard let context, running.withLock({ $0.machine.isWorking(in: direction) }) else { throw ended(direction) }
         let changes = direction.contains(.upload) ? try await context.outstandingChanges() : nil
         let number = running.withLock { $0.newNumber() }
         try await withTaskCancellationHandler {
@@ -78,19 +87,28 @@ extension SyncSession {
 
     /// Ends a wait.
     func endWait(_ waiter: Waiter, isDone: Bool) {
-        if isDone { waiter.continuation.resume() } else { waiter.continuation.resume(throwing: ended()) }
+        guard !isDone else { return waiter.continuation.resume() }
+        waiter.continuation.resume(throwing: ended(waiter.direction))
     }
 
-    private func ended() -> SyncError {
-        let (phase, error) = running.withLock { ($0.machine.phase, $0.error) }
-        let message =
-            switch phase {
-            case .inactive: "The session is not started; start it, then wait."
-            case .loading, .running: "The session is suspended in that direction; resume it, then wait."
-            case .failed: "The session cannot go on; its error says why, and another start tries again."
-            case .closed: "The session has ended; open the store again."
-            }
-        return SyncError(.sessionEnded, message, cause: phase == .failed ? error?.error : nil)
+    private func ended(_ direction: SyncDirection) -> SyncError {
+        let (phase, error, refusal) = running.withLock { running in
+            let isOpen = direction.isDisjoint(with: running.machine.suspended)
+            return (running.machine.phase, running.error?.error, isOpen ? running.pullError : nil)
+        }
+        switch phase {
+        case .inactive: return SyncError(.sessionEnded, "The session is not started; start it, then wait.")
+        case .closed: return SyncError(.sessionEnded, "The session has ended; open the store again.")
+        case .failed:
+            let message = "The session cannot go on; its error says why, and another start tries again."
+            return SyncError(.sessionEnded, message, cause: error)
+        case .loading, .running:
+            let message =
+                refusal == nil
+                ? "The session is suspended in that direction; resume it, then wait."
+                : "The server refuses what was waited for; the session tries it again after a while."
+            return SyncError(.sessionEnded, message, cause: refusal)
+        }
     }
 
     /// Tells the waits for uploads whose changes were answered. Without numbers, all of them are looked at.

@@ -14,6 +14,10 @@ internal import Synchronization
 /// context, and lives until it or the store is closed. A request is sent only for a reason: changes wait, what was pulled
 /// has become too old, or somebody has asked. One thing is done at a time; several sessions do not wait for each other.
 ///
+/// A pull that the server refuses or fails on holds up neither pushes nor the other pulls: it is made again after a while, as
+/// ``SessionOptions/backoff`` says, and ``error`` says why. Only when that is so of all pulls does the session wait as after
+/// any failure, or fail where nothing but the app can mend it.
+///
 /// ``state-swift.property``, ``connectionState-swift.property``, ``suspended`` and ``error`` can be read at any time, come
 /// as sequences, and are tracked by Observation.
 public final class SyncSession: Sendable, Observable {
@@ -73,7 +77,7 @@ public final class SyncSession: Sendable, Observable {
         return published.withLock { $0.status.suspended }
     }
 
-    /// What went wrong last; nil after success.
+    /// What went wrong last; nil after success. What goes wrong in one pull alone stays until that succeeds.
     public var error: (any Error)? {
         registrar.access(self, keyPath: \.error)
         return published.withLock { $0.error?.error }
@@ -102,7 +106,8 @@ public final class SyncSession: Sendable, Observable {
     public func resume(_ direction: SyncDirection = .both) { setSuspended(direction, false) }
 
     /// Syncs now: sends what waits and asks for all that is kept. ``wait(for:timeout:)`` does so too, and waits.
-    /// After a failure the time until the next attempt is waited for all the same; see ``reconnect()``.
+    /// After a failure the time until the next attempt is waited for all the same; see ``reconnect()``. Within a push or
+    /// pull of the app's own, such as in a delegate, it begins when that has ended.
     public func sync(_ direction: SyncDirection = .both) { send(.asked(direction)) }
 
     /// The server has news, of these tables or of any: after a push notification, or from a socket of the app's own.
@@ -116,7 +121,8 @@ public final class SyncSession: Sendable, Observable {
 
     /// Tries again now and forgets how long was waited; says what it did when that has ended.
     ///
-    /// Cancelling the task ends the waiting for it.
+    /// Cancelling the task ends the waiting for it. Within a delegate, a policy or a hook it does not wait: the push or pull
+    /// that this is called in ends first.
     @discardableResult
     public func reconnect() async -> Reconnection { await tryAgain() }
 

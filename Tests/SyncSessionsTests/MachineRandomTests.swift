@@ -13,12 +13,23 @@ struct MachineRandomTests {
         /// Waits that were told nothing yet.
         var open: Set<Int> = []
         var next = 0
+        /// Whether it has asked for what is stored, and was not answered.
+        var isLoading = false
         var failures: [String] = []
 
         mutating func send(_ event: SessionEvent) {
             let before = machine
+            switch event {
+            // Another start asks anew, and what was asked before counts no more.
+            case .started, .loaded, .notLoaded, .closed: isLoading = false
+            default: break
+            }
             for effect in machine.handle(event, at: now) {
                 switch effect {
+                case .load:
+                    if isLoading { failures.append("loads twice") }
+                    if machine.phase != .loading { failures.append("loads while \(machine.phase)") }
+                    isLoading = true
                 case .begin(let work):
                     if running != nil { failures.append("two at a time") }
                     if !work.pushes, work.pulls.isEmpty, !work.resets { failures.append("work of nothing") }
@@ -30,6 +41,15 @@ struct MachineRandomTests {
                         failures.append("a reset that pushes, or cannot pull")
                     }
                     if machine.needsReset, !work.resets { failures.append("goes on before it was reset") }
+                    let held = before.pulls.indices.filter { machine.pulls[$0].isHeld(at: now) }
+                    if !work.resets, !held.allSatisfy({ !work.pulls.contains($0) }) {
+                        failures.append("makes a pull that has failed before its time")
+                    }
+                    if work.pushes, !machine.suspended.contains(.download),
+                        held.contains(where: { machine.pulls[$0].precedesPush })
+                    {
+                        failures.append("pushes before what precedes it")
+                    }
                     if machine.phase != .running { failures.append("works while \(machine.phase)") }
                     running = work
                 case .cancelWork: if running == nil { failures.append("cancels nothing") }
@@ -75,7 +95,10 @@ struct MachineRandomTests {
                 ages: ages,
                 needsReset: random < 0.05
             )
-        case 4...7: return .changed
+        case 4, 5: return .changed
+        case 6, 7:
+            let failure: SessionFailure = random < 0.05 ? .permanent : .temporary(name: "d", wait: nil, isAnswer: false)
+            return run.isLoading ? .notLoaded(failure, random: random) : .changed
         case 8, 9: return .network(isThere: Bool.random(using: &generator))
         case 10, 11: return .serverChanged(tables: Bool.random(using: &generator) ? [] : ["T1"])
         case 12, 13: return .asked(direction(&generator))
@@ -85,9 +108,14 @@ struct MachineRandomTests {
         case 19...24 where run.running?.pushes == true: return .pushed(hasNewer: Bool.random(using: &generator))
         case 25...34:
             guard let index = run.running?.pulls.randomElement(using: &generator) else { return .woken }
-            return .pulled(index)
+            let failures: [SessionFailure] = [
+                .permanent, .credentials(name: "c", isAnswer: true), .temporary(name: "e", wait: nil, isAnswer: true),
+            ]
+            guard random < 0.3, let failure = failures.randomElement(using: &generator) else { return .pulled(index) }
+            return .pullFailed(index, failure, random: random)
         case 35: return .answered
-        case 36: return run.running?.resets == true ? .reset : random < 0.3 ? .serverReset : .answered
+        case 36 where run.running?.resets == true: return .reset(asked: run.machine.resetsAsked)
+        case 36: return random < 0.3 ? .serverReset : .answered
         case 37...46:
             guard run.running != nil else { return .woken }
             run.running = nil
@@ -119,7 +147,7 @@ struct MachineRandomTests {
             if let work = run.running {
                 if work.pushes { run.send(.pushed(hasNewer: false)) }
                 for index in work.pulls { run.send(.pulled(index)) }
-                if work.resets { run.send(.reset) }
+                if work.resets { run.send(.reset(asked: run.machine.resetsAsked)) }
                 for number in run.open.sorted() { run.send(.uploaded(number)) }
                 run.running = nil
                 run.send(.ended(nil, random: 0))

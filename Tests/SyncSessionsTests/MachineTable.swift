@@ -4,7 +4,7 @@ extension MachineTableTests {
         "inactive": (
             "inactive",
             [
-                "start": "active",
+                "start": "active, load",
                 "suspend upload": "inactive, without upload",
                 "suspend download": "inactive, without download",
                 "suspend": "inactive, without both",
@@ -19,9 +19,13 @@ extension MachineTableTests {
         "loading": (
             "active",
             [
+                "start": "active, load",
                 "load": "active, wakes 400.0",
                 "load, reset": "active, connecting, begin reset 0 1",
                 "load suspended": "suspended, without both",
+                "no load: locked": "backingOff 101, wakes 101.0",
+                "no load: damaged": "failed",
+                "no load: closed": "closed",
                 "suspend upload": "active, without upload",
                 "suspend download": "active, without download",
                 "suspend": "suspended, without both",
@@ -30,10 +34,31 @@ extension MachineTableTests {
                 "close": "closed",
             ]
         ),
+        "locked": (
+            "backingOff 101, wakes 101.0",
+            [
+                "start": "active, load",
+                "load": "active, wakes 400.0",
+                "load, reset": "active, connecting, begin reset 0 1",
+                "load suspended": "suspended, without both",
+                "no load: locked": "backingOff 102, wakes 102.0",
+                "no load: damaged": "failed",
+                "no load: closed": "closed",
+                "network up": "active, load",
+                "obstacle gone": "active, load",
+                "reconnect": "active, load",
+                "suspend upload": "backingOff 101, without upload, wakes 101.0",
+                "suspend download": "backingOff 101, without download, wakes 101.0",
+                "suspend": "suspended, without both, wakes 101.0",
+                "wait upload of nothing": "backingOff 101, wakes 101.0, wait done",
+                "fail": "failed",
+                "close": "closed",
+            ]
+        ),
         "idle": (
             "active, wakes 400.0",
             [
-                "start": "active",
+                "start": "active, load",
                 "server reset": "active, connecting, begin reset 0 1",
                 "change": "active, wakes 100.5",
                 "news of B": "active, connecting, begin 1",
@@ -57,7 +82,7 @@ extension MachineTableTests {
         "changed": (
             "active, wakes 100.5",
             [
-                "start": "active",
+                "start": "active, load",
                 "server reset": "active, connecting, begin reset 0 1",
                 "news of B": "active, connecting, begin push 1",
                 "news": "active, connecting, begin push 0 1",
@@ -80,7 +105,7 @@ extension MachineTableTests {
         "backing off": (
             "backingOff 101, wakes 101.0",
             [
-                "start": "active",
+                "start": "active, load",
                 "network up": "active, connecting, begin push",
                 "obstacle gone": "active, connecting, begin push",
                 "suspend upload": "active, without upload, wakes 400.0",
@@ -96,7 +121,7 @@ extension MachineTableTests {
         "ordered off": (
             "backingOff 160, connected, wakes 160.0",
             [
-                "start": "active, connected",
+                "start": "active, connected, load",
                 "network down": "backingOff 160, wakes 160.0",
                 "suspend upload": "active, connected, without upload, wakes 400.0",
                 "suspend download": "backingOff 160, connected, without download, wakes 160.0",
@@ -111,7 +136,7 @@ extension MachineTableTests {
         "signed out": (
             "waitingForCredentials, connected, wakes 101.0",
             [
-                "start": "waitingForCredentials, connected",
+                "start": "waitingForCredentials, connected, load",
                 "network up": "active, connected, wakes 105.0, begin push",
                 "network down": "waitingForCredentials, wakes 101.0",
                 "obstacle gone": "active, connected, wakes 105.0, begin push",
@@ -125,10 +150,64 @@ extension MachineTableTests {
                 "close": "closed",
             ]
         ),
+        "one pull failed": (
+            "active, connected, wakes 101.0",
+            [
+                "start": "active, connected, load",
+                "network up": "active, connected, wakes 105.0, begin 0",
+                "network down": "active, wakes 101.0",
+                "obstacle gone": "active, connected, wakes 105.0, begin 0",
+                "server reset": "active, connected, wakes 105.0, begin reset 0 1",
+                "news of B": "active, connected, wakes 105.0, begin 1",
+                "news": "active, connected, wakes 105.0, begin 1",
+                "change": "active, connected, wakes 100.5",
+                "ask upload": "active, connected, wakes 105.0, begin push",
+                "ask download": "active, connected, wakes 105.0, begin 1",
+                "ask both": "active, connected, wakes 105.0, begin push 1",
+                "suspend upload": "active, connected, without upload, wakes 101.0",
+                "suspend download": "active, connected, without download",
+                "suspend": "suspended, without both",
+                "reconnect": "active, connected, wakes 105.0, begin 0",
+                "pushed, newer": "active, connected, wakes 100.5",
+                "wait upload": "active, connected, wakes 105.0, begin push",
+                "wait upload of nothing": "active, connected, wakes 101.0, wait done",
+                "wait download": "active, connected, wakes 105.0, begin 1",
+                "wait both": "active, connected, wakes 105.0, begin push 1",
+                "fail": "failed",
+                "close": "closed",
+            ]
+        ),
+        "one pull refused": (
+            "active, connected, wakes 101.0",
+            [
+                "start": "active, connected, load",
+                "network up": "active, connected, wakes 105.0, begin 0",
+                "network down": "active, wakes 101.0",
+                "obstacle gone": "active, connected, wakes 105.0, begin 0",
+                "server reset": "active, connected, wakes 105.0, begin reset 0 1",
+                "news of B": "active, connected, wakes 105.0, begin 1",
+                "news": "active, connected, wakes 105.0, begin 1",
+                "change": "active, connected, wakes 100.5",
+                "ask upload": "active, connected, wakes 105.0, begin push",
+                "ask download": "active, connected, wakes 105.0, begin 1",
+                "ask both": "active, connected, wakes 105.0, begin push 1",
+                "suspend upload": "active, connected, without upload, wakes 101.0",
+                "suspend download": "active, connected, without download",
+                "suspend": "suspended, without both",
+                "reconnect": "active, connected, wakes 105.0, begin 0",
+                "pushed, newer": "active, connected, wakes 100.5",
+                "wait upload": "active, connected, wakes 105.0, begin push",
+                "wait upload of nothing": "active, connected, wakes 101.0, wait done",
+                "wait download": "active, connected, wakes 101.0, wait ended",
+                "wait both": "active, connected, wakes 101.0, wait ended",
+                "fail": "failed",
+                "close": "closed",
+            ]
+        ),
         "backing off, without upload": (
             "active, without upload, wakes 400.0",
             [
-                "start": "active, without upload",
+                "start": "active, without upload, load",
                 "server reset": "backingOff 101, without upload, wakes 101.0",
                 "news of B": "backingOff 101, without upload, wakes 101.0",
                 "news": "backingOff 101, without upload, wakes 101.0",
@@ -150,7 +229,7 @@ extension MachineTableTests {
         "download off": (
             "active, without download, wakes 100.5",
             [
-                "start": "active, without download",
+                "start": "active, without download, load",
                 "server reset": "active, without download",
                 "ask upload": "active, connecting, without download, begin push",
                 "ask both": "active, connecting, without download, begin push",
@@ -171,7 +250,7 @@ extension MachineTableTests {
         "upload off": (
             "active, without upload, wakes 400.0",
             [
-                "start": "active, without upload",
+                "start": "active, without upload, load",
                 "server reset": "active, connecting, without upload, begin reset 0 1",
                 "news of B": "active, connecting, without upload, begin 1",
                 "news": "active, connecting, without upload, begin 0 1",
@@ -193,6 +272,7 @@ extension MachineTableTests {
         "suspended": (
             "suspended, without both",
             [
+                "start": "suspended, without both, load",
                 "resume upload": "active, without download, wakes 100.5",
                 "resume download": "active, without upload, wakes 400.0",
                 "resume": "active, wakes 100.5",
@@ -207,6 +287,8 @@ extension MachineTableTests {
         "reset without download": (
             "active, without download",
             [
+                "start": "active, without download, load",
+                "reset": "active, without download, wakes 100.5",
                 "suspend upload": "suspended, without both",
                 "suspend": "suspended, without both",
                 "resume download": "active, connecting, begin reset 0 1",
@@ -221,7 +303,7 @@ extension MachineTableTests {
         "failed for a reset": (
             "failed",
             [
-                "start": "active",
+                "start": "active, load",
                 "suspend upload": "failed, without upload",
                 "suspend download": "failed, without download",
                 "suspend": "failed, without both",
@@ -235,7 +317,7 @@ extension MachineTableTests {
         "failed": (
             "failed",
             [
-                "start": "active",
+                "start": "active, load",
                 "suspend upload": "failed, without upload",
                 "suspend download": "failed, without download",
                 "suspend": "failed, without both",

@@ -4,6 +4,7 @@ extension MachineTableTests {
         "working": (
             "active, connecting",
             [
+                "start": "active, connecting, load",
                 "server reset": "active, connecting, cancel",
                 "suspend upload": "active, connecting, without upload, cancel",
                 "suspend download": "active, connecting, without download, cancel",
@@ -25,6 +26,7 @@ extension MachineTableTests {
         "heard of": (
             "active, connected, wakes 105.0",
             [
+                "start": "active, connected, wakes 105.0, load",
                 "server reset": "active, connected, wakes 105.0, cancel",
                 "network down": "active, connecting",
                 "suspend upload": "active, connected, without upload, wakes 105.0, cancel",
@@ -46,6 +48,7 @@ extension MachineTableTests {
         "silent": (
             "active, connecting",
             [
+                "start": "active, connecting, load",
                 "server reset": "active, connecting, cancel",
                 "suspend upload": "active, connecting, without upload, cancel",
                 "suspend download": "active, connecting, without download, cancel",
@@ -67,6 +70,8 @@ extension MachineTableTests {
         "awaited": (
             "active, connecting",
             [
+                "pull refused": "active, connecting, wait ended",
+                "start": "active, connecting, load",
                 "server reset": "active, connecting, cancel",
                 "suspend upload": "active, connecting, without upload, wait ended, cancel",
                 "suspend download": "active, connecting, without download, wait ended, cancel",
@@ -88,7 +93,11 @@ extension MachineTableTests {
         "started again": (
             "active, connecting",
             [
+                "start": "active, connecting, load",
                 "load suspended": "suspended, without both",
+                "no load: locked": "backingOff 101, connecting, wakes 101.0",
+                "no load: damaged": "failed, cancel",
+                "no load: closed": "closed, cancel",
                 "server reset": "active, connecting, cancel",
                 "suspend upload": "active, connecting, without upload, cancel",
                 "suspend download": "active, connecting, without download, cancel",
@@ -110,6 +119,7 @@ extension MachineTableTests {
         "stopping": (
             "suspended, without both",
             [
+                "start": "suspended, without both, load",
                 "server reset": "suspended, without both, cancel",
                 "suspend upload": "suspended, without both, cancel",
                 "suspend download": "suspended, without both, cancel",
@@ -130,7 +140,7 @@ extension MachineTableTests {
         "failed at work": (
             "failed",
             [
-                "start": "active, connecting",
+                "start": "active, connecting, load",
                 "server reset": "failed, cancel",
                 "suspend upload": "failed, without upload, cancel",
                 "suspend download": "failed, without download, cancel",
@@ -156,6 +166,7 @@ extension MachineTableTests {
         "resetting": (
             "active, connecting",
             [
+                "start": "active, connecting, load",
                 "server reset": "active, connecting, cancel",
                 "suspend upload": "active, connecting, without upload",
                 "suspend download": "active, connecting, without download, cancel",
@@ -177,6 +188,7 @@ extension MachineTableTests {
         "away for too long": (
             "active, connecting",
             [
+                "start": "active, connecting, load",
                 "server reset": "active, connecting, cancel",
                 "suspend upload": "active, connecting, without upload",
                 "suspend download": "active, connecting, without download, cancel",

@@ -19,10 +19,13 @@ struct MachineTableTests {
             start, SessionEvent.loaded(suspended: [], hasChanges: true, ages: [nil, .zero], needsReset: false),
         ]
         let unreachable = SessionFailure.temporary(name: "unreachable", wait: nil, isAnswer: false)
+        let failed = SessionFailure.temporary(name: "500", wait: nil, isAnswer: true)
+        let end = SessionEvent.ended(nil, random: 0)
         let pushing: [SessionEvent] = [start, fresh, .asked(.upload)]
         return [
             ("inactive", []),
             ("loading", [start]),
+            ("locked", [start, .notLoaded(.temporary(name: "locked", wait: nil, isAnswer: false), random: 0)]),
             ("idle", [start, fresh]),
             ("changed", [start, fresh, .changed]),
             ("working", working),
@@ -34,6 +37,14 @@ struct MachineTableTests {
             ("failed at work", working + [.failed]),
             ("closed at work", working + [.closed]),
             ("backing off", pushing + [.ended(unreachable, random: 0)]),
+            (
+                "one pull failed",
+                working + [.answered, .pullFailed(0, failed, random: 0), .pushed(hasNewer: false), end]
+            ),
+            (
+                "one pull refused",
+                working + [.answered, .pullFailed(0, .permanent, random: 0), .pushed(hasNewer: false), end]
+            ),
             ("ordered off", pushing + [.ended(.temporary(name: "503", wait: .seconds(60), isAnswer: true), random: 0)]),
             ("signed out", pushing + [.ended(.credentials(name: "401", isAnswer: true), random: 0)]),
             ("backing off, without upload", pushing + [.ended(unreachable, random: 0), .suspended(.upload)]),
@@ -54,8 +65,11 @@ struct MachineTableTests {
         ("load", .loaded(suspended: [], hasChanges: false, ages: [.zero, .zero], needsReset: false)),
         ("load, reset", .loaded(suspended: [], hasChanges: false, ages: [.zero, .zero], needsReset: true)),
         ("load suspended", .loaded(suspended: .both, hasChanges: true, ages: [nil], needsReset: false)),
+        ("no load: locked", .notLoaded(.temporary(name: "locked", wait: nil, isAnswer: false), random: 0)),
+        ("no load: damaged", .notLoaded(.permanent, random: 0)),
+        ("no load: closed", .notLoaded(.storeClosed, random: 0)),
         ("server reset", .serverReset),
-        ("reset", .reset),
+        ("reset", .reset(asked: 1)),
         ("change", .changed),
         ("wake", .woken),
         ("network up", .network(isThere: true)),
@@ -77,6 +91,8 @@ struct MachineTableTests {
         ("pushed, newer", .pushed(hasNewer: true)),
         ("pulled", .pulled(0)),
         ("pulled, other", .pulled(7)),
+        ("pull fails", .pullFailed(0, .temporary(name: "500", wait: nil, isAnswer: true), random: 0)),
+        ("pull refused", .pullFailed(0, .permanent, random: 0)),
         ("answer", .answered),
         ("end", .ended(nil, random: 0)),
         ("end: cancelled", .ended(.cancelled, random: 0)),
@@ -123,6 +139,7 @@ struct MachineTableTests {
             case .begin(let work):
                 let kinds = (work.resets ? " reset" : "") + (work.pushes ? " push" : "")
                 parts.append("begin" + kinds + work.pulls.map { " \($0)" }.joined())
+            case .load: parts.append("load")
             case .cancelWork: parts.append("cancel")
             case .endWait(_, let isDone): parts.append(isDone ? "wait done" : "wait ended")
             }

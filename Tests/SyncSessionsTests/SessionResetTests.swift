@@ -256,6 +256,27 @@ struct SessionResetTests {
         await again.session.close()
     }
 
+    @Test("is done once when one sync has done it before the start, and what is changed after that is sent")
+    func doneBeforeStart() async throws {
+        let (device, server, _) = try await device()
+        try await setUpAnew(device, server)
+        await device.session.close()
+        let again = try SessionDevice(other, device.store, through: server)
+        again.session.resume()
+        server.isSilent = true
+        again.session.serverWasReset()
+        #expect(try await again.session.sync(within: .seconds(20)).isComplete)
+        try await again.add("later")
+        again.session.start(
+            keeping: [Self.pull(again)],
+            options: SessionOptions(resetMode: .discardUnsyncedChanges())
+        )
+        try await again.session.wait(for: .both)
+        #expect(other.texts() == ["later", "mine", "new", "x"])
+        #expect(try await again.context.discardedChanges().isEmpty)
+        await again.session.close()
+    }
+
     @Test("a server that says so of what starts from the beginning is not asked without end")
     func endless() async throws {
         let (device, server, _) = try await device()

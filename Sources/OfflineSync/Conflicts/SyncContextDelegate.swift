@@ -5,7 +5,9 @@ public import SyncContract
 /// The methods are called one after the other for each operation; with parallel operations, for several operations at a
 /// time. They may take their time: the push waits. They may read and change rows and settle errors; a push, pull, purge
 /// or reset of a token that they wait for would wait for them, and is refused with ``SyncError/Code/invalidAction`` as long
-/// as the push, or the pull around it, lasts. A context holds its delegate weakly.
+/// as the push, or the pull around it, lasts. So is one in a `Task` or child task that a method starts, as nothing tells
+/// whether the method waits for it; in a `Task.detached`, which no method may wait for, it has its turn when the push has
+/// ended. A session may be asked for a sync at any time. A context holds its delegate weakly.
 public protocol SyncContextDelegate: AnyObject, Sendable {
     /// Before an operation is sent: once in a push, and again when it is sent anew in it because it was settled, or edited
     /// while it was under way; not for each request that a change takes. An error leaves it in the queue, and ends the push

@@ -5,6 +5,8 @@ enum SessionEvent: Sendable, Hashable {
     /// What the store knows was read: what was suspended, whether changes wait, how long ago each pull was complete, and
     /// whether everything is to be brought anew.
     case loaded(suspended: SyncDirection, hasChanges: Bool, ages: [Duration?], needsReset: Bool)
+    /// What the store knows could not be read. The number is random, 0 to 1.
+    case notLoaded(SessionFailure, random: Double)
     /// Local changes wait that no push has seen.
     case changed
     /// The time for which it was to be woken has come.
@@ -17,8 +19,8 @@ enum SessionEvent: Sendable, Hashable {
     case serverChanged(tables: Set<String>)
     /// The server has lost its history, the app says.
     case serverReset
-    /// Everything was brought anew.
-    case reset
+    /// Everything was brought anew, after the app had said so often that the server has lost its history.
+    case reset(asked: Int)
     /// Somebody wants these directions done now.
     case asked(SyncDirection)
     case suspended(SyncDirection)
@@ -29,6 +31,8 @@ enum SessionEvent: Sendable, Hashable {
     case pushed(hasNewer: Bool)
     /// A pull of the work under way is complete.
     case pulled(Int)
+    /// A pull of the work under way has failed, while the service answers. The number is random, 0 to 1.
+    case pullFailed(Int, SessionFailure, random: Double)
     /// The service has answered a request.
     case answered
     /// The work under way has ended. The number is random, 0 to 1.
@@ -46,6 +50,8 @@ enum SessionEvent: Sendable, Hashable {
 
 /// What a session does about it.
 enum SessionEffect: Sendable, Hashable {
+    /// Read what the store knows.
+    case load
     /// Start this work.
     case begin(SessionMachine.Work)
     /// End the work under way; it will say when it has.

@@ -61,6 +61,30 @@ extension SessionFailure {
     }
 }
 
+extension SessionFailure {
+    /// Failures of the same name are the same.
+    var name: String {
+        switch self {
+        case .temporary(let name, _, _), .credentials(let name, _): name
+        case .historyLost, .permanent, .cancelled, .storeClosed: "\(self)"
+        }
+    }
+}
+
+extension Error {
+    /// Whether it ended one pull, and says nothing of others: the service answers, and not this question.
+    var isOfOnePull: Bool {
+        guard let cause = (self as? SyncError)?.cause as? RemoteError, cause.retryAfter == nil else { return false }
+        return [.serverFailure, .refused, .notFound, .invalidRequest, .invalidResponse].contains(cause.code)
+    }
+
+    /// Whether the store was locked, which somebody unlocks again.
+    var isOfLockedStore: Bool {
+        let error = (self as? SyncError)?.cause ?? self
+        return (error as? StoreError)?.code == .locked
+    }
+}
+
 extension RemoteError {
     /// Failures of the same name are the same.
     fileprivate var failureName: String { "\(code)" + (status.map { " \($0)" } ?? "") }

@@ -11,6 +11,24 @@ extension SessionMachine {
         var isAskedAgain = false
         /// When it was last complete; nil when it never was.
         var completed: Duration?
+        /// What stands against it alone, since it was last tried.
+        var obstacle: Obstacle?
+
+        /// Whether it is not tried yet, as it has failed.
+        func isHeld(at now: Duration) -> Bool { obstacle.map { $0.until > now } ?? false }
+
+        /// Whether it is to be made now.
+        func isDue(at now: Duration) -> Bool { due.map { $0 <= now } ?? false && !isHeld(at: now) }
+
+        /// When it is to be made; nil for only when it is asked for.
+        var time: Duration? { due.map { max($0, obstacle?.until ?? $0) } }
+    }
+
+    /// Why a pull fails while the service answers.
+    struct Obstacle: Sendable, Hashable {
+        var failure: SessionFailure
+        var until: Duration
+        var backoff: BackoffProgress
     }
 
     /// When a session syncs, as far as it decides by that.

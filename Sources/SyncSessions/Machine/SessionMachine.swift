@@ -24,38 +24,17 @@ struct SessionMachine: Sendable, Hashable {
     static let patience = Duration.seconds(5)
 
     /// When the service was last heard of in the work under way, or that began.
-    private var lastSign = Duration.zero
+    private(set) var lastSign = Duration.zero
     private var isPushAskedAgain = false
-    private var isResetAskedAgain = false
+    /// How often the app has said that everything is to be brought anew.
+    private(set) var resetsAsked = 0
     private var backoff = BackoffProgress()
     /// Which list of pulls is kept: each start brings another one.
-    private var list = 0
+    private(set) var list = 0
     /// What was suspended or resumed before it was known what is stored.
     private var resumedEarly: SyncDirection = []
-
-    // MARK: What it is at
-
-    /// Whether it was started and has not ended.
-    var isStarted: Bool { phase == .loading || phase == .running }
-
-    /// The directions that are done.
-    var open: SyncDirection { SyncDirection.both.subtracting(suspended) }
-
-    /// Whether an answer of the service tells it anything.
-    func needsSign(at now: Duration) -> Bool {
-        work != nil && (!isConnected || isSilent || now - lastSign >= .seconds(1))
-    }
-
-    /// When to wake it; nil when only an event can bring news.
-    func wakeTime() -> Duration? {
-        if work != nil { return isStarted && isConnected && !isSilent ? lastSign + Self.patience : nil }
-        guard phase == .running, !open.isEmpty, !needsReset || open.contains(.download) else { return nil }
-        var times: [Duration] = []
-        if open.contains(.upload), let pushDue { times.append(pushDue) }
-        if open.contains(.download) { times += pulls.compactMap(\.due) }
-        guard let first = times.min() else { return nil }
-        return max(first, hold?.until ?? first)
-    }
+    /// When it is read what is stored; nil while that is under way, and afterwards.
+    private(set) var loadDue: Duration?
 
     // MARK: What happens
 
@@ -68,19 +47,20 @@ struct SessionMachine: Sendable, Hashable {
         if work != nil, now - lastSign >= Self.patience { isSilent = true }
         var effects: [SessionEffect] = []
         switch event {
-        case .started(let pulls, let options): start(pulls, options)
+        case .started(let pulls, let options): start(pulls, options, now)
         case .loaded(let stored, let hasChanges, let ages, let needsReset):
             load(stored, hasChanges: hasChanges, ages, needsReset: needsReset, now)
             let suspended = suspended
             effects += endWaits { !$0.direction.isDisjoint(with: suspended) }
+        case .notLoaded(let failure, let random): effects += notLoaded(failure, random, now)
         case .changed: if pushDue == nil { pushDue = now + options.pushDelay }
         case .woken: break
-        case .network(let isThere): networkChanged(isThere)
-        case .obstacleGone: endHold()
+        case .network(let isThere): networkChanged(isThere, now)
+        case .obstacleGone: endHold(now)
         case .serverChanged(let tables):
             askPulls(now) { tables.isEmpty || tables.contains($0.table) }
         case .serverReset: effects += serverReset(now)
-        case .reset: needsReset = isResetAskedAgain
+        case .reset(let asked): needsReset = resetsAsked > asked
         case .asked(let directions): ask(directions, now)
         case .suspended(let directions): effects += suspend(directions)
         case .resumed(let directions): resume(directions)
@@ -89,6 +69,7 @@ struct SessionMachine: Sendable, Hashable {
             pushDue = isPushAskedAgain ? now : hasNewer ? now + options.pushDelay : nil
             isPushAskedAgain = false
         case .pulled(let index): effects += pulled(index, now)
+        case .pullFailed(let index, let failure, let random): effects += pullFailed(index, failure, random, now)
         case .answered: answered(now)
         case .ended(let failure, let random): effects += ended(failure, random, now)
         case .wait(let number, let direction, let needsUpload):
@@ -100,6 +81,10 @@ struct SessionMachine: Sendable, Hashable {
         case .failed: effects += fail()
         case .closed: effects += close()
         }
+        if let due = loadDue, due <= now {
+            loadDue = nil
+            effects.append(.load)
+        }
         if let next = nextWork(now) {
             begin(next, now)
             effects.append(.begin(next))
@@ -109,7 +94,7 @@ struct SessionMachine: Sendable, Hashable {
 
     // MARK: Starting and stopping
 
-    private mutating func start(_ pulls: [Pull], _ options: Settings) {
+    private mutating func start(_ pulls: [Pull], _ options: Settings, _ now: Duration) {
         if phase == .failed {
             hold = nil
             backoff = BackoffProgress()
@@ -117,6 +102,7 @@ struct SessionMachine: Sendable, Hashable {
             if self.options.resetsManually, options.resetsManually { needsReset = false }
         }
         phase = .loading
+        loadDue = now
         list += 1
         self.pulls = pulls
         self.options = options
@@ -137,6 +123,7 @@ struct SessionMachine: Sendable, Hashable {
     ) {
         guard phase == .loading else { return }
         phase = .running
+        loadDue = nil
         if needsReset { self.needsReset = true }
         suspended.formUnion(stored.subtracting(resumedEarly))
         if hasChanges { pushDue = now }
@@ -151,12 +138,28 @@ struct SessionMachine: Sendable, Hashable {
         }
     }
 
+    /// What is stored cannot be read now, or not at all.
+    private mutating func notLoaded(
+        _ failure: SessionFailure,
+        _ random: Double,
+        _ now: Duration
+    ) -> [SessionEffect] {
+        guard phase == .loading else { return [] }
+        switch failure {
+        case .storeClosed: return close()
+        case .temporary(let name, _, _):
+            loadDue = now + backoff.wait(after: name, options.backoff, random: random)
+            return []
+        default: return fail()
+        }
+    }
+
     private mutating func suspend(_ directions: SyncDirection) -> [SessionEffect] {
         suspended.formUnion(directions)
         resumedEarly.subtract(directions)
         if open.isEmpty {
             hold = nil
-            backoff = BackoffProgress()
+            forgetFailures()
             isConnected = false
         }
         var effects = endWaits { !$0.direction.isDisjoint(with: directions) }
@@ -175,27 +178,22 @@ struct SessionMachine: Sendable, Hashable {
     /// Everything is to be brought anew; what is under way goes on from what is no more.
     private mutating func serverReset(_ now: Duration) -> [SessionEffect] {
         needsReset = true
-        isResetAskedAgain = true
+        resetsAsked += 1
+        forgetFailures()
         askPulls(now) { _ in true }
         return work == nil ? [] : [.cancelWork]
     }
 
-    /// Whether everything has to be brought anew now: it was said, or something was not complete for too long.
-    private func mustReset(_ now: Duration) -> Bool {
-        guard !needsReset, let most = options.maximumOfflineTime else { return needsReset }
-        return open.contains(.download) && pulls.contains { $0.completed.map { now - $0 > most } ?? false }
-    }
-
     private mutating func close() -> [SessionEffect] {
         phase = .closed
-        hold = nil
+        (hold, loadDue) = (nil, nil)
         isConnected = false
         return endWaits { _ in true } + (work == nil ? [] : [.cancelWork])
     }
 
     private mutating func fail() -> [SessionEffect] {
         phase = .failed
-        hold = nil
+        (hold, loadDue) = (nil, nil)
         return endWaits { _ in true } + (work == nil ? [] : [.cancelWork])
     }
 
@@ -219,46 +217,35 @@ struct SessionMachine: Sendable, Hashable {
     private mutating func reconnect(_ now: Duration) {
         guard isStarted, !open.isEmpty else { return }
         hold = nil
-        backoff = BackoffProgress()
+        forgetFailures()
+        if loadDue != nil { loadDue = now }
         // Nothing but a request shows whether there is a connection.
         if !isConnected, work == nil { askPulls(now) { _ in true } }
         if pushDue != nil { pushDue = now }
     }
 
-    private mutating func networkChanged(_ isThere: Bool) {
+    private mutating func networkChanged(_ isThere: Bool, _ now: Duration) {
         guard isThere else {
             isConnected = false
             return
         }
-        endHold()
+        endHold(now)
     }
 
-    private mutating func endHold() {
-        backoff = BackoffProgress()
+    private mutating func endHold(_ now: Duration) {
+        forgetFailures()
+        if loadDue != nil { loadDue = now }
         // A time that the server has set is about the server.
         if let hold, !hold.isOrdered { self.hold = nil }
     }
 
-    // MARK: Work
-
-    private func nextWork(_ now: Duration) -> Work? {
-        guard phase == .running, work == nil, hold.map({ $0.until <= now }) ?? true else { return nil }
-        var next = Work(list: list)
-        let mayPush = open.contains(.upload) && pushDue != nil
-        next.pushes = mayPush && pushDue ?? now <= now
-        if open.contains(.download) { next.pulls = pulls.indices.filter { pulls[$0].due.map { $0 <= now } ?? false } }
-        guard next.pushes || !next.pulls.isEmpty else { return nil }
-        if mustReset(now) {
-            // It takes pulls; until they are resumed nothing is sent either.
-            return open.contains(.download) ? Work(resets: true, pulls: Array(pulls.indices), list: list) : nil
-        }
-        // What waits a moment longer may as well go with a pull: fewer conflicts.
-        next.pushes = mayPush
-        if next.pushes, open.contains(.download) {
-            next.pulls = pulls.indices.filter { next.pulls.contains($0) || pulls[$0].precedesPush }
-        }
-        return next
+    /// Has everything tried at its time, whatever has failed before.
+    private mutating func forgetFailures() {
+        backoff = BackoffProgress()
+        for index in pulls.indices { pulls[index].obstacle = nil }
     }
+
+    // MARK: Work
 
     /// The service has answered.
     private mutating func answered(_ now: Duration) {
@@ -272,7 +259,6 @@ struct SessionMachine: Sendable, Hashable {
         hold = nil
         (lastSign, isSilent) = (now, false)
         isPushAskedAgain = false
-        isResetAskedAgain = false
         for index in next.pulls {
             pulls[index].isAskedAgain = false
             // Should it fail, it is still to be made.
@@ -285,6 +271,7 @@ struct SessionMachine: Sendable, Hashable {
         // A start meanwhile has brought another list.
         guard let work, work.list == list, work.pulls.contains(index), pulls.indices.contains(index) else { return [] }
         pulls[index].completed = now
+        pulls[index].obstacle = nil
         pulls[index].due = pulls[index].isAskedAgain ? now : options.pullInterval.map { now + $0 }
         pulls[index].isAskedAgain = false
         for number in waits.keys where waits[number]?.begun.contains(index) == true {
@@ -293,10 +280,34 @@ struct SessionMachine: Sendable, Hashable {
         return endDoneWaits()
     }
 
+    private mutating func pullFailed(
+        _ index: Int,
+        _ failure: SessionFailure,
+        _ random: Double,
+        _ now: Duration
+    ) -> [SessionEffect] {
+        guard let work, work.list == list, work.pulls.contains(index), pulls.indices.contains(index) else { return [] }
+        var backoff = pulls[index].obstacle?.backoff ?? BackoffProgress()
+        let wait = backoff.wait(after: failure.name, options.backoff, random: random)
+        pulls[index].obstacle = Obstacle(failure: failure, until: now + wait, backoff: backoff)
+        // What the server refuses is not waited for.
+        return failure == .permanent ? endWaits { $0.pulls.contains(index) } : []
+    }
+
+    /// What has ended a work in which nothing failed but pulls: no failure as long as one of all the pulls does not.
+    private mutating func failureOfAllPulls(_ ended: Work, _ now: Duration) -> SessionFailure? {
+        let failures = pulls.compactMap(\.obstacle?.failure)
+        guard ended.list == list, !ended.pulls.isEmpty, failures.count == pulls.count else { return nil }
+        // They wait together.
+        for index in pulls.indices { pulls[index].obstacle?.until = now }
+        return failures.first { $0 != .permanent } ?? failures.first
+    }
+
     private mutating func ended(_ failure: SessionFailure?, _ random: Double, _ now: Duration) -> [SessionEffect] {
         guard let ended = work else { return [] }
         work = nil
         isSilent = false
+        let failure = failure ?? failureOfAllPulls(ended, now)
         switch failure {
         case nil:
             backoff = BackoffProgress()
@@ -337,7 +348,9 @@ struct SessionMachine: Sendable, Hashable {
         _ needsUpload: Bool,
         _ now: Duration
     ) -> [SessionEffect] {
-        guard isStarted, direction.isDisjoint(with: suspended) else { return [.endWait(number, isDone: false)] }
+        guard isStarted, direction.isDisjoint(with: suspended), !direction.contains(.download) || !isRefused else {
+            return [.endWait(number, isDone: false)]
+        }
         waits[number] = Wait(
             direction: direction,
             needsUpload: needsUpload,

@@ -108,6 +108,9 @@ extension SyncSession.Status {
                 state = .suspended
             } else if machine.hold?.needsCredentials == true {
                 state = .waitingForCredentials
+            } else if let loadDue = machine.loadDue {
+                let left = loadDue - environment.now()
+                state = .backingOff(until: environment.date().addingTimeInterval(left / .seconds(1)))
             } else if let hold = machine.hold, let wake = machine.wakeTime(), wake <= hold.until {
                 let left = hold.until - environment.now()
                 let until = environment.date().addingTimeInterval(left / .seconds(1))

@@ -13,7 +13,7 @@ extension SyncSession {
     /// Brings everything anew, as the options say.
     func reset(_ pulls: [SessionPull], _ context: SyncContext) async throws {
         // What the app has said of it is stored first.
-        await running.withLock { $0.storing }?.value
+        let asked = await resetsAsked()
         running.withLock { running in
             running.cycle += 1
             running.pulling = DownloadProgress(pulls: pulls.count)
@@ -29,15 +29,27 @@ extension SyncSession {
             send(.pulled(index))
         }
         send(.answered)
-        send(.reset)
+        send(.reset(asked: asked))
         try await reviewUploads()
         try await reviewProgress()
     }
 
     /// The same for one sync that no start has asked for.
-    func resetOnce(_ pulls: [SessionPull], _ context: SyncContext, _ options: SessionOptions) async throws {
+    func resetOnce(
+        _ pulls: [SessionPull],
+        _ context: SyncContext,
+        _ options: SessionOptions,
+        asked: Int
+    ) async throws {
         try await reset(pulls, context, options.resetMode) { _ in }
-        send(.reset)
+        send(.reset(asked: asked))
+    }
+
+    /// How often the app has said so far that the server has lost its history, when all of that is stored.
+    func resetsAsked() async -> Int {
+        let (storing, asked) = running.withLock { ($0.storing, $0.machine.resetsAsked) }
+        await storing?.value
+        return asked
     }
 
     /// Whether such a sync has to do that first.

@@ -16,6 +16,8 @@ extension SyncSession {
         var pulls: [SessionPull] = []
         var options = SessionOptions()
         private(set) var error: RecordedError?
+        /// Why pulls have failed that others go on without.
+        var pullErrors: [Int: any Error] = [:]
         var waiters: [Int: Waiter] = [:]
         var cancelledWaits: Set<Int> = []
         /// Those who wait for the work under way to end.
@@ -46,6 +48,11 @@ extension SyncSession {
             return numbers
         }
 
+        /// Why the first of those pulls fails that have not succeeded since.
+        var pullError: (any Error)? {
+            machine.pulls.indices.lazy.filter { machine.pulls[$0].obstacle != nil }.compactMap { pullErrors[$0] }.first
+        }
+
         /// Remembers what went wrong last; nil after success.
         mutating func set(_ error: (any Error)?) {
             self.error = error.map { RecordedError(error: $0, number: newNumber()) }
@@ -67,6 +74,7 @@ extension SyncSession {
             let effects = running.machine.handle(event, at: environment.now())
             for effect in effects {
                 switch effect {
+                case .load: load(&running)
                 case .begin(let work): begin(work, &running)
                 case .cancelWork: if let task = running.workTask { cancelled.append(task) }
                 case .endWait(let number, let isDone):
@@ -118,10 +126,13 @@ extension SyncSession {
     private func begin(_ work: SessionMachine.Work, _ running: inout Running) {
         guard let context else { return }
         let pulls = running.pulls
-        running.workTask = Task {
-            let (failure, error) = await perform(work, pulls, context)
-            send(.ended(failure, random: environment.random())) { running in
-                if failure != .cancelled { running.set(error) }
+        // It may be begun within a push of the app's own, which does not wait for it.
+        running.workTask = SerialGate.withoutTurns {
+            Task {
+                let (failure, error) = await perform(work, pulls, context)
+                send(.ended(failure, random: environment.random())) { running in
+                    if failure != .cancelled { running.set(error ?? running.pullError) }
+                }
             }
         }
     }
@@ -132,18 +143,21 @@ extension SyncSession {
         guard let context else { return }
         let pulls = pulls.isEmpty ? context.store.schema.syncedTables.map { SessionPull(Query($0.name)) } : pulls
         let schedule = pulls.map { SessionMachine.Pull(table: $0.source.table, precedesPush: $0.precedesPush) }
-        var load = 0
         send(.started(schedule, SessionMachine.Settings(options))) { running in
             guard running.machine.phase != .closed else { return }
             running.pulls = pulls
             running.options = options
             running.set(nil)
-            running.loads += 1
-            load = running.loads
+            running.pullErrors = [:]
             if running.listeners.isEmpty { running.listeners = listen(to: context) }
         }
-        guard load > 0 else { return }
-        Task { await self.load(pulls, load, context) }
+    }
+
+    private func load(_ running: inout Running) {
+        guard let context else { return }
+        running.loads += 1
+        let (pulls, number) = (running.pulls, running.loads)
+        Task { await self.load(pulls, number, context) }
     }
 
     /// Reads what the store knows.
@@ -164,7 +178,8 @@ extension SyncSession {
                 $0.seen = changes
             }
         } catch {
-            send(.failed) { $0.set(error) }
+            guard running.withLock({ $0.loads == number }) else { return }
+            send(.notLoaded(SessionFailure(error), random: environment.random())) { $0.set(error) }
         }
     }
 
@@ -219,9 +234,7 @@ extension SyncSession {
         }
         guard !isPushing else { return }
         // A store that was locked and tells of changes was unlocked.
-        if let error = running.withLock({ $0.error?.error as? StoreError }), error.code == .locked {
-            send(.obstacleGone)
-        }
+        if running.withLock({ $0.error?.error.isOfLockedStore }) == true { send(.obstacleGone) }
         do {
             if !isScheduled, let seen, try await seen.review().hasNewer { send(.changed) }
             guard hasWaiters else { return }
@@ -248,6 +261,9 @@ extension SyncSession {
     }
 
     // MARK: What is asked of it
+
+    /// Whether a push, pull or reset waits for what the task does, or is taken to.
+    var isWithinSync: Bool { gate.isWithinTurn || context?.isWithinSync == true }
 
     func setSuspended(_ direction: SyncDirection, _ isSuspended: Bool) {
         let event: SessionEvent = isSuspended ? .suspended(direction) : .resumed(direction)
@@ -287,6 +303,8 @@ extension SyncSession {
         guard running.withLock({ $0.machine.isTrying }) else {
             return before ?? .nothingToDo
         }
+        // Within a push that waits for this call nothing would end before it.
+        guard !isWithinSync else { return before ?? .tried }
         await workEnds()
         return before ?? .tried
     }
@@ -338,7 +356,7 @@ extension SessionMachine {
     }
 
     /// Whether something is under way, or it is about to be seen what is to be done.
-    fileprivate var isTrying: Bool { work != nil || phase == .loading }
+    fileprivate var isTrying: Bool { work != nil || phase == .loading && loadDue == nil }
 
     /// Whether waiting for these directions makes sense.
     func isWorking(in direction: SyncDirection) -> Bool { isStarted && direction.isDisjoint(with: suspended) }

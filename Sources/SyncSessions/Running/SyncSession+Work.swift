@@ -20,7 +20,8 @@ extension SyncSession {
         }
     }
 
-    /// Pulls what precedes a push, pushes, and pulls the rest.
+    /// Pulls what precedes a push, pushes, and pulls the rest. A pull that the server refuses or fails on keeps none of the
+    /// others from being made; where it precedes the push, nothing is sent.
     ///
     /// - Returns: The failure of the server on a change, which stops nothing else.
     private func steps(
@@ -44,14 +45,14 @@ extension SyncSession {
         if work.pushes {
             failure = try await push(context) { try await pull(preceding, of: pulls, .pullFirst, context) }
         }
-        try await pull(work.pulls.filter { !preceding.contains($0) }, of: pulls, .pullOnly, context)
+        _ = try await pull(work.pulls.filter { !preceding.contains($0) }, of: pulls, .pullOnly, context)
         return failure
     }
 
-    /// Sends what waits, after something that precedes it.
+    /// Sends what waits, after something that precedes it, unless that says no.
     ///
     /// - Returns: The failure of the server on a change that is to be sent again.
-    private func push(_ context: SyncContext, after preceding: () async throws -> Void) async throws -> (any Error)? {
+    private func push(_ context: SyncContext, after preceding: () async throws -> Bool) async throws -> (any Error)? {
         // Who begins to wait from here on waits for the next push.
         let passed = running.withLock { running in
             running.isPushing = true
@@ -59,7 +60,7 @@ extension SyncSession {
         }
         defer { running.withLock { $0.isPushing = false } }
         let changes = try await context.outstandingChanges()
-        try await preceding()
+        guard try await preceding() else { return nil }
         var report: PushReport?
         if changes.count > 0 { report = try await context.push() }
         if report?.requests ?? 0 > 0 { send(.answered) }
@@ -77,41 +78,57 @@ extension SyncSession {
         return failure.map { ServerFailure($0) }
     }
 
+    /// Makes pulls, one after the other.
+    ///
+    /// - Returns: Whether all are complete.
     private func pull(
         _ indices: [Int],
         of pulls: [SessionPull],
         _ order: PullOptions.Order,
         _ context: SyncContext
-    ) async throws {
+    ) async throws -> Bool {
+        var areComplete = true
         for index in indices {
-            let pull = pulls[index]
-            var options = pull.options
-            options.order = order
-            let told = options.progress
-            options.progress = { [weak self] progress in
-                told?(progress)
-                self?.running.withLock { $0.pulling.report(progress) }
-                self?.answered()
-                self?.progressed()
+            do {
+                try await pull(pulls[index], order, context)
+                send(.pulled(index))
+            } catch  where error.isOfOnePull {
+                areComplete = false
+                send(.answered)
+                send(.pullFailed(index, SessionFailure(error), random: environment.random())) {
+                    $0.pullErrors[index] = error
+                }
             }
-            var isComplete = false
-            // One that has met its bound goes on: it lets others in between.
-            while !isComplete {
-                try Task.checkCancellation()
-                let report =
-                    if let queryID = pull.queryID {
-                        try await context.pull(pull.source, queryID: queryID, options: options)
-                    } else {
-                        try await context.pull(pull.source, options: options)
-                    }
-                if report.requests > 0 { send(.answered) }
-                isComplete = report.isComplete
-            }
-            running.withLock { $0.pulling.finish() }
-            progressed()
-            try await context.storeCompletePull(of: pull.source, pull.name, at: environment.date())
-            send(.pulled(index))
         }
+        return areComplete
+    }
+
+    private func pull(_ pull: SessionPull, _ order: PullOptions.Order, _ context: SyncContext) async throws {
+        var options = pull.options
+        options.order = order
+        let told = options.progress
+        options.progress = { [weak self] progress in
+            told?(progress)
+            self?.running.withLock { $0.pulling.report(progress) }
+            self?.answered()
+            self?.progressed()
+        }
+        var isComplete = false
+        // One that has met its bound goes on: it lets others in between.
+        while !isComplete {
+            try Task.checkCancellation()
+            let report =
+                if let queryID = pull.queryID {
+                    try await context.pull(pull.source, queryID: queryID, options: options)
+                } else {
+                    try await context.pull(pull.source, options: options)
+                }
+            if report.requests > 0 { send(.answered) }
+            isComplete = report.isComplete
+        }
+        running.withLock { $0.pulling.finish() }
+        progressed()
+        try await context.storeCompletePull(of: pull.source, pull.name, at: environment.date())
     }
 }
 

@@ -1,0 +1,66 @@
+// What a session is at, and what it would do next.
+extension SessionMachine {
+    /// Whether it was started and has not ended.
+    var isStarted: Bool { phase == .loading || phase == .running }
+
+    /// The directions that are done.
+    var open: SyncDirection { SyncDirection.both.subtracting(suspended) }
+
+    /// Whether an answer of the service tells it anything.
+    func needsSign(at now: Duration) -> Bool {
+        work != nil && (!isConnected || isSilent || now - lastSign >= .seconds(1))
+    }
+
+    /// When to wake it; nil when only an event can bring news.
+    func wakeTime() -> Duration? {
+        if work != nil {
+            let silence = isStarted && isConnected && !isSilent ? lastSign + Self.patience : nil
+            return [silence, loadDue].compactMap(\.self).min()
+        }
+        if let loadDue { return loadDue }
+        guard phase == .running, !open.isEmpty, !needsReset || open.contains(.download) else { return nil }
+        var times: [Duration] = []
+        if open.contains(.upload), let pushDue { times.append(max(pushDue, pushHold ?? pushDue)) }
+        if open.contains(.download) { times += pulls.compactMap(\.time) }
+        guard let first = times.min() else { return nil }
+        return max(first, hold?.until ?? first)
+    }
+
+    /// Whether a pull was refused when it was last tried, and is not being tried again.
+    var isRefused: Bool {
+        pulls.indices.contains { pulls[$0].obstacle?.failure == .permanent && work?.pulls.contains($0) != true }
+    }
+
+    /// Whether everything has to be brought anew now: it was said, or something was not complete for too long.
+    private func mustReset(_ now: Duration) -> Bool {
+        guard !needsReset, let most = options.maximumOfflineTime else { return needsReset }
+        return open.contains(.download)
+            && pulls.contains { !$0.isHeld(at: now) && $0.completed.map { now - $0 > most } ?? false }
+    }
+
+    /// Until when nothing is sent, because a pull fails that precedes every push.
+    private var pushHold: Duration? {
+        guard open.contains(.download) else { return nil }
+        return pulls.filter(\.precedesPush).compactMap(\.obstacle?.until).max()
+    }
+
+    /// What is to be done now; nil when there is nothing, or nothing may be done.
+    func nextWork(_ now: Duration) -> Work? {
+        guard phase == .running, work == nil, hold.map({ $0.until <= now }) ?? true else { return nil }
+        var next = Work(list: list)
+        let mayPush = open.contains(.upload) && pushDue != nil && pushHold.map { $0 <= now } ?? true
+        next.pushes = mayPush && pushDue ?? now <= now
+        if open.contains(.download) { next.pulls = pulls.indices.filter { pulls[$0].isDue(at: now) } }
+        guard next.pushes || !next.pulls.isEmpty else { return nil }
+        if mustReset(now) {
+            // It takes pulls; until they are resumed nothing is sent either.
+            return open.contains(.download) ? Work(resets: true, pulls: Array(pulls.indices), list: list) : nil
+        }
+        // What waits a moment longer may as well go with a pull: fewer conflicts.
+        next.pushes = mayPush
+        if next.pushes, open.contains(.download) {
+            next.pulls = pulls.indices.filter { next.pulls.contains($0) || pulls[$0].precedesPush }
+        }
+        return next
+    }
+}

@@ -1,0 +1,72 @@
+import DatasyncEmulator
+import OfflineSync
+import SQLCipherStore
+import SQLCipherStoreTestSupport
+import SyncContract
+import Testing
+import VirtualTime
+
+@testable import SyncSessions
+
+@Suite("A session whose store is locked", .timeLimit(.minutes(1)))
+struct LockedStoreTests {
+    let emulator = SessionDevice.emulator()
+    let folder: TestFolder
+    let store: EncryptedStore
+    let device: SessionDevice
+
+    init() async throws {
+        folder = try TestFolder()
+        store = try await EncryptedStore.open(in: folder, [todoTable, noteTable])
+        device = try SessionDevice(emulator, store)
+    }
+
+    private func isBackingOff(_ state: SyncSession.State?) -> Bool {
+        if case .backingOff = state { true } else { false }
+    }
+
+    @Test("starts, waits, and goes on when it is unlocked")
+    func start() async throws {
+        try await device.add("milk")
+        await store.lock()
+        device.session.start(keeping: [device.table])
+        let state = await device.state { $0 == .failed || isBackingOff($0) }
+        #expect(isBackingOff(state))
+        // It looks again by itself, each time after a longer while.
+        for wait in [1, 2] {
+            await device.clock.sleeperComes { $0 == .seconds(wait) }
+            device.clock.advance(by: .seconds(wait))
+        }
+        await device.clock.sleeperComes { $0 == .seconds(4) }
+        try await store.unlock(key: .testKey())
+        await device.state { $0 == .active }
+        try await device.session.wait(for: .both)
+        #expect(emulator.texts() == ["milk"] && device.session.error == nil)
+        await device.session.close()
+    }
+
+    @Test("reconnecting while it is locked says that it was tried")
+    func reconnect() async throws {
+        await store.lock()
+        device.session.start(keeping: [device.table])
+        await device.state { $0 == .failed || isBackingOff($0) }
+        #expect(await device.session.reconnect() == .tried)
+        #expect(isBackingOff(device.session.state))
+        await device.session.close()
+    }
+
+    @Test("goes on at once when it was locked in the middle of work")
+    func work() async throws {
+        device.line.set(.held)
+        device.session.start(keeping: [device.table])
+        await device.line.requestsReach(1)
+        await store.lock()
+        device.line.set(.answered)
+        await device.backsOff()
+        let before = device.line.requests.count
+        try await store.unlock(key: .testKey())
+        await device.line.requestsReach(before + 1)
+        try await device.session.wait(for: .download)
+        await device.session.close()
+    }
+}

@@ -1,0 +1,125 @@
+import DatasyncEmulator
+import OfflineSync
+import SyncContract
+import Testing
+import VirtualTime
+
+@testable import SyncSessions
+
+@Suite("A session of which one pull fails", .timeLimit(.minutes(1)))
+struct PullFailureTests {
+    let emulator = SessionDevice.emulator()
+
+    /// A device that keeps both tables, of which one cannot be pulled, and whose server has a note.
+    private func device(_ status: Int) throws -> (SessionDevice, [any SyncSource]) {
+        try emulator.seed([["id": "n", "text": "note"]], in: "Note")
+        let device = try SessionDevice(emulator)
+        Self.refuse(device, status)
+        return (device, [device.table, try device.context.table("Note")])
+    }
+
+    private static func refuse(_ device: SessionDevice, _ status: Int) {
+        device.line.set { $0.method == "GET" && $0.path.contains("TodoItem") ? .status(status) : .answered }
+    }
+
+    private func pulls(_ device: SessionDevice) -> Int {
+        device.line.requests.filter { $0.hasPrefix("GET") && $0.contains("TodoItem") }.count
+    }
+
+    @Test("makes the others, sends changes, and tries that one again after a while", arguments: [400, 403, 404, 500])
+    func others(_ status: Int) async throws {
+        let (device, sources) = try device(status)
+        device.session.start(keeping: sources)
+        await device.clock.sleeperComes { $0 == .seconds(1) }
+        #expect(try await device.store.read(table: "Note", itemID: "n")?["text"] == "note")
+        #expect(device.session.state == .active && device.session.connectionState == .connected)
+        #expect((device.session.error as? SyncError)?.code == .pullAborted)
+        // What the server fails on is asked for three times in a row.
+        let attempt = pulls(device)
+        // Changes wait for it no longer than ever, nor do others' news.
+        try await device.add("milk")
+        try await device.session.wait(for: .upload)
+        #expect(emulator.texts() == ["milk"])
+        try emulator.seed([["id": "m", "text": "more"]], in: "Note")
+        device.session.serverChanged()
+        await device.session.workEnds()
+        #expect(try await device.store.read(table: "Note", itemID: "m")?["text"] == "more")
+        #expect(pulls(device) == attempt)
+        #expect((device.session.error as? SyncError)?.code == .pullAborted)
+        for wait in [1, 2, 4] {
+            await device.clock.sleeperComes { $0 == .seconds(wait) }
+            device.clock.advance(by: .seconds(wait))
+        }
+        await device.clock.sleeperComes { $0 == .seconds(8) }
+        #expect(pulls(device) == 4 * attempt)
+        device.line.set(.answered)
+        device.clock.advance(by: .seconds(8))
+        while device.session.error != nil { await Task.yield() }
+        try await device.session.wait(for: .both)
+        #expect(pulls(device) > 4 * attempt)
+        await device.session.close()
+    }
+
+    @Test("does not let anybody wait for what is refused")
+    func waits() async throws {
+        let (device, sources) = try device(404)
+        device.line.set(.held)
+        device.session.start(keeping: sources)
+        await device.line.requestsReach(1)
+        let waiting = Task { try await device.session.wait(for: .download) }
+        Self.refuse(device, 404)
+        var error = await #expect(throws: SyncError.self) { try await waiting.value }
+        #expect(error?.code == .sessionEnded && (error?.cause as? SyncError)?.code == .pullAborted)
+        await device.session.workEnds()
+        error = await #expect(throws: SyncError.self) { try await device.session.wait(for: .both) }
+        #expect(error?.code == .sessionEnded && (error?.cause as? SyncError)?.code == .pullAborted)
+        device.line.set(.answered)
+        #expect(await device.session.reconnect() == .tried)
+        try await device.session.wait(for: .both)
+        #expect(device.session.error == nil)
+        await device.session.close()
+    }
+
+    @Test("sends nothing before a pull that is to precede it")
+    func preceding() async throws {
+        let (device, _) = try device(500)
+        let note = try device.context.table("Note")
+        let first = SessionPull(device.table, options: PullOptions(order: .pullFirst))
+        try await device.add("milk")
+        device.session.start(keeping: [first, note])
+        await device.clock.sleeperComes { $0 == .seconds(1) }
+        #expect(try await device.store.read(table: "Note", itemID: "n") != nil)
+        let before = pulls(device)
+        device.session.sync()
+        await device.session.workEnds()
+        #expect(emulator.texts().isEmpty && pulls(device) == before)
+        device.line.set(.answered)
+        device.clock.advance(by: .seconds(1))
+        try await device.session.wait(for: .both)
+        #expect(emulator.texts() == ["milk"])
+        await device.session.close()
+    }
+
+    @Test("waits as after any failure when all pulls fail")
+    func all() async throws {
+        let device = try SessionDevice(emulator)
+        device.line.set { $0.method == "GET" ? .status($0.path.contains("Note") ? 404 : 500) : .answered }
+        device.session.start()
+        await device.backsOff()
+        device.line.set { $0.method == "GET" ? .status(404) : .answered }
+        device.clock.advance(by: .seconds(1))
+        await device.state { $0 == .failed }
+        await device.session.close()
+    }
+
+    @Test("one sync makes the others, and says what is wrong with that one")
+    func background() async throws {
+        let (device, _) = try device(500)
+        try await device.add("milk")
+        let error = await #expect(throws: SyncError.self) { _ = try await device.session.sync(within: .seconds(20)) }
+        #expect(error?.code == .pullAborted)
+        #expect(try await device.store.read(table: "Note", itemID: "n")?["text"] == "note")
+        #expect(emulator.texts() == ["milk"])
+        await device.session.close()
+    }
+}
