@@ -388,9 +388,9 @@ var testTargets: [Target] {
         .testTarget(
             name: "AttachmentsTests",
             dependencies: [
-                "Attachments", "OfflineSync", "SyncSessions", "RemoteContract", "SyncContract", "ReferenceStore",
-                "ItemCoding", "SQLCipherStore", "SQLCipherStoreTestSupport", "SecretMemory", "DurableFiles",
-                "FileSystemRecording", "SeededNumbers", "VirtualTime",
+                "Attachments", "StoreConformance", "OfflineSync", "SyncSessions", "RemoteContract", "SyncContract",
+                "ReferenceStore", "ItemCoding", "SQLCipherStore", "SQLCipherStoreTestSupport", "SecretMemory",
+                "DurableFiles", "FileSystemRecording", "SeededNumbers", "VirtualTime",
             ]
         ),
         // Several devices with the real engine and a server in memory, under a seeded scheduler and a virtual clock.
@@ -437,9 +437,9 @@ var testTargets: [Target] {
         .testTarget(
             name: "SealedSyncTests",
             dependencies: [
-                "SealedSync", "SQLCipherStore", "SQLCipherMaintenance", "StoreKeys", "SecretMemory", "SyncContract",
-                "RecordJSON", "DatasyncEmulator", "DurableFiles", "FileSystemRecording", "SeededNumbers",
-                "MemorySearch",
+                "SealedSync", "Attachments", "SQLCipherStore", "SQLCipherMaintenance", "StoreKeys", "SecretMemory",
+                "SyncContract", "RecordJSON", "DatasyncEmulator", "DurableFiles", "FileSystemRecording",
+                "SeededNumbers", "MemorySearch",
             ]
         ),
         // An SQLite VFS that tells each change of a file, and what becomes of stores when the power fails after it.

@@ -99,6 +99,13 @@ public final class SyncAttachments: Sendable {
     /// - Throws: `CancellationError`.
     public func settle() async throws { try await opened().runner.settle() }
 
+    /// How many files are still to be encrypted anew: after a key of the store was revoked, each gets another key, by itself, as
+    /// long as the store is open, one after the other and beside everything else. The number now, and whenever it changes.
+    ///
+    /// What is left is gone on with when the store is opened next. A file that is damaged, and that the server does not have, stays
+    /// in the number. The sequence ends when the store is closed.
+    public func filesToReencrypt() -> AsyncStream<Int> { core?.filesToReencrypt() ?? AsyncStream { $0.finish() } }
+
     func opened() throws -> AttachmentCore {
         guard let core else { throw Self.unavailable }
         return core

@@ -19,6 +19,18 @@ struct AttachmentWork: Sendable {
     /// What the store knows of a file.
     func file(_ id: AttachmentID) async throws -> AttachmentFile? { try await store.read { try $0.attachment(id) } }
 
+    /// Opens a file that is here, under whatever name: it gets another one when it is encrypted anew.
+    ///
+    /// - Throws: `StoreError` with code `notFound` when there is no such file, `damaged`.
+    func open(_ file: AttachmentFile) async throws -> OpenAttachment {
+        do {
+            return try await FileWork.run { [folder, gate] _ in OpenAttachment(try folder.open(file), gate) }
+        } catch let error as StoreError where error.code == .notFound {
+            guard let now = try await self.file(file.id), now.isHere, now.name != file.name else { throw error }
+            return try await open(now)
+        }
+    }
+
     /// Changes what the store knows of a file, in one transaction.
     ///
     /// - Returns: Whether it knows the file at all.
