@@ -330,7 +330,10 @@ var testTargets: [Target] {
         ),
         .testTarget(name: "SyncContractTests", dependencies: ["SyncContract", "SeededNumbers"]),
         .testTarget(name: "QueryEvaluationTests", dependencies: ["QueryEvaluation", "SyncContract", "SeededNumbers"]),
-        .testTarget(name: "ItemCodingTests", dependencies: ["ItemCoding", "SyncContract", "ReferenceStore"]),
+        .testTarget(
+            name: "ItemCodingTests",
+            dependencies: ["ItemCoding", "RemoteContract", "SyncContract", "ReferenceStore"]
+        ),
         .testTarget(name: "RecordJSONTests", dependencies: ["RecordJSON", "SyncContract", "SeededNumbers"]),
         .testTarget(name: "ReferenceStoreTests", dependencies: ["ReferenceStore", "SyncContract"]),
         // Folders, stores as a kill leaves them, small disks, and texts to search, for both test targets.
@@ -389,8 +392,8 @@ var testTargets: [Target] {
             name: "AttachmentsTests",
             dependencies: [
                 "Attachments", "StoreConformance", "OfflineSync", "SyncSessions", "RemoteContract", "SyncContract",
-                "ReferenceStore", "ItemCoding", "SQLCipherStore", "SQLCipherStoreTestSupport", "SecretMemory",
-                "DurableFiles", "FileSystemRecording", "SeededNumbers", "VirtualTime",
+                "ReferenceStore", "ItemCoding", "SQLCipherStore", "SQLCipherMaintenance", "SQLCipherStoreTestSupport",
+                "SecretMemory", "DurableFiles", "FileSystemRecording", "SeededNumbers", "VirtualTime",
             ]
         ),
         // Several devices with the real engine and a server in memory, under a seeded scheduler and a virtual clock.

@@ -216,7 +216,7 @@ struct RenewalKillTests {
     /// Two files that are here, and one that has come in part; all are marked.
     private func prepare() async throws -> Prepared {
         let device = try await PhotoDevice()
-        let contents = [content(70_000), content(10)]
+        let contents = [content(70_000), content(66_000, seed: 2)]
         var ids: [AttachmentID] = []
         for bytes in contents { ids.append(try await device.add(bytes).1) }
         let partial = AttachmentID.make()
@@ -265,17 +265,16 @@ struct RenewalKillTests {
         await store.close()
     }
 
-    private static let steps = ["remove attachments/*.part"] + file(writes: 3) + file(writes: 2)
+    private static let steps = ["remove attachments/*.part"] + file + file
+
+    private static let file = [
+        "create attachments/*.new", "write attachments/*.new", "write attachments/*.new", "write attachments/*.new",
+        "synchronize attachments/*.new", "rename attachments/*.new attachments/*", "synchronize attachments",
+        "remove attachments/*",
+    ]
 
     /// Which calls of the store write: one for what is not here, and one for each file.
     private static let writes = [2, 6, 8]
-
-    private static func file(writes: Int) -> [String] {
-        ["create attachments/*.new"] + Array(repeating: "write attachments/*.new", count: writes) + [
-            "synchronize attachments/*.new", "rename attachments/*.new attachments/*", "synchronize attachments",
-            "remove attachments/*",
-        ]
-    }
 
     @Test(
         "at any change of the folder: each file is whole, old or new, and the rest is named",
