@@ -72,7 +72,7 @@ public final class SyncAttachments: Sendable {
     /// A file that is not to be had now stays wanted: it is tried again by itself until no row names it.
     ///
     /// - Throws: What the first one failed with: ``/RemoteContract/RemoteError``, with code `notFound` when the server does not
-    ///   have it, or not whole, yet; `StoreError` when it cannot be kept here; ``/OfflineSync/SyncError`` with code
+    ///   have it, or not whole, yet, and `otherContent` when it gives other bytes than were added here; `StoreError` when it cannot be kept here; ``/OfflineSync/SyncError`` with code
     ///   `unsupported` without a server, and `sessionEnded` while downloads are suspended. `CancellationError`.
     public func fetch(_ ids: [AttachmentID]) async throws { try await opened().fetch(ids) }
 

@@ -56,6 +56,7 @@ struct AttachmentWork: Sendable {
             }
             return (.done, nil)
         } catch {
+            let error = (error as? OtherContent).map { RemoteError(.otherContent, $0.description, cause: $0) } ?? error
             let outcome = TransferMachine.Outcome(error, transfer.kind)
             guard case .refused = outcome, transfer.kind != .remove else { return (outcome, error) }
             do {
@@ -101,7 +102,6 @@ extension TransferMachine.Outcome {
             case .damaged, .notFound: self = .refused
             default: self = .failed("\(error.code)", after: nil)
             }
-        case is OtherContent: self = .refused
         default: self = .failed("\(type(of: error))", after: nil)
         }
     }
