@@ -121,6 +121,37 @@ struct RenewalTests {
         await device.close()
     }
 
+    @Test("are found under their new name by those who have read their row before")
+    func renamed() async throws {
+        let device = try await PhotoDevice()
+        let (_, id) = try await device.add(content(10))
+        let before = try #require(try await device.core.work.file(id))
+        try await Self.expose(device.store)
+        try await device.core.work.renewPresent()
+        #expect(try await device.core.work.open(before).content(of: 0) == content(10))
+        // One that is gone is missing.
+        let after = try #require(try await device.core.work.file(id))
+        try FileManager.default.removeItem(at: device.filesURL.appending(path: after.name))
+        let error = await #expect(throws: StoreError.self) { _ = try await device.core.work.open(after) }
+        #expect(error?.code == .notFound)
+        await device.close()
+    }
+
+    @Test("that are not here get another key after a lock, too")
+    func absentAfterLock() async throws {
+        let device = try await PhotoDevice(options: AttachmentOptions(spaceLimit: 0))
+        let (_, id) = try await device.addAndSend(content(10))
+        _ = try await device.addAndSend(content(10))
+        let before = try #require(try await device.core.work.file(id))
+        #expect(!before.isHere)
+        try await Self.expose(device.store)
+        await device.attachments.lock()
+        await device.attachments.unlock()
+        let after = try #require(try await device.core.work.file(id))
+        #expect(!after.isExposed && after.name != before.name)
+        await device.close()
+    }
+
     @Test("that cannot be read keep their key, and are fetched anew where the server has them")
     func damaged() async throws {
         let device = try await PhotoDevice()
