@@ -205,6 +205,28 @@ struct RenewalTests {
         await reopened.close()
     }
 
+    #if os(Linux)
+    // In a process of its own: what other tests need would be measured as well.
+    @Test("take constant memory, whatever their size")
+    func constantMemory() async {
+        await #expect(processExitsWith: .success) {
+            let folder = try TestFolder()
+            let url = folder.url.appending(path: "large")
+            try Data().write(to: url)
+            try FileHandle(forWritingTo: url).truncate(atOffset: 64 << 20)
+            let device = try await PhotoDevice(in: folder)
+            _ = try await device.attachments.add(contentsOf: url)
+            _ = try await device.attachments.add(Data([1]))
+            try await Self.expose(device.store)
+            let before = try AttachmentMemoryTests.peak()
+            #expect(try await device.core.work.renewPresent() == 2)
+            let grown = try AttachmentMemoryTests.peak() - before
+            #expect(grown < 16_000, "\(grown) kB")
+            await device.close()
+        }
+    }
+    #endif
+
     @Test("stay in the copy of a backup that has begun, whatever becomes of them here")
     func copied() async throws {
         let device = try await PhotoDevice()

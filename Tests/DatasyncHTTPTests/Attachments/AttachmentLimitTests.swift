@@ -108,8 +108,10 @@ final class AttachmentLimitTests {
 
     @Test("a server that has another number of bytes between two parts is a conflict")
     func otherOffset() async throws {
-        let files = try files { _ in
-            response(
+        let parts = Mutex(0)
+        let files = try files { request in
+            if request.method == "PATCH" { parts.withLock { $0 += 1 } }
+            return response(
                 "204 No Content",
                 fields: ["Upload-Offset: 9", "Upload-Complete: ?0", "Upload-Limit: max-append-size=10"]
             )
@@ -120,6 +122,7 @@ final class AttachmentLimitTests {
             try await files.upload(id, from: 0, length: 26, content: content())
         }
         #expect(error?.code == .conflict)
+        #expect(parts.withLock(\.self) == 1)
     }
 
     @Test("a file that is too long is not sent at all")
