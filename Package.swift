@@ -330,7 +330,10 @@ var testTargets: [Target] {
         ),
         .testTarget(name: "SyncContractTests", dependencies: ["SyncContract", "SeededNumbers"]),
         .testTarget(name: "QueryEvaluationTests", dependencies: ["QueryEvaluation", "SyncContract", "SeededNumbers"]),
-        .testTarget(name: "ItemCodingTests", dependencies: ["ItemCoding", "SyncContract", "ReferenceStore"]),
+        .testTarget(
+            name: "ItemCodingTests",
+            dependencies: ["ItemCoding", "RemoteContract", "SyncContract", "ReferenceStore"]
+        ),
         .testTarget(name: "RecordJSONTests", dependencies: ["RecordJSON", "SyncContract", "SeededNumbers"]),
         .testTarget(name: "ReferenceStoreTests", dependencies: ["ReferenceStore", "SyncContract"]),
         // Folders, stores as a kill leaves them, small disks, and texts to search, for both test targets.
@@ -388,9 +391,9 @@ var testTargets: [Target] {
         .testTarget(
             name: "AttachmentsTests",
             dependencies: [
-                "Attachments", "OfflineSync", "SyncSessions", "RemoteContract", "SyncContract", "ReferenceStore",
-                "ItemCoding", "SQLCipherStore", "SQLCipherStoreTestSupport", "SecretMemory", "DurableFiles",
-                "FileSystemRecording", "SeededNumbers", "VirtualTime",
+                "Attachments", "StoreConformance", "OfflineSync", "SyncSessions", "RemoteContract", "SyncContract",
+                "ReferenceStore", "ItemCoding", "SQLCipherStore", "SQLCipherMaintenance", "SQLCipherStoreTestSupport",
+                "SecretMemory", "DurableFiles", "FileSystemRecording", "SeededNumbers", "VirtualTime",
             ]
         ),
         // Several devices with the real engine and a server in memory, under a seeded scheduler and a virtual clock.
@@ -437,9 +440,9 @@ var testTargets: [Target] {
         .testTarget(
             name: "SealedSyncTests",
             dependencies: [
-                "SealedSync", "SQLCipherStore", "SQLCipherMaintenance", "StoreKeys", "SecretMemory", "SyncContract",
-                "RecordJSON", "DatasyncEmulator", "DurableFiles", "FileSystemRecording", "SeededNumbers",
-                "MemorySearch",
+                "SealedSync", "Attachments", "SQLCipherStore", "SQLCipherMaintenance", "StoreKeys", "SecretMemory",
+                "SyncContract", "RecordJSON", "DatasyncEmulator", "DurableFiles", "FileSystemRecording",
+                "SeededNumbers", "MemorySearch",
             ]
         ),
         // An SQLite VFS that tells each change of a file, and what becomes of stores when the power fails after it.

@@ -39,26 +39,21 @@ final class AttachmentCore: Sendable {
         let (id, key, name) = (AttachmentID.make(), try AttachmentFolder.newKey(), try AttachmentFolder.newName())
         let file = try await FileWork.run { [work] cancellation in
             var file = AttachmentFile(id, name: name, key: key, lastUsed: work.now)
-            (file.length, file.digest) = try work.folder.write(file, next, cancellation)
+            (file.length, file.digest) = try work.folder.write(file) {
+                try cancellation.check()
+                return try next()
+            }
             file.isHere = true
             return file
         }
         do {
             try await work.store.write { try $0.save(file) }
         } catch {
-            try await discard(name, after: error)
+            await work.discard(name)
+            throw error
         }
         await states.changed(id)
         return id
-    }
-
-    /// Removes a file that has got no row, and throws why it has none.
-    private func discard(_ name: String, after error: any Error) async throws -> Never {
-        let folder = work.folder
-        let removal = Task { try await FileWork.run { _ in try folder.remove(name) } }
-        // What stays is removed when the store is opened next.
-        _ = await removal.result
-        throw error
     }
 
     // MARK: Reading
@@ -80,8 +75,7 @@ final class AttachmentCore: Sendable {
     private func openHere(_ id: AttachmentID) async throws -> OpenAttachment? {
         guard let file = try await work.file(id), file.isHere else { return nil }
         do {
-            let gate = work.gate
-            let open = try await FileWork.run { [work] _ in OpenAttachment(try work.folder.open(file), gate) }
+            let open = try await work.open(file)
             await noteUse(of: file)
             return open
         } catch let error as StoreError where error.code == .notFound && file.isOnServer {
@@ -130,7 +124,7 @@ final class AttachmentCore: Sendable {
             try transaction.upsert([removal], into: AttachmentRemovals.table.name)
             return name
         }
-        if let name { try await FileWork.run { [work] _ in try work.folder.remove(name) } }
+        if let name { try await FileWork.run { [work] _ in try work.folder.letGo(name) } }
         await states.changed(id)
     }
 
@@ -138,6 +132,29 @@ final class AttachmentCore: Sendable {
         try await runner.prepare()
         try await work.change(id) { $0.failure = nil }
         await runner.asked([id])
+    }
+
+    func filesToReencrypt() -> AsyncStream<Int> {
+        let (store, changes) = (work.store, work.store.changes())
+        let (numbers, told) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
+        let task = Task {
+            let query = AttachmentWork.exposed.filtered(by: Column("isHere") == true)
+            var last: Int?
+            func tell() async {
+                do {
+                    let number = try await store.read { try $0.count(query) }
+                    if number != last { told.yield(number) }
+                    last = number
+                } catch {
+                    // The store is locked: its next change is the next chance.
+                }
+            }
+            await tell()
+            for await change in changes where change.tables.contains(AttachmentFiles.table.name) { await tell() }
+            told.finish()
+        }
+        told.onTermination = { _ in task.cancel() }
+        return numbers
     }
 
     func state(of id: AttachmentID) async throws -> AttachmentState {

@@ -72,7 +72,7 @@ public final class SyncAttachments: Sendable {
     /// A file that is not to be had now stays wanted: it is tried again by itself until no row names it.
     ///
     /// - Throws: What the first one failed with: ``/RemoteContract/RemoteError``, with code `notFound` when the server does not
-    ///   have it, or not whole, yet; `StoreError` when it cannot be kept here; ``/OfflineSync/SyncError`` with code
+    ///   have it, or not whole, yet, and `otherContent` when it gives other bytes than were added here; `StoreError` when it cannot be kept here; ``/OfflineSync/SyncError`` with code
     ///   `unsupported` without a server, and `sessionEnded` while downloads are suspended. `CancellationError`.
     public func fetch(_ ids: [AttachmentID]) async throws { try await opened().fetch(ids) }
 
@@ -98,6 +98,13 @@ public final class SyncAttachments: Sendable {
     ///
     /// - Throws: `CancellationError`.
     public func settle() async throws { try await opened().runner.settle() }
+
+    /// How many files are still to be encrypted anew: after a key of the store was revoked, each gets another key, by itself, as
+    /// long as the store is open, one after the other and beside everything else. The number now, and whenever it changes.
+    ///
+    /// What is left is gone on with when the store is opened next. A file that is damaged, and that the server does not have, stays
+    /// in the number. The sequence ends when the store is closed.
+    public func filesToReencrypt() -> AsyncStream<Int> { core?.filesToReencrypt() ?? AsyncStream { $0.finish() } }
 
     func opened() throws -> AttachmentCore {
         guard let core else { throw Self.unavailable }

@@ -48,6 +48,9 @@ public struct RemoteError: Error, Sendable {
         /// it for a limited time: thrown by a page of changes since a cursor, it has everything brought anew. Servers of the
         /// Datasync protocols keep what was deleted for good, and have no such answer.
         public static let historyLost = Code("historyLost")
+        /// The server has, or gives, other bytes under the name of a file than were added under it. Nothing of them is kept here,
+        /// and nothing is written over there: one of the two has to go.
+        public static let otherContent = Code("otherContent")
         /// The answer is not what the protocol prescribes: no JSON, or not the expected kind.
         public static let invalidResponse = Code("invalidResponse")
     }

@@ -13,6 +13,7 @@ struct DatabaseCopy {
     let size: Int64
     let work: CancellableWork
     let progress: StoreProgressHandler?
+    var mark: StoreMark?
 
     private static let target = "target"
 
@@ -49,6 +50,11 @@ struct DatabaseCopy {
                 let table = name.sqlIdentifier
                 // This very form is the one that SQLite copies record by record, with their numbers.
                 try source.run("INSERT INTO \(target).\(table) SELECT * FROM main.\(table)")
+            }
+            if let mark, mark.isDue(in: content) {
+                try source.run(
+                    "UPDATE \(target).\(mark.table.name.sqlIdentifier) SET \(mark.column.sqlIdentifier) = 1"
+                )
             }
             // The triggers come after them: what they would write is there already.
             for entry in content.entries where entry.type == "trigger" { try create(entry) }
@@ -114,4 +120,14 @@ extension Database {
     }
 
     fileprivate func reportNothing() { unsafe sqlite3_progress_handler(pointer, 0, nil, nil) }
+}
+
+extension StoreMark {
+    /// Whether a store has the table, with its columns.
+    fileprivate func isDue(in content: DatabaseContent) -> Bool {
+        content.entries.contains { entry in
+            entry.type == "table" && entry.name == table.name
+                && table.columns.allSatisfy { entry.sql.contains($0.name.sqlIdentifier) }
+        }
+    }
 }

@@ -72,11 +72,12 @@ final class LockedStore {
         to path: String,
         _ target: CipherConfiguration?,
         _ work: CancellableWork,
-        _ progress: StoreProgressHandler?
+        _ progress: StoreProgressHandler?,
+        _ mark: StoreMark? = nil
     ) throws -> DatabaseContent {
         let source = try opener.open(cipherConfiguration)
         try source.configureSession(EncryptedStoreOptions())
-        return try DatabaseCopy(source: source, size: source.contentSize, work: work, progress: progress)
+        return try DatabaseCopy(source: source, size: source.contentSize, work: work, progress: progress, mark: mark)
             .run(to: path, target)
     }
 }

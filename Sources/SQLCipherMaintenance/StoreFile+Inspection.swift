@@ -2,7 +2,7 @@ import DurableFiles
 import Foundation
 import SQLCipherStore
 public import SecretMemory
-import SyncContract
+package import SyncContract
 
 extension StoreFile {
     /// Looks at the files of the store without a key, also while the store is open. No file is changed.
@@ -41,9 +41,15 @@ extension StoreFile {
     /// - Returns: The tables and what else the store says of itself.
     /// - Throws: As said for the type.
     public func inspect(key: SecretBytes) async throws -> StoreContent {
+        try await inspect(key: key, systemTables: SystemTables.all)
+    }
+
+    /// The same, where further tables are not the app's: those of these names that have all of their columns.
+    package func inspect(key: SecretBytes, systemTables: [TableDefinition]) async throws -> StoreContent {
         let path = StoreFiles(url.path).database
         return try await read(key: key) { database, engine in
-            let tables = try RememberedTables(database, of: path).layouts.map { try Self.table($0, database) }
+            let tables = try RememberedTables(database, of: path).layouts
+                .map { try Self.table($0, database, systemTables) }
             func rows(_ table: TableDefinition) -> Int { tables.first { $0.name == table.name }?.rows ?? 0 }
             return StoreContent(
                 engineVersion: engine,
@@ -82,12 +88,20 @@ extension StoreFile {
         }
     }
 
-    private static func table(_ layout: TableLayout, _ database: Database) throws -> StoreContent.Table {
+    private static func table(
+        _ layout: TableLayout,
+        _ database: Database,
+        _ systemTables: [TableDefinition]
+    ) throws -> StoreContent.Table {
         let definition = layout.definition
+        let isSystemTable = systemTables.contains { table in
+            let columns = Set(layout.columns.map(\.name))
+            return table.name == definition.name && table.columns.allSatisfy { columns.contains($0.name) }
+        }
         return StoreContent.Table(
             name: definition.name,
             idKind: definition.idKind,
-            isSystemTable: SystemTables.all.contains { $0.name == definition.name },
+            isSystemTable: isSystemTable,
             rows: Int(try database.int64("SELECT COUNT(*) FROM \(layout.sqlName)") ?? 0),
             columns: layout.columns.enumerated()
                 .map { .init(name: $1.name, type: $1.type, isDeclared: $0 < layout.declaredCount) }

@@ -2,7 +2,7 @@ package import DurableFiles
 public import Foundation
 import SQLCipherStore
 public import SecretMemory
-import SyncContract
+package import SyncContract
 
 /// The file of a store that is not open: what is done to it as a whole.
 ///
@@ -93,14 +93,15 @@ public struct StoreFile: Sendable {
         try await rekey(from: oldKey, to: newKey, progress: progress, beforeReplacing: nil)
     }
 
-    /// The same, with something to be done when the new file is whole, on the disk and read back, and before it takes the
-    /// old one's place. It runs on a thread that may wait, is not cancelled, and keeps the old file by throwing. From then
+    /// The same, with a column that is set in all rows of the new file, and something to be done when that is whole, on the
+    /// disk and read back, and before it takes the old one's place. It runs on a thread that may wait, is not cancelled, and keeps the old file by throwing. From then
     /// on the new file is kept as well, for ``finishRekey(from:to:)``, until the store is opened without it.
     @discardableResult
     package func rekey(
         from oldKey: SecretBytes,
         to newKey: SecretBytes,
         progress: StoreProgressHandler? = nil,
+        marking mark: StoreMark? = nil,
         beforeReplacing: (@Sendable () throws -> Void)?
     ) async throws -> StoreRewriteResult {
         try await StoreRewriter(
@@ -108,8 +109,20 @@ public struct StoreFile: Sendable {
             key: oldKey,
             change: .key(newKey),
             progress: progress,
+            mark: mark,
             beforeReplacing: beforeReplacing
         )
         .run()
     }
+}
+
+/// A column that is true in every row of a table from one file to the next, in the same step as the file.
+package struct StoreMark: Sendable {
+    let table: TableDefinition
+    let column: String
+
+    /// - Parameters:
+    ///   - table: The table. A store that has no such table, with all of its columns, has nothing to mark.
+    ///   - column: The name of one of its columns.
+    package init(_ table: TableDefinition, _ column: String) { (self.table, self.column) = (table, column) }
 }

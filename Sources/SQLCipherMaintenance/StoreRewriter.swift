@@ -17,6 +17,7 @@ struct StoreRewriter: Sendable {
     let key: SecretBytes
     let change: Change
     let progress: StoreProgressHandler?
+    var mark: StoreMark?
     /// Called when the new file is ready, before it takes the old one's place.
     var beforeReplacing: (@Sendable () throws -> Void)?
 
@@ -64,7 +65,7 @@ struct StoreRewriter: Sendable {
             progress: progress
         )
         try builder.build(.replacing(after: beforeReplacing)) { path in
-            let content = try store.copy(to: path, builder.cipherConfiguration, work, progress)
+            let content = try store.copy(to: path, builder.cipherConfiguration, work, progress, mark)
             // A WAL beside the new file would be played into it.
             try store.refuseCompanions()
             return content

@@ -32,14 +32,16 @@ extension StoreFolder {
             )
         }
         let attachments = AttachmentFolder(attachmentsURL)
-        try await store.backUp(
-            toFolder: url,
-            with: [keyslotsURL],
-            and: EncryptedStore.FurtherFiles(
-                copy: { try await attachments.copy(to: StoreFolder(URL(filePath: $0)).attachmentsURL) },
-                clear: { try AttachmentFolder(StoreFolder(URL(filePath: $0)).attachmentsURL).removeAll() }
-            ),
-            progress: progress
-        )
+        try await attachments.keepingFiles {
+            try await store.backUp(
+                toFolder: url,
+                with: [keyslotsURL],
+                and: EncryptedStore.FurtherFiles(
+                    copy: { try await attachments.copy(to: StoreFolder(URL(filePath: $0)).attachmentsURL) },
+                    clear: { try AttachmentFolder(StoreFolder(URL(filePath: $0)).attachmentsURL).removeAll() }
+                ),
+                progress: progress
+            )
+        }
     }
 }

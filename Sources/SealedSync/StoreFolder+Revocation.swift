@@ -1,3 +1,4 @@
+import Attachments
 public import SQLCipherMaintenance
 import SecretMemory
 public import StoreKeys
@@ -20,6 +21,9 @@ extension StoreFolder {
     /// the third step, or another program has written to the old one since, the slots are as they are to be and the
     /// database is under the old data key: then ``/StoreKeys/KeyslotFile/isRotationOverdue`` is true until the next
     /// rotation, and ``rotateDataKey(_:progress:)`` will do for that.
+    ///
+    /// The new database says of every attachment that its key could be read in the old one: each is encrypted anew when the
+    /// store is opened with attachments next, or by ``reencryptAttachments(_:progress:)``.
     ///
     /// - Parameters:
     ///   - unlockers: The unlockers to keep; each must open a slot, and every slot that one of them opens is kept.
@@ -118,6 +122,9 @@ extension StoreFolder {
         }
     }
 
+    /// The files whose keys could be read with the data key so far, and are to be encrypted anew for that.
+    static var exposedFiles: StoreMark { StoreMark(AttachmentFiles.table, AttachmentFiles.exposure) }
+
     /// Encrypts the database anew. The commit of the slots comes when the new one is whole, right before it takes its
     /// place.
     private func rekey(
@@ -129,6 +136,12 @@ extension StoreFolder {
         _ progress: StoreProgressHandler?
     ) async throws {
         course.begin()
-        try await file.rekey(from: old, to: new, progress: progress, beforeReplacing: course.noting(commit))
+        try await file.rekey(
+            from: old,
+            to: new,
+            progress: progress,
+            marking: Self.exposedFiles,
+            beforeReplacing: course.noting(commit)
+        )
     }
 }

@@ -57,7 +57,15 @@ extension StoreFolder {
                 reencrypt: { old, new in
                     course.begin()
                     if try await file.isEncrypted(with: new) { return }
-                    try await file.rekey(from: old, to: new, progress: progress)
+                    // A revocation that was interrupted has lost its new database, and what was marked in it.
+                    let isOverdue = try await KeyslotFile.read(at: keyslots.url).isRotationOverdue
+                    try await file.rekey(
+                        from: old,
+                        to: new,
+                        progress: progress,
+                        marking: isOverdue ? Self.exposedFiles : nil,
+                        beforeReplacing: nil
+                    )
                 }
             )
         }

@@ -5,13 +5,15 @@ public import StoreKeys
 import SyncContract
 
 extension StoreFolder {
-    /// Says what is in the store: ``/SQLCipherMaintenance/StoreFile/inspect(key:)``.
+    /// Says what is in the store: ``/SQLCipherMaintenance/StoreFile/inspect(key:)``. The tables in which the store keeps what it
+    /// knows of attachments count as the sync engine's.
     ///
     /// - Parameter keyring: The keys, as ``unlock(_:)`` gives them.
     /// - Returns: The tables and what else the store says of itself.
     /// - Throws: As ``/SQLCipherMaintenance/StoreFile/inspect(key:)``.
     public func inspect(_ keyring: StoreKeyring) async throws -> StoreContent {
-        try await withCurrent(keyring) { key in try await vouchedFile.inspect(key: key) }
+        try await withCurrent(keyring) { key in try await vouchedFile.inspect(key: key, systemTables: Self.systemTables)
+        }
     }
 
     /// Looks for damage in every page and row of the store and in what the sync engine keeps in it: see
@@ -42,6 +44,10 @@ extension StoreFolder {
                 }
             )
         }
+    }
+
+    private static var systemTables: [TableDefinition] {
+        SystemTables.all + [AttachmentFiles.table, AttachmentRemovals.table]
     }
 
     /// The database, whose key the keyslot file vouches for.

@@ -65,7 +65,8 @@ struct FaultTests {
         _ = try await device.addAndSend(content(10))
         #expect(try await device.attachments.state(of: id) == .remote)
         device.server.put(content(100_000, seed: 2), as: id)
-        await #expect(throws: OtherContent.self) { try await device.attachments.data(of: id) }
+        let error = await #expect(throws: RemoteError.self) { try await device.attachments.data(of: id) }
+        #expect(error?.code == .otherContent)
         let state = try await device.attachments.state(of: id)
         guard case .failed = state else {
             Issue.record("the server has other bytes, and the state is \(state)")

@@ -77,6 +77,43 @@ struct KeysRevokeTests {
         #expect(words.contains("Shuts out nobody who kept an old keyslot file"))
     }
 
+    @Test(
+        "attachments are encrypted anew with the keys, and the answer says how many",
+        arguments: ["revoke", "rotate"]
+    )
+    func attachments(_ action: String) async throws {
+        let folder = StoreFolder(self.folder.file("files"))
+        let context = try await SyncContext.open(
+            folder,
+            schema: [.init(Card.self)],
+            unlocker: SecretFileUnlocker(at: device.secretFile),
+            options: SyncOptions(attachments: AttachmentOptions())
+        )
+        for byte in 0..<2 {
+            let photo = try await context.attachments.add(Data([UInt8(byte)]))
+            try await context.table(Card.self).insert(Card(photo: photo))
+        }
+        await context.close()
+        let leaked = SecretFileUnlocker(at: URL(filePath: path("second")))
+        try await folder.keyslots.add(leaked, authorizedBy: SecretFileUnlocker(at: device.secretFile))
+        func names() throws -> Set<String> {
+            Set(try FileManager.default.contentsOfDirectory(atPath: folder.attachmentsURL.path))
+        }
+        let before = try names()
+        let place = ["--store", folder.url.path, "--secret-file", device.secretFile.path]
+        let choice = action == "revoke" ? ["2", "--yes"] : ["--drop-missing"]
+        let result = try await ToolProcess.run(["keys", action] + choice + place + ["--json"])
+        #expect(try result.json()["filesEncryptedAnew"] as? Int == 2, "\(result.output) \(result.errors)")
+        #expect(try names().isDisjoint(with: before) && names().count == 2)
+        let routine = try await ToolProcess.run(["keys", "rotate", "--data-key-only"] + place + ["--json"])
+        #expect(try routine.json()["filesEncryptedAnew"] == nil)
+    }
+
+    private struct Card: SyncItem {
+        var id = UUID()
+        var photo: AttachmentID?
+    }
+
     @Test("flags that exclude each other are wrong usage, and say so")
     func usage() async throws {
         let mistakes = [

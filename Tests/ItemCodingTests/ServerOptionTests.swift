@@ -1,5 +1,6 @@
 import Foundation
 import ItemCoding
+import RemoteContract
 import SyncContract
 import Testing
 
@@ -54,5 +55,30 @@ struct ServerOptionTests {
         #expect(schema.tables[1].systemProperties == [] && schema.tables[1].columns.map(\.name) == ["name"])
         let wrong: StoreSchema = try [.init(Customer.self, .localOnly, .wireName("clients"))]
         #expect(throws: StoreError.self) { try wrong.check() }
+    }
+
+    struct Coupon: Codable, Identifiable, Sendable {
+        var id = ""
+        var title: String
+        var photo: AttachmentID?
+        var receipt: AttachmentID
+        var note: AttachmentID?
+    }
+
+    @Test("columns that name files refer to them, or own them where that is said; each is looked up by an index")
+    func attachments() throws {
+        let table = try TableDefinition(Coupon.self, .owns(\.photo), .owns(\.receipt), .indexed(\.note, \.title))
+        let rules = Dictionary(uniqueKeysWithValues: table.columns.map { ($0.name, $0.attachment) })
+        #expect(rules == ["title": nil, "photo": .owns, "receipt": .owns, "note": .refers])
+        #expect(table.columns.filter { $0.attachment != nil }.allSatisfy { $0.type == .string })
+        #expect(table.indexes == [["note", "title"], ["photo"], ["receipt"]])
+        #expect(try TableDefinition(Coupon.self).columns.compactMap(\.attachment) == [.refers, .refers, .refers])
+    }
+
+    @Test("owning what is no file, or no property of the row, is refused and named")
+    func wrongOwner() throws {
+        let error = #expect(throws: StoreError.self) { try TableDefinition(Coupon.self, .owns(\.title)) }
+        #expect(error?.code == .invalidSchema && error?.message.contains("'title'") == true)
+        #expect(throws: StoreError.self) { try TableDefinition(Coupon.self, .owns(\.title.count)) }
     }
 }

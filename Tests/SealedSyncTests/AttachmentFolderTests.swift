@@ -92,6 +92,21 @@ struct AttachmentFolderTests {
         #expect(try Set(names(folder)) == [name, "card.jpg"])
     }
 
+    @Test("are kept track of in tables that are none of the app's")
+    func inspection() async throws {
+        let (folder, context, _) = try await makeStore()
+        await context.close()
+        let tables = try await folder.inspect(folder.unlock(unlocker)).tables
+        #expect(tables.filter { !$0.isSystemTable }.map(\.name) == ["Card"])
+        #expect(tables.contains { $0.name == "AttachmentFiles" && $0.rows == 1 })
+        // An app without attachments may have a table of that name.
+        let other = StoreFolder(place.parent.appending(path: "other"))
+        let schema = try StoreSchema([TableDefinition("AttachmentFiles", columns: [.init("key", .bytes)])])
+        await (try await other.create(schema, unlocker: unlocker)).close()
+        let others = try await other.inspect(other.unlock(unlocker)).tables
+        #expect(others.contains { $0.name == "AttachmentFiles" && !$0.isSystemTable })
+    }
+
     @Test("go with the store when it is wiped")
     func wiping() async throws {
         let (folder, context, _) = try await makeStore()

@@ -7,20 +7,14 @@ extension AttachmentFolder {
     /// - Parameters:
     ///   - file: Its name and its key.
     ///   - next: Gives the content in pieces, and nil at the end.
-    ///   - cancellation: Asked between the pieces.
     /// - Returns: How long the content is, and its SHA-256.
     /// - Throws: What `next` throws, and what the system says; there is no file then.
-    func write(
-        _ file: AttachmentFile,
-        _ next: () throws -> [UInt8]?,
-        _ cancellation: FileWork.Cancellation
-    ) throws -> (Int64, [UInt8]) {
+    func write(_ file: AttachmentFile, _ next: () throws -> [UInt8]?) throws -> (Int64, [UInt8]) {
         try make()
         do {
             var writer = try SealedFileWriter(creating: path(of: file.name, .new), file.key, in: fileSystem)
             var digest = try RunningDigest()
             while let bytes = try next() {
-                try cancellation.check()
                 try digest.add(bytes)
                 try writer.write(bytes)
             }

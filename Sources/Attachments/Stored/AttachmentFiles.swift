@@ -9,6 +9,8 @@ package enum AttachmentFiles {
         columns: [
             // The name in the folder: random, so that it says nothing of the rows, and another one when the key is.
             .init("file", .string), .init("key", .bytes),
+            // Whether somebody who was shut out since may know the key.
+            .init(exposure, .bool),
             // Null as long as nobody has said it.
             .init("length", .int64), .init("digest", .bytes),
             .init("isHere", .bool), .init("isOnServer", .bool), .init("isWanted", .bool),
@@ -16,9 +18,13 @@ package enum AttachmentFiles {
             .init("failure", .string),
             .init("lastUsed", .date), .init("unusedSince", .date),
         ],
-        indexes: [["isOnServer", "isHere"], ["isWanted"]],
+        indexes: [["isOnServer", "isHere"], ["isWanted"], [exposure]],
         isLocalOnly: true
     )
+
+    /// The column that a revocation sets in every row of the database that it encrypts anew: the keys in them could be read
+    /// with the database's old key. It is taken back file by file, each with a new key.
+    package static let exposure = "isExposed"
 }
 
 /// One row of them.
@@ -27,6 +33,8 @@ struct AttachmentFile: Sendable {
     /// The name in the folder.
     var name: String
     var key: SecretBytes
+    /// Whether somebody who was shut out since may know the key.
+    var isExposed = false
     /// How long the content is, in bytes; nil as long as nobody has said it.
     var length: Int64?
     /// The SHA-256 of the content; nil until it was here.
@@ -60,6 +68,7 @@ struct AttachmentFile: Sendable {
         }
         let secret = unsafe try SecretBytes(count: key.count) { unsafe $0.copyBytes(from: key) }
         self.init(id, name: name, key: secret, lastUsed: record["lastUsed"]?.dateValue ?? Timestamp(milliseconds: 0))
+        isExposed = record[AttachmentFiles.exposure]?.boolValue ?? false
         length = record["length"]?.int64Value
         digest = record["digest"]?.bytesValue
         isHere = record["isHere"]?.boolValue ?? false
@@ -74,6 +83,7 @@ struct AttachmentFile: Sendable {
             id: .string(id.text),
             [
                 "file": .string(name), "key": .bytes(unsafe key.withUnsafeBytes { unsafe Array($0) }),
+                AttachmentFiles.exposure: .bool(isExposed),
                 "length": length.map(FieldValue.int64) ?? .null, "digest": digest.map(FieldValue.bytes) ?? .null,
                 "isHere": .bool(isHere), "isOnServer": .bool(isOnServer), "isWanted": .bool(isWanted),
                 "failure": failure.map(FieldValue.string) ?? .null, "lastUsed": .date(lastUsed),
@@ -82,10 +92,26 @@ struct AttachmentFile: Sendable {
         )
     }
 
+    /// Takes another name and key, under which nothing is in the folder: what had the name before is for the caller to remove.
+    ///
+    /// - Returns: The name before.
+    mutating func become(_ new: FreshFile) -> String {
+        defer { (name, key, isExposed) = (new.name, new.key, false) }
+        return name
+    }
+
     /// Names are made by ``AttachmentFolder/newName()``; any other would be a path to somewhere.
     static func isName(_ name: String) -> Bool {
         name.utf8.count == 32 && name.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
     }
+}
+
+/// A name and a key that nothing has.
+struct FreshFile: Sendable {
+    let name: String
+    let key: SecretBytes
+
+    init() throws { (name, key) = (try AttachmentFolder.newName(), try AttachmentFolder.newKey()) }
 }
 
 extension StoreReading where Self: ~Copyable {

@@ -26,13 +26,29 @@ struct AttachmentReferences: Sendable {
 
     /// Whether the server has taken a row that names a file: one of a synced table of which no change waits.
     func wereTaken(_ id: AttachmentID, _ transaction: inout some StoreReading & ~Copyable) throws -> Bool {
+        try !taken(among: [id], &transaction).isEmpty
+    }
+
+    /// The files of which the server has taken a row that names them.
+    ///
+    /// The same number of queries however many files are asked about: thousands may wait for their rows.
+    func taken(
+        among ids: [AttachmentID],
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> Set<AttachmentID> {
+        var taken: Set<AttachmentID> = []
         for (table, column) in columns where !table.isLocalOnly && !column.isLocal {
-            for row in try transaction.records(Self.rows(table, column, id).selecting([])) {
-                guard let item = row.id.stringValue else { continue }
-                if try !AttachmentRemovals.isWaiting(item, in: table, &transaction) { return true }
+            let rows = Query(table.name)
+                .filtered(by: Column(column.name).isAny(of: ids.map { FieldValue.string($0.text) }))
+                .selecting([column.name])
+            var files: [String: AttachmentID] = [:]
+            try transaction.forEach(rows) { row in
+                files[row.id.stringValue ?? ""] = row[column.name]?.stringValue.flatMap(AttachmentID.init)
             }
+            let waiting = try AttachmentRemovals.waiting(among: Array(files.keys), in: table, &transaction)
+            taken.formUnion(files.filter { !waiting.contains($0.key) }.values)
         }
-        return false
+        return taken
     }
 
     private static func rows(_ table: TableDefinition, _ column: ColumnDefinition, _ id: AttachmentID) -> Query {

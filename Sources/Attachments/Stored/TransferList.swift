@@ -22,11 +22,11 @@ enum TransferList {
         var transfers = try transaction.attachments(wanted.limited(to: bound)).map { Transfer(.download, $0.id) }
         let unsent = files.filtered(by: Column("isOnServer") == false && Column("isHere") == true && noFailure)
             .ordered(by: "lastUsed")
+            .selecting([])
         // Those whose rows wait may be many, and must not hide the others.
-        for file in try transaction.attachments(unsent) where try references.wereTaken(file.id, &transaction) {
-            transfers.append(Transfer(.upload, file.id))
-            if transfers.count >= 2 * bound { break }
-        }
+        let ids = try transaction.records(unsent).compactMap { $0.id.stringValue.flatMap(AttachmentID.init) }
+        let taken = try references.taken(among: ids, &transaction)
+        transfers += ids.lazy.filter(taken.contains).prefix(2 * bound).map { Transfer(.upload, $0) }
         return try transfers + removals(references, &transaction)
     }
 

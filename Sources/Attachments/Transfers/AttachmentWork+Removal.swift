@@ -42,10 +42,23 @@ extension AttachmentWork {
         var sum = files.reduce(0) { $0 + ($1.length ?? 0) }
         for file in files where sum > spaceLimit && file.id != kept {
             guard states.travelling(file.id) == nil else { continue }
-            try await change(file.id) { $0.isHere = false }
-            try await FileWork.run { [folder] _ in try folder.remove(file.name) }
+            try await makeWay(file.id)
             sum -= file.length ?? 0
         }
+    }
+
+    /// Removes a file here that the server has, too. When it comes again it has another name and another key.
+    private func makeWay(_ id: AttachmentID) async throws {
+        let fresh = try FreshFile()
+        let old: String? = try await store.write { transaction in
+            guard var file = try transaction.attachment(id), file.isHere, file.isOnServer else { return nil }
+            let old = file.become(fresh)
+            file.isHere = false
+            try transaction.save(file)
+            return old
+        }
+        if let old { try await FileWork.run { [folder] _ in try folder.letGo(old) } }
+        await states.changed(id)
     }
 
     /// Notes which files no row names, and removes those here for which that has been so for a day.
@@ -72,7 +85,7 @@ extension AttachmentWork {
                 return nil
             }
             guard let name else { continue }
-            try await FileWork.run { [folder] _ in try folder.remove(name) }
+            try await FileWork.run { [folder] _ in try folder.letGo(name) }
             await states.changed(id)
         }
     }

@@ -14,7 +14,7 @@ extension AttachmentWork {
         guard let file = found, isDue, file.isHere, !file.isOnServer, let transport else { return }
         states.travels(id, .uploading(0))
         defer { states.travels(id, nil) }
-        let reader = try await FileWork.run { [folder, gate] _ in OpenAttachment(try folder.open(file), gate) }
+        let reader = try await open(file)
         let length = reader.layout.length
         for attempt in 1...Self.attempts {
             guard let offset = try await Self.missing(length, of: id, transport) else { break }

@@ -19,6 +19,18 @@ struct AttachmentWork: Sendable {
     /// What the store knows of a file.
     func file(_ id: AttachmentID) async throws -> AttachmentFile? { try await store.read { try $0.attachment(id) } }
 
+    /// Opens a file that is here, under whatever name: it gets another one when it is encrypted anew.
+    ///
+    /// - Throws: `StoreError` with code `notFound` when there is no such file, `damaged`.
+    func open(_ file: AttachmentFile) async throws -> OpenAttachment {
+        do {
+            return try await FileWork.run { [folder, gate] _ in OpenAttachment(try folder.open(file), gate) }
+        } catch let error as StoreError where error.code == .notFound {
+            guard let now = try await self.file(file.id), now.isHere, now.name != file.name else { throw error }
+            return try await open(now)
+        }
+    }
+
     /// Changes what the store knows of a file, in one transaction.
     ///
     /// - Returns: Whether it knows the file at all.
@@ -44,6 +56,7 @@ struct AttachmentWork: Sendable {
             }
             return (.done, nil)
         } catch {
+            let error = (error as? OtherContent).map { RemoteError(.otherContent, $0.description, cause: $0) } ?? error
             let outcome = TransferMachine.Outcome(error, transfer.kind)
             guard case .refused = outcome, transfer.kind != .remove else { return (outcome, error) }
             do {
@@ -89,7 +102,6 @@ extension TransferMachine.Outcome {
             case .damaged, .notFound: self = .refused
             default: self = .failed("\(error.code)", after: nil)
             }
-        case is OtherContent: self = .refused
         default: self = .failed("\(type(of: error))", after: nil)
         }
     }

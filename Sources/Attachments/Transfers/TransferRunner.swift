@@ -15,6 +15,7 @@ actor TransferRunner {
     private var waking: (at: Duration, task: Task<Void, Never>)?
     private var preparation: Task<Void, any Error>?
     private var listeners: [Task<Void, Never>] = []
+    private var renewal: Task<Void, Never>?
     private var isLooking = false
     private var mustLook = false
     private var lookers: [CheckedContinuation<Void, Never>] = []
@@ -28,6 +29,7 @@ actor TransferRunner {
         for task in listeners { task.cancel() }
         for task in tasks.values { task.cancel() }
         waking?.task.cancel()
+        renewal?.cancel()
     }
 
     // MARK: Beginning and ending
@@ -40,9 +42,33 @@ actor TransferRunner {
             }
         }
         let work = work
-        let task = Task { try await work.sweep() }
+        let task = Task {
+            try await work.sweep()
+            await Self.renewAbsent(work)
+        }
         preparation = task
         try await task.value
+    }
+
+    private static func renewAbsent(_ work: AttachmentWork) async {
+        do {
+            try await work.renewAbsent()
+        } catch {
+            // They keep their mark, and the next opening tries again.
+        }
+    }
+
+    /// Encrypts anew what a revocation has marked, beside everything else.
+    private func startRenewal() {
+        renewal?.cancel()
+        renewal = Task(priority: .utility) { [weak self, work] in
+            await work.renewUntilDone { try await self?.prepare() }
+        }
+    }
+
+    private func endRenewal() async {
+        renewal?.cancel()
+        await renewal?.value
     }
 
     /// Lets files travel by themselves from now on.
@@ -72,16 +98,21 @@ actor TransferRunner {
                 }
             },
         ]
+        startRenewal()
     }
 
     /// Ends what travels, and waits for that; nothing begins until the store is unlocked.
     func setLocked(_ isLocked: Bool) async {
         work.gate.set(isLocked ? .locked : .open)
+        // A key may have been revoked while the store was locked. Nothing travels yet.
+        if !isLocked { await Self.renewAbsent(work) }
         send(.locked(isLocked))
         guard isLocked else {
+            startRenewal()
             await work.states.allChanged()
             return await look()
         }
+        await endRenewal()
         for task in tasks.values { await task.value }
     }
 
@@ -89,6 +120,7 @@ actor TransferRunner {
     func close() async {
         work.gate.set(.closed)
         send(.closed)
+        await endRenewal()
         for task in tasks.values { await task.value }
         for task in listeners { task.cancel() }
         listeners = []

@@ -15,6 +15,9 @@ extension DatasyncRemote {
     /// for, and the error is `unreachable`: go on from what the server has. ``DatasyncOptions/requestTimeout`` counts from
     /// the last byte of a request to the head of its answer; how long a file may take has no limit.
     ///
+    /// Limits that the server tells (`Upload-Limit`) are kept to from then on: a file goes up in several requests of at most
+    /// `max-append-size` bytes, and one that is longer than `max-size` is refused before anything of it is sent.
+    ///
     /// - Parameter path: The path between the base address and the id; segments are separated by slashes.
     /// - Returns: What sends and fetches files; nothing is sent yet.
     /// - Throws: `RemoteError` with code `invalidAddress` for a path with `.` or `..` as a segment.
@@ -26,6 +29,7 @@ extension DatasyncRemote {
 struct DatasyncAttachments: AttachmentTransport {
     let remote: DatasyncRemote
     let path: String
+    let limits = UploadLimits()
 
     func state(of id: AttachmentID) async throws -> AttachmentUploadState {
         let response = try await exchange(request(.head, id))
@@ -61,7 +65,9 @@ struct DatasyncAttachments: AttachmentTransport {
 
     func exchange(_ request: HTTPRequest, _ streams: ExchangeStreams? = nil) async throws -> ServerResponse {
         do {
-            return try await remote.exchangeOrBreak(request, streams)
+            let response = try await remote.exchangeOrBreak(request, streams)
+            limits.note(response)
+            return response
         } catch {
             // What the caller's own closures throw comes out as it is.
             if let failure = streams?.failure { throw failure }
@@ -107,6 +113,7 @@ extension ServerResponse {
 extension HTTPField.Name {
     static let uploadOffset = HTTPField.Name("Upload-Offset")!
     static let uploadComplete = HTTPField.Name("Upload-Complete")!
+    static let uploadLimit = HTTPField.Name("Upload-Limit")!
     static let uploadLength = HTTPField.Name("Upload-Length")!
     static let range = HTTPField.Name("Range")!
     static let contentRange = HTTPField.Name("Content-Range")!

@@ -17,7 +17,7 @@ extension TableDefinition {
     ///   - systemProperties: The server's columns to keep; a table that is local only keeps none.
     ///   - options: What the table is beside its columns.
     /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidSchema`` for a property that no value can be made up for,
-    ///   with its name and the remedy, for a key path in an option that is no stored property, and for ids that are UUIDs
+    ///   with its name and the remedy, for a key path in an option that is no stored property, for one in `owns` that names no file, and for ids that are UUIDs
     ///   and whose case is to count; with code ``StoreError/Code/invalidItem`` for an example that cannot be encoded.
     public init<Item: Codable & Identifiable & Sendable>(
         _ type: Item.Type,
@@ -91,6 +91,12 @@ private struct TableBuilder<Item: Codable & Identifiable & Sendable> where Item.
         for case .example(let item) in options { description = try ItemDescription.of(Item.self, example: item) }
         if let problem = description.problem { throw StoreError(.invalidSchema, problem) }
         for option in options { try take(option, description) }
+        for property in description.properties where owning.contains(property.name) && !property.namesFiles {
+            throw StoreError(
+                .invalidSchema,
+                "The property '\(property.name)' of \(Item.self) owns no file: make it an AttachmentID, or leave out '.owns'."
+            )
+        }
         let others = SystemProperties.names.union(["id"])
         let columns = description.properties.filter { !others.contains($0.name) }
             .map {

@@ -18,8 +18,18 @@ package enum AttachmentRemovals {
         in table: TableDefinition,
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> Bool {
-        let key = OperationCoding.itemKey(itemID, table)
-        return try !OperationQueue.waitingItemKeys(among: [key], in: table, &transaction).isEmpty
+        try !waiting(among: [itemID], in: table, &transaction).isEmpty
+    }
+
+    /// The rows of which a change waits to be sent, in one query.
+    package static func waiting(
+        among itemIDs: [String],
+        in table: TableDefinition,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> Set<String> {
+        let keys = Dictionary(itemIDs.map { ($0, OperationCoding.itemKey($0, table)) }) { first, _ in first }
+        let waiting = try OperationQueue.waitingItemKeys(among: Array(Set(keys.values)), in: table, &transaction)
+        return Set(keys.filter { waiting.contains($0.value) }.keys)
     }
 
     /// Notes the files that a row has given up.

@@ -21,7 +21,8 @@ struct KeysRevoke: ToolCommand {
 
             Writes the database anew beside the old one and puts it in its place: there must be room for both. A kill at \
             any instant leaves a store that opens and is before or after the change. Should the new database get lost at \
-            that instant as well, 'keys status' says so, and 'keys rotate --data-key-only' ends the work.
+            that instant as well, 'keys status' says so, and 'keys rotate --data-key-only' ends the work. Attachments are \
+            encrypted anew afterwards, one by one; what is left of that when it is interrupted the app does by itself.
             """
     )
 
@@ -78,9 +79,38 @@ struct KeysRevoke: ToolCommand {
             }
         }
         let changes = SlotChanges(rotation, of: slots)
-        if json { return try Console.write(json: RotationAnswer(rotation, changes)) }
+        let files = await AttachmentRenewal.run(in: options.folder, rotation.keyring)
+        if json { return try Console.write(json: RotationAnswer(rotation, changes, files)) }
         changes.write()
+        AttachmentRenewal.write(files)
         Console.write("the keys are new; copies from before still open with what opened them")
+    }
+}
+
+/// What comes after a change of all keys: the attachments, whose keys could be read with the old ones.
+enum AttachmentRenewal {
+    /// Encrypts them anew. The keys are changed by now: what fails here is said on standard error, and left to the app.
+    ///
+    /// - Returns: How many have another key now; nil when not all of them do.
+    static func run(in folder: StoreFolder, _ keyring: StoreKeyring) async -> Int? {
+        do {
+            return try await Interruption.cancelling { bar in
+                try await folder.reencryptAttachments(keyring) { bar.show(files: $0, of: $1) }
+            }
+        } catch {
+            let reason = (error as? StoreError)?.message ?? "It was interrupted."
+            Console.writeError(
+                sentence:
+                    "sealedsync: The keys are changed, and not all attachments are encrypted anew yet: \(reason) The app does the "
+                    + "rest when it opens the store."
+            )
+            return nil
+        }
+    }
+
+    /// Says it to people, when there were any.
+    static func write(_ files: Int?) {
+        if let files, files > 0 { Console.write("encrypted \(countText(files, "attachment")) anew") }
     }
 }
 
@@ -94,8 +124,11 @@ struct RotationAnswer: Encodable {
     var dropped: [SlotAnswer]?
     var kept: [SlotAnswer]?
     var added: SlotAnswer?
+    /// How many attachments have another key now; missing when not all of them do.
+    var filesEncryptedAnew: Int?
 
-    init(_ rotation: KeyRotation, _ changes: SlotChanges) {
+    init(_ rotation: KeyRotation, _ changes: SlotChanges, _ files: Int?) {
+        filesEncryptedAnew = files
         dataKeyCreated = rotation.keyring.dataKeyCreated.formatted(.iso8601)
         (revoked, dropped, kept, added) = (changes.revoked, changes.dropped, changes.kept, changes.added)
     }

@@ -18,7 +18,7 @@ struct KeysRotate: ToolCommand {
             it shuts out nobody who kept an old keyslot file and a secret that opened it.
 
             Writes the database anew beside the old one and puts it in its place: there must be room for both. Backups keep \
-            the keys they were made with. A kill at any instant leaves a store that opens; what the next opening cannot end \
+            the keys they were made with. Attachments are encrypted anew afterwards, but not with --data-key-only. A kill at any instant leaves a store that opens; what the next opening cannot end \
             'keys status' reports.
             """
     )
@@ -64,9 +64,11 @@ struct KeysRotate: ToolCommand {
             }
         }
         let changes = SlotChanges(rotation, of: slots)
-        if json { return try Console.write(json: RotationAnswer(rotation, changes)) }
+        let files = await AttachmentRenewal.run(in: options.folder, rotation.keyring)
+        if json { return try Console.write(json: RotationAnswer(rotation, changes, files)) }
         Console.write("rotated; backups still open with what opened them before")
         changes.write()
+        AttachmentRenewal.write(files)
     }
 
     private func rotateDataKey() async throws {

@@ -45,6 +45,9 @@ final class ProgressBar: Sendable {
     /// Draws the bar of a pull when it is time.
     func show(_ progress: SyncProgress) { show("pulling", Int64(progress.progressEstimate * 1_000), of: 1_000) }
 
+    /// Draws the bar of files that are encrypted anew when it is time.
+    func show(files completed: Int, of total: Int) { show("encrypting files", Int64(completed), of: Int64(total)) }
+
     private func show(_ text: String, _ completed: Int64, of total: Int64) {
         guard let output else { return }
         let now = now()

@@ -1,0 +1,41 @@
+package import DurableFiles
+package import Foundation
+internal import OfflineSync
+internal import RemoteContract
+package import SyncContract
+
+/// Encrypts the files of a store anew that nobody else has open.
+package enum AttachmentReencryption {
+    /// Gives every file another key whose key somebody else may have.
+    ///
+    /// - Parameters:
+    ///   - store: The open store, with whatever tables it has.
+    ///   - folder: The folder of the files.
+    ///   - fileSystem: What changes the files.
+    ///   - progress: Is told how many files are done, and how many there are.
+    /// - Returns: How many files were encrypted anew.
+    /// - Throws: What the store throws, and the system; what was done until then stays done.
+    package static func run(
+        _ store: some SyncContextDataSource,
+        in folder: URL,
+        _ fileSystem: FileSystem = FileSystem(),
+        progress: (Int, Int) -> Void
+    ) async throws -> Int {
+        guard let table = store.schema.table(AttachmentFiles.table.name),
+            AttachmentFiles.table.columns.allSatisfy({ column in table.columns.contains { $0.name == column.name } })
+        else { return 0 }
+        let work = AttachmentWork(
+            store: store,
+            folder: AttachmentFolder(folder, in: fileSystem),
+            references: AttachmentReferences(store.schema),
+            transport: nil,
+            spaceLimit: .max,
+            environment: AttachmentEnvironment(fileSystem: fileSystem),
+            states: AttachmentStates { _ in .unknown },
+            gate: AttachmentGate()
+        )
+        try await work.sweep()
+        try await work.renewAbsent()
+        return try await work.renewPresent(progress)
+    }
+}

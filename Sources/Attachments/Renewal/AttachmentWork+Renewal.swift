@@ -1,0 +1,146 @@
+internal import OfflineSync
+internal import RemoteContract
+internal import SyncContract
+internal import SyncSessions
+
+/// What follows a revocation: whoever was shut out may have a copy of the old database, with the keys of the files in it. Each file
+/// gets another key, and with it another name, one file after the other.
+extension AttachmentWork {
+    /// Gives new keys to files that are not here, which takes no work. What had arrived of them in part is fetched anew.
+    ///
+    /// Nothing may travel meanwhile.
+    func renewAbsent() async throws {
+        let absent = Self.exposed.filtered(by: Column("isHere") == false).limited(to: 500)
+        while true {
+            let old = try await store.write { transaction in
+                try transaction.attachments(absent)
+                    .map { file in
+                        var file = file
+                        let old = try file.become(FreshFile())
+                        try transaction.save(file)
+                        return old
+                    }
+            }
+            guard !old.isEmpty else { return }
+            try await FileWork.run { [folder] _ in for name in old { try folder.letGo(name) } }
+        }
+    }
+
+    /// Encrypts the files that are here anew, each whose key somebody else may have.
+    ///
+    /// One that is damaged keeps its key when the server does not have it: a verification names it. The others are fetched again
+    /// when they are asked for.
+    ///
+    /// - Parameter report: Is told, at the beginning and after each file, how many are done, and how many there are.
+    /// - Returns: How many have another key now.
+    /// - Throws: What ended it: what the store throws, and the system, with code `full` for instance; `CancellationError`. Called
+    ///   again, it goes on with the files that are left.
+    @discardableResult
+    func renewPresent(_ report: (Int, Int) -> Void = { _, _ in }) async throws -> Int {
+        let present = Self.exposed.filtered(by: Column("isHere") == true)
+        let ids = try await store.read { try $0.attachments(present).map(\.id) }
+        report(0, ids.count)
+        var count = 0
+        for (index, id) in ids.enumerated() {
+            if try await renew(id) { count += 1 }
+            report(index + 1, ids.count)
+        }
+        return count
+    }
+
+    /// The same as long as anything is left, after failures again.
+    func renewUntilDone(_ prepare: () async throws -> Void) async {
+        var progress = BackoffProgress()
+        while true {
+            do {
+                try await prepare()
+                try await renewPresent()
+                return
+            } catch let error as StoreError where [.locked, .closed].contains(error.code) {
+                // It begins again when the store is unlocked.
+                return
+            } catch {
+                let failure = (error as? StoreError).map { "\($0.code)" } ?? "\(type(of: error))"
+                let wait = progress.wait(after: failure, environment.backoff, random: environment.random())
+                do { try await environment.sleep(wait) } catch { return }
+            }
+        }
+    }
+
+    /// What a revocation has marked.
+    static var exposed: Query {
+        Query(AttachmentFiles.table.name).filtered(by: Column(AttachmentFiles.exposure) == true)
+    }
+
+    private func renew(_ id: AttachmentID) async throws -> Bool {
+        guard let file = try await file(id), file.isExposed, file.isHere else { return false }
+        let fresh = try FreshFile()
+        var isDamaged = false
+        do {
+            try await FileWork.run { [folder, gate] cancellation in
+                try folder.encryptAnew(file, as: fresh) {
+                    try gate.check()
+                    try cancellation.check()
+                }
+            }
+        } catch let error as StoreError where [.damaged, .notFound].contains(error.code) {
+            guard file.isOnServer else { return false }
+            isDamaged = true
+        }
+        let isHere = !isDamaged
+        let old: String?
+        do {
+            // It may have been removed, or have made room, meanwhile.
+            old = try await store.write { transaction in
+                guard var row = try transaction.attachment(id), row.isHere, row.name == file.name else { return nil }
+                let old = row.become(fresh)
+                row.isHere = isHere
+                try transaction.save(row)
+                return old
+            }
+        } catch {
+            if await !isNamed(fresh.name, by: id) { await discard(fresh.name) }
+            throw error
+        }
+        // A kill here leaves the old file, which the next start removes: no row knows it.
+        try await FileWork.run { [folder] _ in try folder.letGo(old ?? fresh.name) }
+        await states.changed(id)
+        return old != nil
+    }
+
+    /// Whether a row has a file, or may have it: what failed may be what came after the commit.
+    private func isNamed(_ name: String, by id: AttachmentID) async -> Bool {
+        let row = await Task { try await file(id) }.result
+        guard case .success(let file) = row else { return true }
+        return file?.name == name
+    }
+
+    /// Removes a file that has got no row, whatever has become of the task that has made it.
+    func discard(_ name: String) async {
+        let folder = folder
+        // What stays is removed when the store is opened next.
+        _ = await Task { try await FileWork.run { _ in try folder.remove(name) } }.result
+    }
+}
+
+extension AttachmentFolder {
+    /// Writes the content of a file a second time, under another name and key, and holds it against what the row says.
+    ///
+    /// - Throws: What the system says, and `check`; `StoreError` with code `damaged` for a file that is not what was written. Then
+    ///   there is no second file.
+    fileprivate func encryptAnew(_ file: AttachmentFile, as fresh: FreshFile, _ check: () throws -> Void) throws {
+        let reader = try open(file)
+        var chunk = 0
+        var new = file
+        _ = new.become(fresh)
+        let (_, digest) = try write(new) {
+            try check()
+            guard chunk < reader.layout.chunks, reader.layout.length > 0 else { return nil }
+            defer { chunk += 1 }
+            return try reader.content(of: chunk)
+        }
+        guard digest != file.digest else { return }
+        try remove(fresh.name)
+        throw SealedFileReader.damaged
+    }
+}

@@ -1,0 +1,176 @@
+import Foundation
+import OfflineSync
+import RemoteContract
+import SQLCipherStore
+import SQLCipherStoreTestSupport
+import SeededNumbers
+import SyncContract
+import Testing
+
+@testable import Attachments
+
+#if os(Linux) || os(macOS)
+@Suite("Processes that are killed while they add, send, fetch, remove, copy and renew files")
+struct ProcessKillTests {
+    private let folder: TestFolder
+    private let workload: PhotoWorkload
+
+    init() throws {
+        folder = try TestFolder()
+        workload = PhotoWorkload(folder.url)
+    }
+
+    @Test("lose no file that they were promised, leave nothing unnamed, and what travelled goes on from where it was")
+    func killed() async throws {
+        let seed = SeededGenerator.seed()
+        var random = SeededGenerator(seed: seed)
+        for round in 0..<SeededGenerator.rounds(5, all: 200) {
+            let (run, path) = (random.next(), folder.url.path)
+            let lines = Int.random(in: 1...25, using: &random)
+            let delay = Int.random(in: 0...5_000, using: &random)
+            let known = try workload.entries().count
+            await #expect(processExitsWith: .signal(SIGKILL), "seed \(seed), round \(round)") {
+                [path = path as String, run = run as UInt64, lines = lines as Int, delay = delay as Int] in
+                try await PhotoWorkload(URL(filePath: path))
+                    .run(run, endingAfter: lines, .microseconds(delay))
+            }
+            try await expectEverything(workload, since: known, "seed \(seed), round \(round)")
+        }
+    }
+
+    @Test("or that run on a disk that is full now and then, lose none either")
+    func fullDisk() async throws {
+        guard let disk = try SmallDisk(megabytes: 4) else { return }
+        defer { disk.unmount() }
+        let workload = PhotoWorkload(disk.folder, outside: folder.url)
+        let seed = SeededGenerator.seed()
+        var random = SeededGenerator(seed: seed)
+        let filler = disk.folder.appending(path: "filler")
+        try Data(count: 1 << 20).write(to: filler)
+        let device = try await workload.open(workload.transport())
+        var (ids, failures): ([AttachmentID], Int) = ([], 0)
+        for _ in 0..<SeededGenerator.rounds(60, all: 1_000) {
+            do {
+                try await workload.step(device, &ids, &random)
+            } catch {
+                let reason = error as? StoreError ?? (error as? SyncError)?.cause as? StoreError
+                guard reason?.code == .full else { throw error }
+                failures += 1
+            }
+        }
+        #expect(failures > 0, "seed \(seed)")
+        await device.close()
+        try FileManager.default.removeItem(at: filler)
+        try await expectEverything(workload, since: 0, "seed \(seed)")
+    }
+
+    /// Looks at a store as its process has left it, and at the backups that were begun since a line of the journal.
+    private func expectEverything(_ workload: PhotoWorkload, since start: Int, _ name: Comment) async throws {
+        let entries = try workload.entries()
+        try await expectNamed(in: workload.folder, name)
+        let parts = try await partsThatArrived(workload)
+        let transport = try workload.transport()
+        let device = try await workload.open(transport)
+        // What arrives while a file is read may take its room.
+        try await device.attachments.settle()
+        try await expectFiles(entries, device, name)
+        for (id, count) in parts {
+            guard let first = transport.downloads.first(where: { $0.id == id }) else { continue }
+            // The last piece may have been the end of the file, which is read back by writing it once more.
+            #expect(first.offset <= count && first.offset >= count - 65_536, name)
+        }
+        // What is named is sent, from where the server's part ends: this server takes nothing else.
+        _ = try await device.context.push()
+        try await device.attachments.settle()
+        let removed = Set(entries.compactMap { if case .removing(let id) = $0 { id } else { nil } })
+        let named = Set(entries.compactMap { if case .named(let id) = $0 { id } else { nil } })
+        for case .added(let id, let count, let seed) in entries where named.contains(id) && !removed.contains(id) {
+            let isSame = try transport.content(of: id) == Data(content(count, seed: seed))
+            #expect(isSame, name)
+        }
+        await device.close()
+        try await expectNamed(in: workload.folder, name, strays: false)
+        try await expectCopies(workload, entries, since: start, name)
+    }
+
+    /// Every file that was promised is whole.
+    private func expectFiles(
+        _ entries: [PhotoWorkload.Entry],
+        _ device: PhotoDevice,
+        _ name: Comment
+    ) async throws {
+        let removed = Set(entries.compactMap { if case .removing(let id) = $0 { id } else { nil } })
+        for case .added(let id, let count, let seed) in entries where !removed.contains(id) {
+            let isSame = try await device.attachments.data(of: id) == Data(content(count, seed: seed))
+            #expect(isSame, name)
+        }
+    }
+
+    /// A verification finds nothing but files without rows, and all of those.
+    private func expectNamed(in url: URL, _ name: Comment, strays: Bool = true) async throws {
+        let store = try await EncryptedStore.open(
+            at: url.appending(path: "store.db"),
+            key: .testKey(),
+            schema: PhotoDevice.schema()
+        )
+        let (files, schema) = (AttachmentFolder(url.appending(path: AttachmentFolder.name)), store.schema)
+        let (findings, rows) = try await store.read { reader in
+            (
+                try AttachmentVerification.findings(in: files, &reader, schema),
+                try reader.attachments(Query(AttachmentFiles.table.name))
+            )
+        }
+        await store.close()
+        #expect(findings.allSatisfy { $0.kind == .strayAttachment }, "\(name): \(findings)")
+        let unknown = try files.names()
+            .filter { entry in !rows.contains { entry == $0.name || entry == "\($0.name).part" } }
+        #expect(findings.count == unknown.count, name)
+        if !strays { #expect(unknown == [], name) }
+    }
+
+    /// How much has arrived of the files that are wanted, in whole chunks; none of those that get another key.
+    private func partsThatArrived(_ workload: PhotoWorkload) async throws -> [AttachmentID: Int64] {
+        let store = try await EncryptedStore.open(
+            at: workload.folder.appending(path: "store.db"),
+            key: .testKey(),
+            schema: PhotoDevice.schema()
+        )
+        let rows = try await store.read { try $0.attachments(Query(AttachmentFiles.table.name)) }
+        await store.close()
+        var parts: [AttachmentID: Int64] = [:]
+        let url = workload.folder.appending(path: AttachmentFolder.name)
+        for row in rows where row.isWanted && !row.isHere && !row.isExposed {
+            let path = url.appending(path: row.name + ".part").path
+            guard FileManager.default.fileExists(atPath: path) else { continue }
+            let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
+            let chunks = max(0, size - SealedFileFormat.header.count) / SealedFileFormat.chunkCount
+            parts[row.id] = Int64(chunks) * Int64(ChunkCipher.contentCount)
+        }
+        return parts
+    }
+
+    /// A backup is not there, or it has every file that had been taken in by then.
+    private func expectCopies(
+        _ workload: PhotoWorkload,
+        _ entries: [PhotoWorkload.Entry],
+        since start: Int,
+        _ name: Comment
+    ) async throws {
+        for (index, entry) in entries.enumerated().dropFirst(start) {
+            guard case .copying(let copy) = entry else { continue }
+            let url = workload.folder.appending(path: copy)
+            let isThere = FileManager.default.fileExists(atPath: url.path)
+            if entries.contains(.copied(copy)) { #expect(isThere, name) }
+            guard isThere else { continue }
+            let device = try await PhotoDevice(
+                in: folder,
+                at: url,
+                options: AttachmentOptions(transport: workload.transport(), spaceLimit: 200_000)
+            )
+            try await expectFiles(Array(entries[..<index]), device, "\(name), copy \(copy)")
+            await device.close()
+            try FileManager.default.removeItem(at: url)
+        }
+    }
+}
+#endif
