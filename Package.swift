@@ -390,7 +390,8 @@ var testTargets: [Target] {
             dependencies: [
                 "Attachments", "OfflineSync", "SyncSessions", "RemoteContract", "SyncContract", "ReferenceStore",
                 "ItemCoding", "SQLCipherStore", "SQLCipherStoreTestSupport", "SecretMemory", "DurableFiles",
-                "FileSystemRecording", "SeededNumbers", "VirtualTime",
+                "DatasyncHTTP", "HTTPTransport", "DatasyncEmulator", "EmulatorTransport", "FileSystemRecording",
+                "SeededNumbers", "VirtualTime",
             ]
         ),
         // Several devices with the real engine and a server in memory, under a seeded scheduler and a virtual clock.
