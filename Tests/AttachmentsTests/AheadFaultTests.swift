@@ -156,6 +156,7 @@ struct AheadFaultTests {
         reopened.server.set { $0.kind == .delete ? .failed(FaultyTransport.broken) : .answered }
         try await reopened.attachments.settle()
         #expect(reopened.server.requests(.download) == [])
+        #expect(try await reopened.attachments.state(of: removed) == .unknown)
         #expect(try reopened.fileNames() == [])
         await reopened.close()
     }
