@@ -253,7 +253,7 @@ let package = Package(
             dependencies: [
                 "SyncContract", "ItemCoding", "SQLCipherStore", "SecretMemory", "OfflineSync", "RemoteContract",
                 "CBenchmarkTwin", "SeededNumbers", "CommandArguments", "DatasyncEmulator", "DatasyncHTTP",
-                "HTTPTransport",
+                "HTTPTransport", "Attachments", "SyncSessions",
             ]
         ),
         .executableTarget(
