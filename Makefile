@@ -115,6 +115,7 @@ bench: prerequisites
 	@"$$($(SWIFT) build -c release --show-bin-path)/sealedsync-bench" sync
 	@"$$($(SWIFT) build -c release --show-bin-path)/sealedsync-bench" growth
 	@"$$($(SWIFT) build -c release --show-bin-path)/sealedsync-bench" emulator
+	@"$$($(SWIFT) build -c release --show-bin-path)/sealedsync-bench" files
 
 # An app in a folder of its own that depends on the package: which libraries it needs, and whether it syncs.
 test-dependency: prerequisites

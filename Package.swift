@@ -253,7 +253,7 @@ let package = Package(
             dependencies: [
                 "SyncContract", "ItemCoding", "SQLCipherStore", "SecretMemory", "OfflineSync", "RemoteContract",
                 "CBenchmarkTwin", "SeededNumbers", "CommandArguments", "DatasyncEmulator", "DatasyncHTTP",
-                "HTTPTransport",
+                "HTTPTransport", "Attachments", "SyncSessions",
             ]
         ),
         .executableTarget(
@@ -393,7 +393,8 @@ var testTargets: [Target] {
             dependencies: [
                 "Attachments", "StoreConformance", "OfflineSync", "SyncSessions", "RemoteContract", "SyncContract",
                 "ReferenceStore", "ItemCoding", "SQLCipherStore", "SQLCipherMaintenance", "SQLCipherStoreTestSupport",
-                "SecretMemory", "DurableFiles", "FileSystemRecording", "SeededNumbers", "VirtualTime",
+                "SecretMemory", "DurableFiles", "DatasyncHTTP", "HTTPTransport", "DatasyncEmulator", "EmulatorTransport",
+                "FileSystemRecording", "SeededNumbers", "VirtualTime",
             ]
         ),
         // Several devices with the real engine and a server in memory, under a seeded scheduler and a virtual clock.

@@ -15,6 +15,7 @@ final class AttachmentCore: Sendable {
         _ store: any SyncContextDataSource,
         _ folder: AttachmentFolder,
         _ options: AttachmentOptions,
+        _ ahead: AheadRules?,
         _ transport: (any AttachmentTransport)?,
         _ environment: AttachmentEnvironment
     ) {
@@ -24,6 +25,7 @@ final class AttachmentCore: Sendable {
             references: AttachmentReferences(store.schema),
             transport: transport,
             spaceLimit: options.spaceLimit,
+            ahead: ahead,
             environment: environment,
             states: AttachmentStates { id in AttachmentState(try await store.read { try $0.attachment(id) }) },
             gate: AttachmentGate()
@@ -87,9 +89,9 @@ final class AttachmentCore: Sendable {
     private func noteUse(of file: AttachmentFile) async {
         let now = work.now
         // A write for each reading would cost more than the reading.
-        guard abs(now.milliseconds - file.lastUsed.milliseconds) >= 60_000 else { return }
+        guard file.aheadFrom != nil || abs(now.milliseconds - file.lastUsed.milliseconds) >= 60_000 else { return }
         do {
-            try await work.change(file.id) { $0.lastUsed = now }
+            try await work.change(file.id) { ($0.lastUsed, $0.aheadFrom) = (now, nil) }
         } catch {
             // The file can be read, if it cannot be written down: on a full disk, say.
         }

@@ -11,7 +11,9 @@ internal import SyncContract
 ///
 /// Files travel by themselves as long as the store is open, a few at a time, and are tried again after failures; what was sent
 /// or fetched in part goes on from there, also after a restart. A direction that the context's session suspends stops here,
-/// too. Under ``/OfflineSync/AttachmentOptions/spaceLimit`` files that are on the server, too, make room for others.
+/// too. Under ``/OfflineSync/AttachmentOptions/spaceLimit`` files that are on the server, too, make room for others. With
+/// ``/OfflineSync/AttachmentOptions/ahead`` files are fetched when rows arrive that name them, as far as there is room; they make
+/// way for whatever somebody waits for, and for what is to be sent.
 public final class SyncAttachments: Sendable {
     let core: AttachmentCore?
 
@@ -67,7 +69,7 @@ public final class SyncAttachments: Sendable {
         return data
     }
 
-    /// Fetches files ahead, and returns when all are here. One that is here already is no work.
+    /// Fetches files, and returns when all are here. One that is here already is no work.
     ///
     /// A file that is not to be had now stays wanted: it is tried again by itself until no row names it.
     ///

@@ -16,16 +16,19 @@ extension SyncContext {
     ///   - folder: Where they lie.
     ///   - options: How they travel.
     ///   - transport: What carries them; nil without a server.
+    ///   - ahead: Which files are fetched before somebody asks for them, of `options`.
     ///   - environment: Time, chance and the file system.
     package func startAttachments(
         in folder: URL,
         _ options: AttachmentOptions,
         transport: (any AttachmentTransport)?,
+        ahead: [AttachmentsAhead.Rule],
         environment: AttachmentEnvironment = AttachmentEnvironment()
     ) async {
         let attachments = companion {
             let folder = AttachmentFolder(folder, in: environment.fileSystem)
-            return SyncAttachments(AttachmentCore(store, folder, options, transport, environment))
+            let ahead = ahead.isEmpty || transport == nil ? nil : AheadRules(ahead, events.followArrivals())
+            return SyncAttachments(AttachmentCore(store, folder, options, ahead, transport, environment))
         }
         let (pushes, told) = AsyncStream.makeStream(of: Bool.self)
         let listening = Task { [events] in

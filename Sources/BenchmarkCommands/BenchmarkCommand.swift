@@ -6,8 +6,8 @@ package struct BenchmarkCommand: ParsableCommand {
         commandName: "sealedsync-bench",
         abstract: "Measures the encrypted store and the sync against the same work with nothing around it.",
         subcommands: [
-            StoreCommand.self, SyncCommand.self, GrowthCommand.self, EmulatorCommand.self, ServerCommand.self,
-            CompletionCommand<BenchmarkCommand>.self,
+            StoreCommand.self, SyncCommand.self, GrowthCommand.self, EmulatorCommand.self, FilesCommand.self,
+            ServerCommand.self, FileServerCommand.self, FileStepCommand.self, CompletionCommand<BenchmarkCommand>.self,
         ]
     )
 

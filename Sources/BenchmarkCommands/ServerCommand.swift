@@ -55,12 +55,14 @@ struct ServerCommand: ParsableCommand {
         let responder = DelayedResponder(delay: .milliseconds(delay), remembers: remembers)
         let server = EmulatorServer(emulator) { try await responder.respond($0, $1) }
         Report.write(try await server.start().absoluteString)
-        await Self.endOfInput()
+        await StandardInput.end()
         await server.stop()
     }
+}
 
-    /// Waits on a thread of its own.
-    private static func endOfInput() async {
+enum StandardInput {
+    /// Waits for its end, on a thread of its own.
+    static func end() async {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
                 while !FileHandle.standardInput.availableData.isEmpty {}

@@ -32,19 +32,38 @@ public protocol AttachmentTransport: Sendable {
     /// - Parameters:
     ///   - id: The file.
     ///   - offset: The first byte that is wanted, at most the file's length.
-    ///   - receive: Is given how long the whole file is and the next bytes, in order, by one task at a time; the request waits
+    ///   - receive: Is given which file it is and the next bytes, in order, by one task at a time; the request waits
     ///     for it, so memory stays flat. It is called once without bytes when there are none from `offset` on.
-    ///     What it throws ends the request and comes out of this function.
+    ///     What it throws ends the request and comes out of this function. The first call may tell another version than the
+    ///     one that the bytes before `offset` are of: then throw, and fetch the file anew.
     /// - Throws: ``RemoteError`` with code ``RemoteError/Code/notFound`` when the server has no such file, or only a part of it;
-    ///   ``RemoteError/Code/conflict`` when it has fewer bytes than `offset`, or their number changes: fetch the file anew.
+    ///   ``RemoteError/Code/conflict`` when it has fewer bytes than `offset`, or their version changes: fetch the file anew.
     func download(
         _ id: AttachmentID,
         from offset: Int64,
-        receive: @escaping @Sendable (_ length: Int64, _ bytes: [UInt8]) async throws -> Void
+        receive: @escaping @Sendable (_ version: AttachmentVersion, _ bytes: [UInt8]) async throws -> Void
     ) async throws
 
     /// Removes a file from the server, whole or in part. One that is not there is no error.
     func delete(_ id: AttachmentID) async throws
+}
+
+/// What a server says about the file whose bytes it gives. A file is never changed under its name; this tells a server that
+/// has another one there all the same, so that two files are not put together from their parts.
+public struct AttachmentVersion: Sendable, Hashable {
+    /// How long the whole file is, in bytes.
+    public var length: Int64
+
+    /// A text that is the same exactly as long as the bytes are: a strong `ETag`. Nil where the server has none.
+    public var tag: String?
+
+    /// Creates a version.
+    public init(length: Int64, tag: String? = nil) { (self.length, self.tag) = (length, tag) }
+
+    /// Whether both may be one file: a tag counts where both have one.
+    public func isSame(as other: AttachmentVersion) -> Bool {
+        length == other.length && (tag == nil || other.tag == nil || tag == other.tag)
+    }
 }
 
 /// What a server has of a file.

@@ -74,9 +74,10 @@ extension SyncContext {
         // What is wrong with the settings is said before anything is made.
         let service = try (remote as? any AttachmentRemote)?.attachments(path: attachments.path)
         let transport: (any AttachmentTransport)? = attachments.transport ?? service
+        let ahead = try attachments.ahead.rules(for: schema)
         let store = try await folder.openOrCreate(schema.withAttachments(), unlocker: unlocker)
         let context = SyncContext(store: store, remote: remote, options: options)
-        await context.startAttachments(in: folder.attachmentsURL, attachments, transport: transport)
+        await context.startAttachments(in: folder.attachmentsURL, attachments, transport: transport, ahead: ahead)
         return context
     }
 

@@ -57,6 +57,79 @@ struct FaultTests {
         await reopened.close()
     }
 
+    @Test("are fetched anew when the server has another file by now", arguments: [150_000, 200_000, 250_000])
+    func otherVersion(size: Int) async throws {
+        let device = try await PhotoDevice()
+        let id = AttachmentID.make()
+        device.server.put(content(200_000), as: id, tag: "a")
+        device.server.set { $0.kind == .download ? .cut(after: 150_000) : .answered }
+        await #expect(throws: RemoteError.self) { try await device.attachments.fetch([id]) }
+        device.server.put(content(size, seed: 2), as: id, tag: "b")
+        device.server.set { _ in .answered }
+        let reopened = try await device.reopened()
+        try await reopened.attachments.settle()
+        let isSame = try await reopened.attachments.data(of: id) == Data(content(size, seed: 2))
+        #expect(isSame)
+        #expect(device.server.requests(.download).map(\.offset) == [0, 131_072, 0])
+        await reopened.close()
+    }
+
+    @Test(
+        "keep what has arrived when the server refuses the rest",
+        arguments: [(RemoteError.Code.refused, 403), (.refused, 413), (.serverFailure, 507), (.notFound, 404)]
+    )
+    func refusedRest(code: RemoteError.Code, status: Int) async throws {
+        let device = try await PhotoDevice()
+        let id = AttachmentID.make()
+        device.server.put(content(200_000), as: id)
+        device.server.set { $0.kind == .download ? .cut(after: 150_000) : .answered }
+        await #expect(throws: RemoteError.self) { try await device.attachments.fetch([id]) }
+        device.server.set { _ in .failed(RemoteError(code, "no", status: status)) }
+        await #expect(throws: RemoteError.self) { try await device.attachments.fetch([id]) }
+        device.server.set { _ in .answered }
+        try await device.attachments.fetch([id])
+        #expect(device.server.requests(.download).map(\.offset) == [0, 131_072, 131_072])
+        await device.close()
+    }
+
+    @Test("of which the server says that it has more or other than there is are left to the app")
+    func otherState() async throws {
+        for there in [content(11), content(9)] {
+            let device = try await PhotoDevice()
+            let (_, id) = try await device.add(content(10))
+            device.server.put(there, as: id)
+            _ = try await device.context.push()
+            try await device.attachments.settle()
+            guard case .failed = try await device.attachments.state(of: id) else {
+                Issue.record("the server has \(there.count) bytes of 10")
+                return
+            }
+            #expect(device.server.requests(.upload) == [])
+            device.server[id] = nil
+            try await device.attachments.retry(id)
+            try await device.attachments.settle()
+            #expect(try await device.attachments.state(of: id) == .synced)
+            await device.close()
+        }
+    }
+
+    @Test("that the server has less of than it said before are sent from there", arguments: [0, 100_000])
+    func lostPart(left: Int) async throws {
+        let device = try await PhotoDevice()
+        let bytes = content(200_000)
+        device.server.set { $0.kind == .upload ? .cut(after: 150_000) : .answered }
+        let (_, id) = try await device.addAndSend(bytes)
+        device.server[id]?.bytes.removeLast(150_000 - left)
+        device.server.set { _ in .answered }
+        await device.clock.sleeperComes { $0 <= .seconds(1) }
+        device.clock.advance(by: .seconds(1))
+        await device.state(of: id) { $0 == .synced }
+        #expect(device.server.requests(.upload).map(\.offset) == [0, Int64(left)])
+        let isSame = device.server[id]?.bytes == bytes
+        #expect(isSame)
+        await device.close()
+    }
+
     @Test("that the server has other bytes of are never shown, when it is known what they were")
     func wrongBytes() async throws {
         let device = try await PhotoDevice(options: AttachmentOptions(spaceLimit: 0))

@@ -27,7 +27,9 @@ final class FaultyTransport: AttachmentTransport {
     struct StoredFile: Hashable, Sendable {
         var bytes: [UInt8] = []
         var length: Int64
+        var tag: String?
 
+        var version: AttachmentVersion { AttachmentVersion(length: length, tag: tag) }
         var isComplete: Bool { bytes.count == Int(length) }
     }
 
@@ -63,8 +65,8 @@ final class FaultyTransport: AttachmentTransport {
         set { server.withLock { $0.files[id] = newValue } }
     }
 
-    func put(_ bytes: [UInt8], as id: AttachmentID) {
-        server.withLock { $0.files[id] = StoredFile(bytes: bytes, length: Int64(bytes.count)) }
+    func put(_ bytes: [UInt8], as id: AttachmentID, tag: String? = nil) {
+        server.withLock { $0.files[id] = StoredFile(bytes: bytes, length: Int64(bytes.count), tag: tag) }
     }
 
     /// Returns when so many requests have come in all.
@@ -113,7 +115,7 @@ final class FaultyTransport: AttachmentTransport {
     func download(
         _ id: AttachmentID,
         from offset: Int64,
-        receive: @escaping @Sendable (Int64, [UInt8]) async throws -> Void
+        receive: @escaping @Sendable (AttachmentVersion, [UInt8]) async throws -> Void
     ) async throws {
         try await request(Request(kind: .download, id: id, offset: offset)) { bound in
             guard let file = self[id], file.isComplete else {
@@ -121,11 +123,11 @@ final class FaultyTransport: AttachmentTransport {
             }
             guard offset <= file.length else { throw RemoteError(.refused, "There is no such range.", status: 416) }
             var position = Int(offset)
-            if position == file.bytes.count { try await receive(file.length, []) }
+            if position == file.bytes.count { try await receive(file.version, []) }
             while position < file.bytes.count {
                 try Task.checkCancellation()
                 let end = min(file.bytes.count, position + 50_000, Int(offset) + bound)
-                if end > position { try await receive(file.length, Array(file.bytes[position..<end])) }
+                if end > position { try await receive(file.version, Array(file.bytes[position..<end])) }
                 position = end
                 if position == Int(offset) + bound, position < file.bytes.count { throw Self.broken }
             }

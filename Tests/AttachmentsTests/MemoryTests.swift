@@ -72,14 +72,14 @@ private actor Zeros: AttachmentTransport {
     func download(
         _ id: AttachmentID,
         from offset: Int64,
-        receive: @escaping @Sendable (Int64, [UInt8]) async throws -> Void
+        receive: @escaping @Sendable (AttachmentVersion, [UInt8]) async throws -> Void
     ) async throws {
         let length = lengths[id] ?? 0
         let piece = [UInt8](repeating: 0, count: 1 << 16)
         var position = offset
         while position < length {
             let bytes = Array(piece.prefix(Int(min(length - position, 1 << 16))))
-            try await receive(length, bytes)
+            try await receive(AttachmentVersion(length: length), bytes)
             position += Int64(bytes.count)
         }
     }

@@ -1,3 +1,4 @@
+import DatasyncHTTP
 import DurableFiles
 import Foundation
 import ItemCoding
@@ -38,6 +39,7 @@ struct PhotoDevice {
         return try StoreSchema([table]).withAttachments()
     }
 
+    // With a remote, which is a server of rows and files, the two others have nothing to do.
     init(
         in folder: TestFolder? = nil,
         at place: URL? = nil,
@@ -46,6 +48,7 @@ struct PhotoDevice {
         clock: VirtualClock = VirtualClock(),
         options: AttachmentOptions = AttachmentOptions(),
         hasServer: Bool = true,
+        remote: DatasyncRemote? = nil,
         fileSystem: FileSystem = FileSystem()
     ) async throws {
         let folder = try folder ?? TestFolder()
@@ -56,12 +59,14 @@ struct PhotoDevice {
             schema: Self.schema(),
             mode: .openOrCreate
         )
-        context = SyncContext(store: store, remote: rows)
+        context = SyncContext(store: store, remote: remote ?? rows)
+        let carrier: any AttachmentTransport = try options.transport ?? remote?.attachments() ?? server
         let origin = clock.now
         await context.startAttachments(
             in: url.appending(path: AttachmentFolder.name),
             options,
-            transport: hasServer ? options.transport ?? server : nil,
+            transport: hasServer ? carrier : nil,
+            ahead: try options.ahead.rules(for: store.schema),
             environment: AttachmentEnvironment(
                 clock: clock,
                 date: { Date(timeIntervalSince1970: 1_800_000_000 + origin.duration(to: clock.now) / .seconds(1)) },

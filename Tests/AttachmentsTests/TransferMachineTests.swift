@@ -11,6 +11,8 @@ struct TransferMachineTests {
 
     static func upload(_ name: String) -> Transfer { Transfer(.upload, AttachmentID(name)!) }
     static func download(_ name: String) -> Transfer { Transfer(.download, AttachmentID(name)!) }
+    static func ahead(_ name: String) -> Transfer { Transfer(.ahead, AttachmentID(name)!) }
+    static let (x, y, z) = (ahead("x"), ahead("y"), ahead("z"))
     static let (a, b, c, d) = (upload("a"), upload("b"), upload("c"), download("d"))
 
     struct Step: Sendable {
@@ -99,6 +101,31 @@ struct TransferMachineTests {
             Step(.ended(a, .cancelled), []),
             Step(.work([a]), []),
             Step(.locked(false), [.begin(a)])
+        ),
+        Course(
+            "what nobody waits for makes way for the rest, one for one",
+            Step(.work([x, y, z]), [.begin(x), .begin(y)]),
+            Step(.work([a, x, y, z]), [.cancel(x)]),
+            Step(.ended(x, .cancelled), [.begin(a)]),
+            Step(.work([a, d, x, y, z]), [.cancel(y)]),
+            Step(.ended(y, .cancelled), [.begin(d)]),
+            Step(.work([a, d, x, y, z]), []),
+            Step(.ended(a, .done), [.begin(x)])
+        ),
+        Course(
+            "what nobody waited for and somebody does now is begun anew for them",
+            Step(.work([ahead("d")]), [.begin(ahead("d"))]),
+            Step(.work([d]), [.cancel(ahead("d"))]),
+            Step(.ended(ahead("d"), .cancelled), [.begin(d)])
+        ),
+        Course(
+            "what nobody waits for begins neither in a push nor when downloads are suspended",
+            Step(.pushing(true), []),
+            Step(.work([x, d]), [.begin(d)]),
+            Step(.suspended(.download), [.cancel(d)]),
+            Step(.pushing(false), []),
+            Step(.ended(d, .cancelled), []),
+            Step(.suspended([]), [.begin(x)])
         ),
         Course(
             "nothing begins after the end",

@@ -48,6 +48,7 @@ public struct EmulatorTransport: ClientTransport {
         for (name, value) in answer.headers {
             if let name = HTTPField.Name(name) { fields.append(HTTPField(name: name, value: value)) }
         }
+        if answer.status != 204 { fields[.contentLength] = "\(answer.body.count)" }
         if let date = HTTPField.Name("Date"), fields[date] == nil { fields[date] = EmulatorResponse.dateOfNow }
         return HTTPResponse(
             status: .init(code: answer.status),

@@ -77,7 +77,7 @@ struct SyncBenchmarkTests {
         "wrong usage is said before anything is measured",
         arguments: [
             ["sync", "--case", "nothing"], ["sync", "--rounds", "0"], ["sync", "--changes", "1"],
-            ["server", "--protocol", "4"], ["server", "--tables", "0"],
+            ["files", "--megabytes", "0"], ["server", "--protocol", "4"], ["server", "--tables", "0"],
         ]
     )
     func wrongUsage(_ arguments: [String]) async throws {

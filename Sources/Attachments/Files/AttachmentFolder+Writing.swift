@@ -37,6 +37,11 @@ extension AttachmentFolder {
     /// - Returns: The names of the files that are whole.
     /// - Throws: What the system says.
     func sweep(keeping wanted: [String: Bool]) throws -> Set<String> {
+        if FileSystem.isFolder(path) {
+            // A kill may have come between a name and its way to the medium, and rows are about to rely on it.
+            try fileSystem.synchronize(FileSystem.folder(of: path))
+            try fileSystem.synchronize(path)
+        }
         var whole: Set<String> = []
         for entry in try names() {
             guard let (name, stage) = Self.parts(of: entry) else { continue }

@@ -17,8 +17,10 @@ package enum AttachmentFiles {
             // Why it is not tried again by itself.
             .init("failure", .string),
             .init("lastUsed", .date), .init("unusedSince", .date),
+            // What the server has said of the version that arrives; when it is fetched without being asked for.
+            .init("tag", .string), .init("aheadFrom", .date),
         ],
-        indexes: [["isOnServer", "isHere"], ["isWanted"], [exposure]],
+        indexes: [["isOnServer", "isHere"], ["isWanted"], ["isHere", "aheadFrom"], [exposure]],
         isLocalOnly: true
     )
 
@@ -37,6 +39,8 @@ struct AttachmentFile: Sendable {
     var isExposed = false
     /// How long the content is, in bytes; nil as long as nobody has said it.
     var length: Int64?
+    /// The server's tag of the version of which some has arrived; nil where it has none.
+    var tag: String?
     /// The SHA-256 of the content; nil until it was here.
     var digest: [UInt8]?
     /// Whether the whole content is here.
@@ -47,10 +51,12 @@ struct AttachmentFile: Sendable {
     var isWanted = false
     /// Why it is not tried again by itself.
     var failure: String?
-    /// When it was added, fetched or read last.
+    /// When it was added, fetched or read last; when it was heard of first, of one that is fetched because of a rule.
     var lastUsed: Timestamp
     /// Since when no row names it.
     var unusedSince: Timestamp?
+    /// For a file that is fetched, or was, because of a rule alone: when it may be tried next. Nil as soon as somebody uses it.
+    var aheadFrom: Timestamp?
 
     init(_ id: AttachmentID, name: String, key: SecretBytes, lastUsed: Timestamp) {
         (self.id, self.name, self.key, self.lastUsed) = (id, name, key, lastUsed)
@@ -76,6 +82,8 @@ struct AttachmentFile: Sendable {
         isWanted = record["isWanted"]?.boolValue ?? false
         failure = record["failure"]?.stringValue
         unusedSince = record["unusedSince"]?.dateValue
+        tag = record["tag"]?.stringValue
+        aheadFrom = record["aheadFrom"]?.dateValue
     }
 
     var record: Record {
@@ -88,6 +96,7 @@ struct AttachmentFile: Sendable {
                 "isHere": .bool(isHere), "isOnServer": .bool(isOnServer), "isWanted": .bool(isWanted),
                 "failure": failure.map(FieldValue.string) ?? .null, "lastUsed": .date(lastUsed),
                 "unusedSince": unusedSince.map(FieldValue.date) ?? .null,
+                "tag": tag.map(FieldValue.string) ?? .null, "aheadFrom": aheadFrom.map(FieldValue.date) ?? .null,
             ]
         )
     }

@@ -6,49 +6,81 @@ extension AttachmentWork {
     /// Fetches what is missing of a file that is wanted here.
     func download(_ id: AttachmentID) async throws {
         guard let file = try await file(id), file.isWanted, !file.isHere, let transport else { return }
-        states.travels(id, .downloading(0))
-        defer { states.travels(id, nil) }
+        try await fetch(file, transport) { _ in }
+        let now = now
+        try await note(file) {
+            ($0.isHere, $0.isWanted, $0.isOnServer, $0.failure, $0.lastUsed) = (true, false, true, nil, now)
+            $0.aheadFrom = nil
+        }
+    }
+
+    /// Brings a file here: what has arrived of it before, and the rest.
+    ///
+    /// - Parameters:
+    ///   - file: Which one.
+    ///   - transport: What carries it.
+    ///   - admit: Is told how long the file is, before anything of it is written.
+    /// - Throws: What `admit` throws, what the server or the disk says, `OtherContent`.
+    func fetch(
+        _ file: AttachmentFile,
+        _ transport: any AttachmentTransport,
+        _ admit: @escaping @Sendable (_ length: Int64) async throws -> Void
+    ) async throws {
+        states.travels(file.id, .downloading(0))
+        defer { states.travels(file.id, nil) }
         if try await !FileWork.run({ [folder] _ in folder.hasWhole(file.name) }) {
-            try await receive(file, transport)
+            try await receive(file, transport, admit)
         }
         try await take(file)
-        states.travels(id, nil)
-        let now = now
-        let isKnown = try await change(id) {
-            ($0.isHere, $0.isWanted, $0.isOnServer, $0.failure, $0.lastUsed) = (true, false, true, nil, now)
-        }
-        // It was removed meanwhile.
+    }
+
+    /// Changes what is known of a file that has arrived; removes one that was removed meanwhile.
+    func note(_ file: AttachmentFile, _ body: @escaping @Sendable (inout AttachmentFile) -> Void) async throws {
+        let isKnown = try await change(file.id, body)
         if !isKnown { try await FileWork.run { [folder] _ in try folder.remove(file.name) } }
     }
 
     /// Brings the content into the file of what has arrived.
-    private func receive(_ file: AttachmentFile, _ transport: any AttachmentTransport) async throws {
+    private func receive(
+        _ file: AttachmentFile,
+        _ transport: any AttachmentTransport,
+        _ admit: @escaping @Sendable (Int64) async throws -> Void
+    ) async throws {
         let sink = try await FileWork.run { [folder] _ in try DownloadSink(folder, file) }
         let offset = sink.count
         do {
             try gate.check()
-            try await transport.download(file.id, from: offset) { [states, gate] length, bytes in
+            try await transport.download(file.id, from: offset) { [self] version, bytes in
                 try gate.check()
-                let count = try await FileWork.run { _ in try sink.take(bytes, of: length) }
-                states.travels(file.id, .downloading(length == 0 ? 1 : Double(count) / Double(length)))
+                if try sink.begin(version) {
+                    try await admit(version.length)
+                    // What arrives later is held against it, also after a restart.
+                    if offset == 0 { try await change(file.id) { ($0.length, $0.tag) = (version.length, version.tag) } }
+                }
+                let count = try await FileWork.run { _ in try sink.take(bytes) }
+                states.travels(
+                    file.id,
+                    .downloading(version.length == 0 ? 1 : Double(count) / Double(version.length))
+                )
             }
             guard sink.count == sink.length else {
                 throw RemoteError(.invalidResponse, "The server ended a file early; it is fetched on from there.")
             }
             try await FileWork.run { _ in try sink.finish() }
         } catch let error as RemoteError
-            where offset > 0 && [.refused, .conflict, .invalidRequest].contains(error.code)
+            where offset > 0 && (error.code == .conflict || error.status == 416)
         {
-            // It does not go on from there: its file is shorter than what has arrived, or it has no ranges.
+            // It does not go on from there: it has another file, or one that is shorter than what has arrived. Any other refusal
+            // says nothing about what is here.
             try await FileWork.run { [folder] _ in try folder.remove(file.name) }
             throw RemoteError(
                 .invalidResponse,
                 "The server does not go on within a file; it is fetched anew.",
                 cause: error
             )
-        } catch is OtherContent {
+        } catch let error as OtherContent {
             try await FileWork.run { [folder] _ in try folder.remove(file.name) }
-            throw OtherContent(description: "The server has another length for a file than it had; add it anew.")
+            throw error
         }
     }
 
@@ -84,31 +116,52 @@ extension AttachmentWork {
 private final class DownloadSink: Sendable {
     private struct State: ~Copyable {
         var writer: SealedFileWriter
-        var length: Int64?
+        var version: AttachmentVersion?
     }
 
     private let state: Mutex<State>
+    /// The version that what has arrived is of; nil when nothing has, or nobody has said it.
+    private let begun: AttachmentVersion?
     /// What the content was long when it was here; nil when it never was.
     private let known: Int64?
 
     /// Goes on behind what has arrived.
     init(_ folder: AttachmentFolder, _ file: AttachmentFile) throws {
-        known = file.length
-        state = Mutex(State(writer: try folder.partialWriter(file)))
+        let writer = try folder.partialWriter(file)
+        known = file.digest == nil ? nil : file.length
+        begun = writer.length == 0 ? nil : file.length.map { AttachmentVersion(length: $0, tag: file.tag) }
+        state = Mutex(State(writer: writer))
     }
 
     /// How much there is.
     var count: Int64 { state.withLock { $0.writer.length } }
     /// How much there is to be; nil as long as the server has not said it.
-    var length: Int64? { state.withLock { $0.length } }
+    var length: Int64? { state.withLock { $0.version?.length } }
 
-    func take(_ bytes: [UInt8], of length: Int64) throws -> Int64 {
+    /// Takes in which version the next bytes are of, and says whether they are the first ones.
+    ///
+    /// - Throws: `OtherContent` for a length that the file never had, `RemoteError` with code `conflict` for another version
+    ///   than the one that has arrived so far.
+    func begin(_ version: AttachmentVersion) throws -> Bool {
+        try state.withLock { state in
+            guard (known ?? version.length) == version.length else {
+                throw OtherContent(description: "The server has another length for a file than it had; add it anew.")
+            }
+            guard (state.version ?? begun ?? version).isSame(as: version) else {
+                throw RemoteError(.conflict, "The server has another file than the one of which a part is here.")
+            }
+            defer { state.version = version }
+            return state.version == nil
+        }
+    }
+
+    /// Takes the next bytes, and says how many there are now.
+    func take(_ bytes: [UInt8]) throws -> Int64 {
         try state.withLock { state in
             let count = state.writer.length + Int64(bytes.count)
-            guard (state.length ?? known ?? length) == length, count <= length else {
-                throw OtherContent(description: "The server has \(length) bytes of a file, and gives or had others.")
+            guard let version = state.version, count <= version.length else {
+                throw RemoteError(.invalidResponse, "The server gives more of a file than it has.")
             }
-            state.length = length
             try state.writer.write(bytes)
             return count
         }

@@ -33,12 +33,18 @@ extension AttachmentWork {
         return try reader.records(query).filter { try TransferList.isDue($0, &reader) }
     }
 
-    /// Removes files that the server has, too, those first that were not used for longest, until the rest has room.
+    /// Removes files that the server has, too, those first that were not used at all or not for longest, until the rest has
+    /// room.
     func makeRoom(keeping kept: AttachmentID? = nil) async throws {
         let both = Query(AttachmentFiles.table.name)
             .filtered(by: Column("isHere") == true && Column("isOnServer") == true)
             .ordered(by: "lastUsed")
-        let files = try await store.read { try $0.attachments(both) }
+        let files: [AttachmentFile] = try await store.read { [spaceLimit] reader in
+            guard try reader.spaceTaken() > spaceLimit else { return [] }
+            // Those that came because of a rule, and that nobody has used, go first.
+            let used = Column("aheadFrom") == .null
+            return try reader.attachments(both.filtered(by: !used)) + reader.attachments(both.filtered(by: used))
+        }
         var sum = files.reduce(0) { $0 + ($1.length ?? 0) }
         for file in files where sum > spaceLimit && file.id != kept {
             guard states.travelling(file.id) == nil else { continue }

@@ -7,7 +7,7 @@ extension AttachmentWork {
         let all = Query(AttachmentFiles.table.name)
         let files = try await store.read { try $0.attachments(all) }
         // What has arrived in part, or was not written down yet, is gone on with as long as somebody wants it.
-        let wanted = Dictionary(files.map { ($0.name, $0.isHere || $0.isWanted) }) { $0 || $1 }
+        let wanted = Dictionary(files.map { ($0.name, $0.isHere || $0.isWanted || $0.aheadFrom != nil) }) { $0 || $1 }
         let whole = try await FileWork.run { [folder] _ in try folder.sweep(keeping: wanted) }
         for file in files where file.isHere && !whole.contains(file.name) {
             try await change(file.id) {

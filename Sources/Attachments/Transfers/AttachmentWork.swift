@@ -10,6 +10,8 @@ struct AttachmentWork: Sendable {
     /// What carries files; nil without a server.
     let transport: (any AttachmentTransport)?
     let spaceLimit: Int64
+    /// Which files are fetched before somebody asks for them; nil for none.
+    let ahead: AheadRules?
     let environment: AttachmentEnvironment
     let states: AttachmentStates
     let gate: AttachmentGate
@@ -52,6 +54,7 @@ struct AttachmentWork: Sendable {
             switch transfer.kind {
             case .upload: try await upload(transfer.id)
             case .download: try await download(transfer.id)
+            case .ahead: try await downloadAhead(transfer.id)
             case .remove: try await removeOnServer(transfer.id)
             }
             return (.done, nil)

@@ -6,6 +6,8 @@ struct Transfer: Sendable, Hashable {
     enum Kind: Sendable, Hashable {
         case upload
         case download
+        /// Downloads what nobody waits for. It makes way for everything else.
+        case ahead
         /// From the server.
         case remove
     }
@@ -16,7 +18,7 @@ struct Transfer: Sendable, Hashable {
     init(_ kind: Kind, _ id: AttachmentID) { (self.kind, self.id) = (kind, id) }
 
     /// The direction that, suspended, stops it.
-    var direction: SyncDirection { kind == .download ? .download : .upload }
+    var direction: SyncDirection { kind == .download || kind == .ahead ? .download : .upload }
 }
 
 /// Decides which files travel, and when: a value without clock, network or store.
@@ -161,6 +163,7 @@ struct TransferMachine: Sendable {
         if let pause, pause.until > now { return waiting.isEmpty ? [] : [.wake(at: pause.until)] }
         var effects: [Effect] = []
         var wake: Duration?
+        var crowded = 0
         // After a failure of all, one tries it for the others.
         let limit = pause == nil ? limit : 1
         for transfer in waiting where !running.contains(where: { $0.id == transfer.id }) {
@@ -169,11 +172,15 @@ struct TransferMachine: Sendable {
                 wake = min(wake ?? hold.until, hold.until)
                 continue
             }
-            guard running.count < limit else { continue }
+            guard running.count < limit else {
+                if transfer.kind != .ahead { crowded += 1 }
+                continue
+            }
             running.insert(transfer)
             effects.append(.begin(transfer))
         }
         waiting.removeAll(where: running.contains)
+        effects += cancelling { $0.kind == .ahead }.prefix(crowded)
         if let wake { effects.append(.wake(at: wake)) }
         return effects
     }

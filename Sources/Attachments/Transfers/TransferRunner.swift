@@ -16,6 +16,10 @@ actor TransferRunner {
     private var preparation: Task<Void, any Error>?
     private var listeners: [Task<Void, Never>] = []
     private var renewal: Task<Void, Never>?
+    /// The last of those who note what rows have arrived, one behind the other.
+    private var noting: Task<Void, Never>?
+    /// When it is looked again what may be fetched ahead.
+    private var later: (at: Timestamp, task: Task<Void, Never>)?
     private var isLooking = false
     private var mustLook = false
     private var lookers: [CheckedContinuation<Void, Never>] = []
@@ -30,6 +34,7 @@ actor TransferRunner {
         for task in tasks.values { task.cancel() }
         waking?.task.cancel()
         renewal?.cancel()
+        later?.task.cancel()
     }
 
     // MARK: Beginning and ending
@@ -85,6 +90,11 @@ actor TransferRunner {
             },
             Task { [weak self] in for await isPushing in pushes { await self?.send(.pushing(isPushing)) } },
             Task { [weak self] in for await directions in suspensions { await self?.send(.suspended(directions)) } },
+            Task { [weak self, work] in
+                guard let arrived = work.ahead?.arrived else { return }
+                await self?.noteArrivals()
+                for await _ in arrived.signals { await self?.noteArrivals() }
+            },
             Task { [weak self] in
                 while !Task.isCancelled {
                     do {
@@ -110,6 +120,8 @@ actor TransferRunner {
         guard isLocked else {
             startRenewal()
             await work.states.allChanged()
+            // What could not be noted meanwhile.
+            Task { await noteArrivals() }
             return await look()
         }
         await endRenewal()
@@ -125,6 +137,7 @@ actor TransferRunner {
         for task in listeners { task.cancel() }
         listeners = []
         waking?.task.cancel()
+        later?.task.cancel()
         let error = StoreError(.closed, "The store was closed; open it again.")
         for id in waiters.keys { resume(id, error) }
         endSettling()
@@ -197,6 +210,7 @@ actor TransferRunner {
     func settle() async throws {
         try await prepare()
         while true {
+            await noteArrivals()
             await look()
             if machine.isSettled || machine.isClosed { return }
             try await transfersEnd()
@@ -244,8 +258,13 @@ actor TransferRunner {
             mustLook = false
             do {
                 try await prepare()
-                let transfers = try await work.store.read { [work] in try TransferList.read(work.references, &$0) }
+                let (transfers, next) = try await work.store.read { [work] reader in
+                    let asked = try TransferList.read(work.references, &reader)
+                    let (ahead, next) = try work.ahead?.transfers(work, &reader) ?? ([], nil)
+                    return (asked + ahead, next)
+                }
                 send(.work(transfers))
+                if let next { look(at: next) }
             } catch {
                 // The store is locked or closed, or cannot be read: its next change is the next chance.
             }
@@ -275,13 +294,15 @@ actor TransferRunner {
         tasks[transfer] = nil
         if outcome == .done {
             do {
-                try await work.makeRoom(keeping: transfer.id)
+                try await work.makeRoom(keeping: transfer.kind == .ahead ? nil : transfer.id)
             } catch {
                 // The file is where it is to be, and the next one that comes makes room.
             }
         }
         send(.ended(transfer, outcome))
         if transfer.kind == .download { await answer(transfer.id, outcome, error) }
+        // Who has begun to wait meanwhile is answered, too, when it has arrived; else it is fetched for them.
+        if transfer.kind == .ahead, outcome == .done, waiters[transfer.id] != nil { await want(transfer.id) }
         await work.states.changed(transfer.id)
         await look()
     }
@@ -307,6 +328,38 @@ actor TransferRunner {
         for continuation in (waiters.removeValue(forKey: id) ?? [:]).values {
             if let error { continuation.resume(throwing: error) } else { continuation.resume() }
         }
+    }
+
+    /// Looks again when a file may be tried that a rule wants.
+    private func look(at time: Timestamp) {
+        let now = work.now
+        if let later, later.at.milliseconds <= time.milliseconds, later.at.milliseconds > now.milliseconds { return }
+        later?.task.cancel()
+        let wait = Duration.milliseconds(max(0, time.milliseconds - now.milliseconds))
+        later = (
+            time,
+            Task { [weak self, sleep = work.environment.sleep] in
+                do { try await sleep(wait) } catch { return }
+                await self?.look()
+            }
+        )
+    }
+
+    /// Notes the files of rows that have arrived, so that they are fetched.
+    private func noteArrivals() async {
+        guard work.ahead != nil else { return }
+        let before = noting
+        let task = Task { [weak self, work] in
+            await before?.value
+            do {
+                try await self?.prepare()
+                try await work.noteArrivals()
+            } catch {
+                // The store is locked, or cannot be written: what has arrived is noted when it can.
+            }
+        }
+        noting = task
+        await task.value
     }
 
     private func wake(at time: Duration) {

@@ -48,7 +48,7 @@ struct ServerProcess: Sendable {
         process.waitUntilExit()
     }
 
-    private static func executablePath() throws -> String {
+    static func executablePath() throws -> String {
         #if os(Linux)
         return try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         #else

@@ -6,7 +6,7 @@ extension DatasyncAttachments {
     func download(
         _ id: AttachmentID,
         from offset: Int64,
-        receive: @escaping @Sendable (_ length: Int64, _ bytes: [UInt8]) async throws -> Void
+        receive: @escaping @Sendable (_ version: AttachmentVersion, _ bytes: [UInt8]) async throws -> Void
     ) async throws {
         guard offset >= 0 else {
             throw RemoteError.invalidRequest("An attachment has no byte \(offset).")
@@ -20,8 +20,8 @@ extension DatasyncAttachments {
                 guard let part = try response.part(from: progress.position) else { return .held }
                 try progress.begin(part, response)
                 return .streamed(limit: part.count) { bytes in
-                    let (length, wanted) = progress.take(bytes)
-                    if !wanted.isEmpty { try await receive(length, wanted) }
+                    let (version, wanted) = progress.take(bytes)
+                    if !wanted.isEmpty { try await receive(version, wanted) }
                 }
             }
             let response = try await exchange(request, streams)
@@ -37,7 +37,7 @@ extension DatasyncAttachments {
                 throw response.invalid("ends before the attachment does")
             }
         } while !progress.isAtEnd
-        if !progress.hasGiven, let length = progress.length { try await receive(length, []) }
+        if !progress.hasGiven, let version = progress.version { try await receive(version, []) }
     }
 
     private func request(_ id: AttachmentID, from offset: Int64) -> HTTPRequest {
@@ -73,11 +73,17 @@ extension ServerResponse {
         return range
     }
 
+    /// The tag that is the same exactly as long as the bytes are; a weak one promises less (RFC 9110 8.8.3).
+    fileprivate var strongTag: String? {
+        guard let tag = fields[.eTag], tag.hasPrefix("\""), tag.count > 2 else { return nil }
+        return tag
+    }
+
     /// The error of a file that is not the one of which something has come before.
     fileprivate func otherFile(_ offset: Int64) -> RemoteError {
         RemoteError(
             .conflict,
-            "\(server) has an attachment of another length than the one of which \(offset) bytes are here; fetch it anew.",
+            "\(server) has another attachment than the one of which \(offset) bytes are here; fetch it anew.",
             status: status,
             exchange: exchange
         )
@@ -97,7 +103,7 @@ private final class DownloadProgress: Sendable {
         var position: Int64
         /// Bytes that come first and are there already.
         var skipped: Int64 = 0
-        var length: Int64?
+        var version: AttachmentVersion?
         var hasGiven = false
     }
 
@@ -108,18 +114,19 @@ private final class DownloadProgress: Sendable {
     /// The next byte that is wanted.
     var position: Int64 { state.withLock(\.position) }
 
-    /// How long the whole file is; nil before the first answer.
-    var length: Int64? { state.withLock(\.length) }
+    /// Which file it is; nil before the first answer.
+    var version: AttachmentVersion? { state.withLock(\.version) }
 
     var hasGiven: Bool { state.withLock(\.hasGiven) }
 
-    var isAtEnd: Bool { state.withLock { $0.position == $0.length } }
+    var isAtEnd: Bool { state.withLock { $0.position == $0.version?.length } }
 
     /// Notes which bytes come.
     func begin(_ part: ContentRange, _ response: ServerResponse) throws(RemoteError) {
         let isSane = state.withLock { state in
-            guard state.length ?? part.length == part.length, state.position <= part.length else { return false }
-            state.length = part.length
+            let version = AttachmentVersion(length: part.length, tag: response.strongTag ?? state.version?.tag)
+            guard state.version?.isSame(as: version) ?? true, state.position <= part.length else { return false }
+            state.version = version
             state.skipped = state.position - part.first
             return true
         }
@@ -128,14 +135,17 @@ private final class DownloadProgress: Sendable {
         }
     }
 
-    /// The file's length, and what of some bytes is wanted.
-    func take(_ bytes: [UInt8]) -> (length: Int64, wanted: [UInt8]) {
+    /// Which file it is, and what of some bytes is wanted.
+    func take(_ bytes: [UInt8]) -> (version: AttachmentVersion, wanted: [UInt8]) {
         state.withLock { state in
             let skipped = min(state.skipped, Int64(bytes.count))
             state.skipped -= skipped
             state.position += Int64(bytes.count) - skipped
             if bytes.count > skipped { state.hasGiven = true }
-            return (state.length ?? 0, skipped == 0 ? bytes : Array(bytes.dropFirst(Int(skipped))))
+            return (
+                state.version ?? AttachmentVersion(length: 0),
+                skipped == 0 ? bytes : Array(bytes.dropFirst(Int(skipped)))
+            )
         }
     }
 }

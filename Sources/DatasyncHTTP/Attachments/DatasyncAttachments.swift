@@ -96,7 +96,8 @@ extension ServerResponse {
             switch mapping {
             case .success:
                 (.invalidResponse, "answers the request for \(what) in a way that the protocol does not have")
-            case .conflict, .gone: (.conflict, "has another part of the attachment; ask anew what it has")
+            case .gone: (.notFound, "does not have \(what) any more")
+            case .conflict: (.conflict, "has another part of the attachment; ask anew what it has")
             case .failure(.notFound): (.notFound, "does not have \(what)")
             case .failure(.unauthorized):
                 (.unauthorized, "wants authentication, or refuses what was sent; sign in again")

@@ -17,17 +17,22 @@ public struct AttachmentOptions: Sendable {
     /// for longest go first. Files that are not on the server stay, whatever they take.
     public var spaceLimit: Int64
 
+    /// Which files are fetched before somebody asks for them; none unless said.
+    public var ahead: AttachmentsAhead
+
     /// Creates settings. A number beyond its bounds is brought to the nearest one.
     public init(
         path: String = "attachments",
         transport: (any AttachmentTransport)? = nil,
         parallelTransfers: Int = 2,
-        spaceLimit: Int64 = 512 << 20
+        spaceLimit: Int64 = 512 << 20,
+        ahead: AttachmentsAhead = .none
     ) {
         self.path = path
         self.transport = transport
         self.parallelTransfers = Self.bounded(parallelTransfers)
         self.spaceLimit = max(0, spaceLimit)
+        self.ahead = ahead
     }
 
     private static func bounded(_ transfers: Int) -> Int { min(max(transfers, 1), 8) }

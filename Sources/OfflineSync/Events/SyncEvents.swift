@@ -1,3 +1,4 @@
+internal import SyncContract
 internal import Synchronization
 
 /// What happens in the engine, as it happens: `for await event in context.events { … }`.
@@ -16,6 +17,7 @@ public final class SyncEvents: AsyncSequence, Sendable {
 
     private let subscribers = Mutex<[Int: AsyncStream<SyncEvent>.Continuation]>([:])
     private let nextNumber = Atomic<Int>(0)
+    private let arrivals = Mutex<ArrivedRows?>(nil)
     private let log: (@Sendable (String) -> Void)?
 
     init(log: (@Sendable (String) -> Void)? = nil) { self.log = log }
@@ -34,8 +36,21 @@ public final class SyncEvents: AsyncSequence, Sendable {
         return stream.makeAsyncIterator()
     }
 
+    /// Tells which rows arrive from here on, each after the transaction that has written it. There is one follower: the last.
+    package func followArrivals() -> ArrivedRows {
+        let new = ArrivedRows()
+        arrivals.withLock { $0 = new }
+        return new
+    }
+
+    func arrived(_ ids: [RecordID], of table: String) {
+        guard !ids.isEmpty else { return }
+        arrivals.withLock { $0 }?.add(ids, of: table)
+    }
+
     func send(_ event: SyncEvent) {
         log?(event.logLine)
+        if case .wasReset = event { arrivals.withLock { $0 }?.addEverything() }
         for continuation in subscribers.withLock({ Array($0.values) }) { continuation.yield(event) }
     }
 

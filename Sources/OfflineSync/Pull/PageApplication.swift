@@ -6,7 +6,8 @@ internal import SyncMachines
 /// server's copy is kept beside the change. Rows that are here with this version and this content are passed over.
 struct PageApplication: Sendable {
     struct Counts: Sendable {
-        var received = 0
+        /// The rows that were written.
+        var written: [RecordID] = []
         var deleted = 0
         /// The rows that were left alone. A pull may see one twice.
         var skipped: Set<RecordID> = []
@@ -14,6 +15,8 @@ struct PageApplication: Sendable {
         var overtaken = 0
         /// Rows that the server keeps apart from local ones that the table takes for the same.
         var setAside: [SetAsideRow] = []
+
+        var received: Int { written.count }
     }
 
     let table: TableDefinition
@@ -74,7 +77,7 @@ struct PageApplication: Sendable {
         }
         try transaction.upsert(changed, into: table.name)
         try transaction.upsert(new, into: table.name)
-        counts.received = changed.count + new.count
+        counts.written = changed.map(\.id) + new.map(\.id)
         counts.deleted = try transaction.delete(deletions, from: table.name)
         try merge.remember(&transaction)
         return counts

@@ -221,6 +221,7 @@ struct PullRunner {
             }
         }
         events.send(.pageApplied(table: table.name, rows: counts.received + counts.deleted))
+        events.arrived(counts.written, of: table.name)
         let setAside = fetched.page.setAside + counts.setAside
         for row in setAside { events.send(.rowSetAside(table: table.name, row: row)) }
         work.overtaken += counts.overtaken

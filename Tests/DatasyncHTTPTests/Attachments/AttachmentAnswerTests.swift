@@ -29,7 +29,7 @@ struct AttachmentAnswerTests {
         func download(
             _ id: AttachmentID,
             from offset: Int64,
-            receive: @escaping @Sendable (_ length: Int64, _ bytes: [UInt8]) async throws -> Void
+            receive: @escaping @Sendable (_ version: AttachmentVersion, _ bytes: [UInt8]) async throws -> Void
         ) async throws { try await files.download(id, from: offset, receive: receive) }
 
         func delete(_ id: AttachmentID) async throws { try await files.delete(id) }

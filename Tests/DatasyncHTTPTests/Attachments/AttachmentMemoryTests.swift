@@ -38,12 +38,12 @@ struct AttachmentMemoryTests {
             return first == size ? nil : piece(first, count: Int(min(65_536, size - first)))
         }
         let received = Mutex(Int64(0))
-        try await files.download(id, from: 0) { length, bytes in
+        try await files.download(id, from: 0) { version, bytes in
             let first = received.withLock { received in
                 defer { received += Int64(bytes.count) }
                 return received
             }
-            #expect(length == size && bytes == piece(first, count: bytes.count))
+            #expect(version.length == size && bytes == piece(first, count: bytes.count))
         }
         #expect(received.withLock { $0 } == size)
     }

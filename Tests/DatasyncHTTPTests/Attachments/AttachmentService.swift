@@ -82,10 +82,10 @@ final class Received: Sendable {
     var lengths: Set<Int64> { state.withLock(\.lengths) }
     var calls: Int { state.withLock(\.calls) }
 
-    func take(_ length: Int64, _ bytes: [UInt8]) {
+    func take(_ version: AttachmentVersion, _ bytes: [UInt8]) {
         state.withLock {
             $0.bytes += bytes
-            $0.lengths.insert(length)
+            $0.lengths.insert(version.length)
             $0.calls += 1
         }
     }

@@ -20,6 +20,10 @@ private enum Photos {
         )
     }
 
+    func options() -> AttachmentOptions {
+        AttachmentOptions(path: "photos", ahead: [.column(\Coupon.photo) { $0.title == "Bakery" }])
+    }
+
     func add(_ title: String, photo: URL, to context: SyncContext) async throws {
         let photo = try await context.attachments.add(contentsOf: photo)
         try await context.table(Coupon.self).insert(Coupon(title: title, photo: photo))
