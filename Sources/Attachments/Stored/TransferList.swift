@@ -27,28 +27,27 @@ enum TransferList {
             transfers.append(Transfer(.upload, file.id))
             if transfers.count >= 2 * bound { break }
         }
-        return try transfers + removals(references, &transaction)
+        return try transfers + removals(&transaction)
     }
 
+    /// Files to remove from the server, each once. One that another change has given up, too, waits for that one: it may be
+    /// given up itself, and then its row has the file.
     private static func removals(
-        _ references: AttachmentReferences,
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> [Transfer] {
-        try transaction.records(Query(AttachmentRemovals.table.name))
-            .compactMap { record in
-                guard let id = record["file"]?.stringValue.flatMap(AttachmentID.init) else { return nil }
-                return try isDue(record, &transaction) ? Transfer(.remove, id) : nil
+        var (files, asked, held): ([AttachmentID], Set<AttachmentID>, Set<AttachmentID>) = ([], [], [])
+        for note in try transaction.records(Query(AttachmentRemovals.table.name)) {
+            guard let id = note["file"]?.stringValue.flatMap(AttachmentID.init) else { continue }
+            switch try AttachmentRemovals.standing(of: note, &transaction) {
+            case .due:
+                files.append(id)
+                if AttachmentRemovals.isAsked(note) { asked.insert(id) }
+            case .waiting: held.insert(id)
+            case .withdrawn: break
             }
-    }
-
-    /// Whether the change that has let a file go was taken, or is no more.
-    static func isDue(_ removal: Record, _ transaction: inout some StoreReading & ~Copyable) throws -> Bool {
-        guard let name = removal["table"]?.stringValue, let item = removal["item"]?.stringValue else { return true }
-        do {
-            return try !AttachmentRemovals.isWaiting(item, in: transaction.definition(of: name), &transaction)
-        } catch let error as StoreError where error.code == .tableNotFound {
-            // Of a table that is no longer declared nothing is sent any more.
-            return true
         }
+        var seen: Set<AttachmentID> = []
+        return files.filter { (asked.contains($0) || !held.contains($0)) && seen.insert($0).inserted }
+            .map { Transfer(.remove, $0) }
     }
 }

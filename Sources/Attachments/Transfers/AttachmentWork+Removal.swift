@@ -3,34 +3,37 @@ internal import RemoteContract
 internal import SyncContract
 
 extension AttachmentWork {
-    /// Removes a file from the server that the app has removed, or whose owner has gone; unless a row names it again.
+    /// Removes a file from the server that the app has removed, or whose owners have gone; unless a row names it again.
     func removeOnServer(_ id: AttachmentID) async throws {
-        let (due, isNamed) = try await store.read { [references] reader in
-            (try Self.dueRemovals(of: id, &reader), try references.name(id, &reader))
+        let (due, isAsked, isKept) = try await store.read { [references] reader in
+            let query = Query(AttachmentRemovals.table.name).filtered(by: Column("file") == .string(id.text))
+            var (due, isAsked, isHeld): ([RecordID], Bool, Bool) = ([], false, false)
+            for note in try reader.records(query) {
+                switch try AttachmentRemovals.standing(of: note, &reader) {
+                case .due: due.append(note.id)
+                case .waiting: isHeld = true
+                case .withdrawn: break
+                }
+                isAsked = isAsked || AttachmentRemovals.isAsked(note)
+            }
+            // What may still be taken back keeps the file, and what it waits for.
+            if isHeld, !isAsked { due = [] }
+            return (due, isAsked, try references.name(id, &reader))
         }
         guard !due.isEmpty, let transport else { return }
-        // What the app has asked for itself names no row.
-        let isAsked = due.contains { $0["table"]?.stringValue == nil }
-        if isAsked || !isNamed {
+        // What the app has asked for itself is done whatever names it.
+        let isRemoved = isAsked || !isKept
+        if isRemoved {
             try gate.check()
             try await transport.delete(id)
         }
-        let (done, isRemoved) = (due.map(\.id), isAsked || !isNamed)
         try await store.write { transaction in
-            try transaction.delete(done, from: AttachmentRemovals.table.name)
+            try transaction.delete(due, from: AttachmentRemovals.table.name)
             guard isRemoved, var file = try transaction.attachment(id) else { return }
             file.isOnServer = false
             try transaction.save(file)
         }
         await states.changed(id)
-    }
-
-    private static func dueRemovals(
-        of id: AttachmentID,
-        _ reader: inout StoreReader
-    ) throws -> [Record] {
-        let query = Query(AttachmentRemovals.table.name).filtered(by: Column("file") == .string(id.text))
-        return try reader.records(query).filter { try TransferList.isDue($0, &reader) }
     }
 
     /// Removes files that the server has, too, those first that were not used for longest, until the rest has room.
@@ -50,6 +53,7 @@ extension AttachmentWork {
 
     /// Notes which files no row names, and removes those here for which that has been so for a day.
     func removeUnused() async throws {
+        try await store.write { try AttachmentRemovals.withdrawAll(&$0) }
         let all = Query(AttachmentFiles.table.name)
         for id in try await store.read({ try $0.attachments(all).map(\.id) }) {
             let now = now

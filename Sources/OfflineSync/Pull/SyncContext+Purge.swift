@@ -68,6 +68,7 @@ extension SyncContext {
                         }
                         try OperationQueue.remove(operation, &transaction)
                     }
+                    try AttachmentRemovals.withdrawAll(&transaction)
                     try purge.run(&transaction)
                     return waiting.count
                 }
@@ -95,6 +96,7 @@ extension SyncContext {
                     try ConfigurationTable.removeShownColumns(of: table, &transaction)
                     try IdentifierMapping.removeUnreferenced(of: table, schema, &transaction)
                     if declared != nil { try transaction.delete(Query(table)) }
+                    try AttachmentRemovals.withdrawAll(&transaction)
                     return givenUp
                 }
             }

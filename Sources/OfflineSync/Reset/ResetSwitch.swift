@@ -101,6 +101,7 @@ struct ResetSwitch: Sendable {
                     )
                 )
                 try conclude(outcome, operation, row, &report, &transaction)
+                if outcome == .done, !operation.isUndo { item.done(through: operation.editCounter) }
                 try item.save(effect, &transaction)
             }
         }
