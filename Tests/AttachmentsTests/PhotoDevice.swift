@@ -19,6 +19,13 @@ struct Coupon: SyncItem {
     var receipt: AttachmentID?
 }
 
+/// How far a device's clock was set ahead.
+final class ClockSetting: Sendable {
+    private let seconds = Atomic<Int>(0)
+    func set(ahead seconds: Int) { self.seconds.store(seconds, ordering: .relaxed) }
+    var ahead: TimeInterval { TimeInterval(seconds.load(ordering: .relaxed)) }
+}
+
 /// A device with an encrypted store, a server of rows and one of files, and the time it goes by.
 struct PhotoDevice {
     let folder: TestFolder
@@ -28,6 +35,7 @@ struct PhotoDevice {
     let rows: RowServer
     let server: FaultyTransport
     let clock: VirtualClock
+    let clockSetting = ClockSetting()
 
     var attachments: SyncAttachments { context.attachments }
     var filesURL: URL { folder.url.appending(path: AttachmentFolder.name) }
@@ -57,14 +65,17 @@ struct PhotoDevice {
             mode: .openOrCreate
         )
         context = SyncContext(store: store, remote: rows)
-        let origin = clock.now
+        let (origin, setting) = (clock.now, clockSetting)
         await context.startAttachments(
             in: url.appending(path: AttachmentFolder.name),
             options,
             transport: hasServer ? options.transport ?? server : nil,
             environment: AttachmentEnvironment(
                 clock: clock,
-                date: { Date(timeIntervalSince1970: 1_800_000_000 + origin.duration(to: clock.now) / .seconds(1)) },
+                date: {
+                    Date(timeIntervalSince1970: 1_800_000_000 + origin.duration(to: clock.now) / .seconds(1))
+                        + setting.ahead
+                },
                 random: { 0 },
                 fileSystem: fileSystem
             )

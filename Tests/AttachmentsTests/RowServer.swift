@@ -8,6 +8,8 @@ final class RowServer: SyncRemote {
         var rows: [String: Record] = [:]
         var version = 0
         var failure: RemoteError?
+        /// Whether its column of photos is a GUID, which it shows in upper case.
+        var hasGUIDs = false
     }
 
     private let state = Mutex(State())
@@ -15,6 +17,11 @@ final class RowServer: SyncRemote {
 
     /// What every write fails with from here on.
     func fail(with error: RemoteError?) { state.withLock { $0.failure = error } }
+
+    /// It has no rows any more, and no trace of them.
+    func forget() { state.withLock { $0.rows = [:] } }
+
+    func keepPhotosAsGUIDs() { state.withLock { $0.hasGUIDs = true } }
 
     /// Another device changes a row, or all.
     func change(_ ids: [String]? = nil, to fields: [String: FieldValue]) throws {
@@ -62,7 +69,8 @@ final class RowServer: SyncRemote {
 extension RowServer.State {
     func check(_ id: String, _ version: String?, restoring: Bool) throws {
         if let failure { throw failure }
-        guard let version, let row = rows[id] else { return }
+        guard let version else { return }
+        guard let row = rows[id] else { throw RemoteError(.notFound, "There is no such row.", status: 404) }
         if row.version == version, restoring || !row.isDeleted { return }
         throw RemoteError(.conflict, "Somebody was faster.", status: 412, serverRecord: row)
     }
@@ -73,6 +81,7 @@ extension RowServer.State {
         var row = rows[id] ?? Record(id: record.id)
         row["deleted"] = nil
         for (name, value) in record.fields { row[name] = value }
+        if hasGUIDs, let photo = row["photo"]?.stringValue { row["photo"] = .string(photo.uppercased()) }
         self.version += 1
         row["version"] = .string("\(self.version)")
         rows[id] = row

@@ -36,6 +36,6 @@ struct AttachmentReferences: Sendable {
     }
 
     private static func rows(_ table: TableDefinition, _ column: ColumnDefinition, _ id: AttachmentID) -> Query {
-        Query(table.name).filtered(by: Column(column.name) == .string(id.text))
+        Query(table.name).filtered(by: Column(column.name).isAny(of: id.spellings))
     }
 }

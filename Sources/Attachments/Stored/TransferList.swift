@@ -9,32 +9,44 @@ enum TransferList {
 
     /// - Parameters:
     ///   - references: Which rows name files.
+    ///   - waitedFor: The files for which somebody waits at this moment.
     ///   - transaction: The state that counts.
     /// - Returns: First what somebody waits for here, then what the server lacks, then what it is to remove.
     /// - Throws: What the store throws.
     static func read(
         _ references: AttachmentReferences,
+        waitedFor: Set<AttachmentID> = [],
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> [Transfer] {
+        let (removals, asked) = try removals(&transaction)
         let files = Query(AttachmentFiles.table.name)
         let noFailure = Column<String?>("failure") == nil
         let wanted = files.filtered(by: Column("isWanted") == true && Column("isHere") == false && noFailure)
-        var transfers = try transaction.attachments(wanted.limited(to: bound)).map { Transfer(.download, $0.id) }
+        // All of them: those that the server does not have stay wanted, and must not hide the others.
+        let missing = try transaction.records(wanted.ordered(by: "lastUsed").selecting([]))
+            .compactMap { AttachmentID($0.id.stringValue ?? "") }
+            .filter { !asked.contains($0) }
+        var transfers = (missing.filter(waitedFor.contains) + missing.filter { !waitedFor.contains($0) })
+            .map { Transfer(.download, $0) }
+        var uploads = 0
         let unsent = files.filtered(by: Column("isOnServer") == false && Column("isHere") == true && noFailure)
             .ordered(by: "lastUsed")
         // Those whose rows wait may be many, and must not hide the others.
-        for file in try transaction.attachments(unsent) where try references.wereTaken(file.id, &transaction) {
+        for file in try transaction.attachments(unsent)
+        where try !asked.contains(file.id) && (file.isDue || references.wereTaken(file.id, &transaction)) {
             transfers.append(Transfer(.upload, file.id))
-            if transfers.count >= 2 * bound { break }
+            uploads += 1
+            if uploads >= bound { break }
         }
-        return try transfers + removals(&transaction)
+        return transfers + removals
     }
 
-    /// Files to remove from the server, each once. One that another change has given up, too, waits for that one: it may be
+    /// Files to remove from the server, each once, and those that the app has removed itself: nobody fetches or sends them any
+    /// more. One that another change has given up, too, waits for that one: it may be
     /// given up itself, and then its row has the file.
     private static func removals(
         _ transaction: inout some StoreReading & ~Copyable
-    ) throws -> [Transfer] {
+    ) throws -> ([Transfer], asked: Set<AttachmentID>) {
         var (files, asked, held): ([AttachmentID], Set<AttachmentID>, Set<AttachmentID>) = ([], [], [])
         for note in try transaction.records(Query(AttachmentRemovals.table.name)) {
             guard let id = note["file"]?.stringValue.flatMap(AttachmentID.init) else { continue }
@@ -47,7 +59,7 @@ enum TransferList {
             }
         }
         var seen: Set<AttachmentID> = []
-        return files.filter { (asked.contains($0) || !held.contains($0)) && seen.insert($0).inserted }
-            .map { Transfer(.remove, $0) }
+        let removals = files.filter { (asked.contains($0) || !held.contains($0)) && seen.insert($0).inserted }
+        return (removals.map { Transfer(.remove, $0) }, asked)
     }
 }

@@ -66,7 +66,7 @@ extension AttachmentRemovals {
 
     /// Takes back what was noted for changes that are no more.
     package static func withdrawAll(_ transaction: inout StoreTransaction) throws {
-        guard try transaction.declares(table) else { return }
+        guard try transaction.declares(table.name) else { return }
         for note in try transaction.records(Query(table.name).filtered(by: Column("isTaken") != true))
         where try standing(of: note, &transaction) == .withdrawn {
             try transaction.delete([note.id], from: table.name)

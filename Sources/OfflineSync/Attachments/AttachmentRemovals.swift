@@ -88,15 +88,15 @@ package enum AttachmentRemovals {
     /// Whether rows of a table own files, in a store that has any.
     static func concern(_ table: TableDefinition, _ transaction: inout some StoreReading & ~Copyable) throws -> Bool {
         guard !table.isLocalOnly, !owning(table).isEmpty else { return false }
-        return try transaction.declares(Self.table)
+        return try transaction.declares(Self.table.name)
     }
 }
 
 extension StoreReading where Self: ~Copyable {
     /// Whether the schema of the store has a table; those of files it has only where the app carries some.
-    func declares(_ table: TableDefinition) throws -> Bool {
+    func declares(_ table: String) throws -> Bool {
         do {
-            _ = try definition(of: table.name)
+            _ = try definition(of: table)
             return true
         } catch let error as StoreError where error.code == .tableNotFound {
             return false

@@ -108,6 +108,12 @@ struct QueuedItem {
         if !change.hasUnknownOutcome { operation.unknownOutcome = nil }
         if change.editCounter != before.change.editCounter { operation.unknownOutcome?.pushes = 0 }
         try OperationQueue.save(operation, table, &transaction)
+        let isMadeAgain = change.kind == .insert && before.kind != .insert
+        let isRestored = change.restores && !before.change.restores
+        if isMadeAgain || isRestored, table.columns.contains(where: { $0.attachment != nil }) {
+            let row = try transaction.record(.string(operation.itemID), in: table.name)
+            try AttachmentMarks.doubt(filesOf: row, in: table, &transaction)
+        }
     }
 
     /// A row of the server as a base: what the server has never shown is as it was.

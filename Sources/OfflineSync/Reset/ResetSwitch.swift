@@ -36,6 +36,7 @@ struct ResetSwitch: Sendable {
                 try PullCursorStorage.set(cursor, queryID, of: table.name, query: query, &transaction)
             }
         }
+        try AttachmentMarks.doubtAll(&transaction)
         if discardsChanges { try CancelledInserts.removeAll(&transaction, schema) }
         return report
     }
