@@ -393,7 +393,8 @@ var testTargets: [Target] {
             dependencies: [
                 "Attachments", "StoreConformance", "OfflineSync", "SyncSessions", "RemoteContract", "SyncContract",
                 "ReferenceStore", "ItemCoding", "SQLCipherStore", "SQLCipherMaintenance", "SQLCipherStoreTestSupport",
-                "SecretMemory", "DurableFiles", "DatasyncHTTP", "HTTPTransport", "DatasyncEmulator", "EmulatorTransport",
+                "SecretMemory", "DurableFiles", "DatasyncHTTP", "HTTPTransport", "DatasyncEmulator",
+                "EmulatorTransport",
                 "FileSystemRecording", "SeededNumbers", "VirtualTime",
             ]
         ),

@@ -78,7 +78,8 @@ public final class SyncAttachments: Sendable {
     ///   `unsupported` without a server, and `sessionEnded` while downloads are suspended. `CancellationError`.
     public func fetch(_ ids: [AttachmentID]) async throws { try await opened().fetch(ids) }
 
-    /// Removes a file here at once, and on the server as soon as it can be reached. Rows that name it stay.
+    /// Removes a file here at once, and on the server as soon as it can be reached. Rows that name it stay; whoever asks for it
+    /// is told that there is none.
     ///
     /// - Throws: As ``add(contentsOf:)``. One that is nowhere is no error.
     public func remove(_ id: AttachmentID) async throws { try await opened().remove(id) }

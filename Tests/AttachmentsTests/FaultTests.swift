@@ -195,6 +195,22 @@ struct FaultTests {
         await device.close()
     }
 
+    @Test("travel although the exchange of another one always breaks off")
+    func alwaysBroken() async throws {
+        let device = try await PhotoDevice()
+        let (_, broken) = try await device.add(content(10))
+        device.server.set { $0.id == broken && $0.kind == .upload ? .cut(after: 5) : .answered }
+        _ = try await device.context.push()
+        try await device.attachments.settle()
+        let (_, next) = try await device.addAndSend(content(10, seed: 2))
+        #expect(device.server[next] == nil)
+        await device.clock.sleeperComes { $0 <= .seconds(1) }
+        device.clock.advance(by: .seconds(1))
+        await device.state(of: next) { $0 == .synced }
+        #expect(device.server[broken]?.isComplete != true)
+        await device.close()
+    }
+
     @Test("stop with a session that is suspended, and go on with it")
     func suspended() async throws {
         let device = try await PhotoDevice()

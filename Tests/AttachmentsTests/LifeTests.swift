@@ -108,6 +108,24 @@ struct LifeTests {
         await reopened.close()
     }
 
+    @Test("A file that the app has removed is neither fetched nor sent any more, whoever asks for it meanwhile")
+    func removedAndRead() async throws {
+        let device = try await PhotoDevice()
+        let (_, id) = try await device.addAndSend([1])
+        device.server.set { _ in .failed(FaultyTransport.broken) }
+        try await device.attachments.remove(id)
+        let error = await #expect(throws: RemoteError.self) { try await device.attachments.data(of: id) }
+        #expect(error?.code == .notFound)
+        device.server.set { _ in .answered }
+        device.server.forgetRequests()
+        let reopened = try await device.reopened()
+        try await reopened.attachments.settle()
+        #expect(device.server[id] == nil)
+        #expect(device.server.requests == [.init(kind: .delete, id: id)])
+        #expect(try await reopened.attachments.state(of: id) == .unknown)
+        await reopened.close()
+    }
+
     @Test("Those that were not used for longest make room, and never those that only this device has")
     func room() async throws {
         let device = try await PhotoDevice(options: AttachmentOptions(spaceLimit: 250))

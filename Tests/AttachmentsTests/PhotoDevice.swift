@@ -20,6 +20,13 @@ struct Coupon: SyncItem {
     var receipt: AttachmentID?
 }
 
+/// How far a device's clock was set ahead.
+final class ClockSetting: Sendable {
+    private let seconds = Atomic<Int>(0)
+    func set(ahead seconds: Int) { self.seconds.store(seconds, ordering: .relaxed) }
+    var ahead: TimeInterval { TimeInterval(seconds.load(ordering: .relaxed)) }
+}
+
 /// A device with an encrypted store, a server of rows and one of files, and the time it goes by.
 struct PhotoDevice {
     let folder: TestFolder
@@ -29,6 +36,7 @@ struct PhotoDevice {
     let rows: RowServer
     let server: FaultyTransport
     let clock: VirtualClock
+    let clockSetting = ClockSetting()
 
     var attachments: SyncAttachments { context.attachments }
     var filesURL: URL { folder.url.appending(path: AttachmentFolder.name) }
@@ -61,7 +69,7 @@ struct PhotoDevice {
         )
         context = SyncContext(store: store, remote: remote ?? rows)
         let carrier: any AttachmentTransport = try options.transport ?? remote?.attachments() ?? server
-        let origin = clock.now
+        let (origin, setting) = (clock.now, clockSetting)
         await context.startAttachments(
             in: url.appending(path: AttachmentFolder.name),
             options,
@@ -69,7 +77,10 @@ struct PhotoDevice {
             ahead: try options.ahead.rules(for: store.schema),
             environment: AttachmentEnvironment(
                 clock: clock,
-                date: { Date(timeIntervalSince1970: 1_800_000_000 + origin.duration(to: clock.now) / .seconds(1)) },
+                date: {
+                    Date(timeIntervalSince1970: 1_800_000_000 + origin.duration(to: clock.now) / .seconds(1))
+                        + setting.ahead
+                },
                 random: { 0 },
                 fileSystem: fileSystem
             )

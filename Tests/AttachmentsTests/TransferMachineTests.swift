@@ -69,10 +69,30 @@ struct TransferMachineTests {
             Step(.work([a, b, c]), [.begin(a), .begin(b)]),
             Step(.ended(a, .noService("x", after: nil)), [.wake(at: .seconds(1))]),
             Step(.ended(b, .noService("x", after: nil)), [.wake(at: .seconds(1))]),
-            Step(.seconds(1), .woken, [.begin(b)]),
-            Step(.seconds(1), .ended(b, .noService("x", after: nil)), [.wake(at: .seconds(3))]),
-            Step(.seconds(3), .woken, [.begin(b)]),
-            Step(.seconds(3), .ended(b, .done), [.begin(a), .begin(c)])
+            Step(.seconds(1), .woken, [.begin(c)]),
+            Step(.seconds(1), .ended(c, .noService("x", after: nil)), [.wake(at: .seconds(3))]),
+            Step(.seconds(3), .woken, [.begin(a)]),
+            Step(.seconds(3), .ended(a, .done), [.begin(c), .begin(b)])
+        ),
+        Course(
+            "a file at which everything breaks off waits longer each time, and the others go on",
+            Step(.work([a, b, c]), [.begin(a), .begin(b)]),
+            Step(.ended(b, .done), [.begin(c)]),
+            Step(.ended(a, .noService("x", after: nil)), [.wake(at: .seconds(1))]),
+            Step(.ended(c, .done), [.wake(at: .seconds(1))]),
+            Step(.seconds(1), .woken, [.begin(a)]),
+            Step(.seconds(1), .ended(a, .noService("x", after: nil)), [.wake(at: .seconds(2))]),
+            Step(.seconds(1), .work([a, d]), [.wake(at: .seconds(2))]),
+            Step(.seconds(2), .woken, [.begin(d), .wake(at: .seconds(3))]),
+            Step(.seconds(2), .ended(d, .done), [.wake(at: .seconds(3))])
+        ),
+        Course(
+            "whoever asks is tried first, also after a failure of all",
+            Step(.work([d, a]), [.begin(d), .begin(a)]),
+            Step(.ended(d, .noService("x", after: nil)), [.wake(at: .seconds(1))]),
+            Step(.ended(a, .cancelled), [.wake(at: .seconds(1))]),
+            Step(.work([d, a]), [.wake(at: .seconds(1))]),
+            Step(.asked([d.id]), [.begin(d)])
         ),
         Course(
             "who asks does not wait",

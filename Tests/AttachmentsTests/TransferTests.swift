@@ -91,6 +91,19 @@ struct TransferTests {
         await device.close()
     }
 
+    @Test("arrive however many the server does not have")
+    func manyMissing() async throws {
+        let device = try await PhotoDevice()
+        for number in 0..<201 {
+            let id = try #require(AttachmentID("missing-\(number)"))
+            await #expect(throws: RemoteError.self) { try await device.attachments.fetch([id]) }
+        }
+        let id = try #require(AttachmentID("there"))
+        device.server.put([1], as: id)
+        #expect(try await device.attachments.data(of: id) == Data([1]))
+        await device.close()
+    }
+
     @Test("that the server does not have yet are an error, and arrive by themselves later")
     func notYetThere() async throws {
         let device = try await PhotoDevice()

@@ -1,3 +1,4 @@
+internal import OfflineSync
 internal import RemoteContract
 internal import SecretMemory
 package import SyncContract
@@ -5,7 +6,7 @@ package import SyncContract
 /// What the store knows of the files: one row for each.
 package enum AttachmentFiles {
     package static let table = TableDefinition(
-        "AttachmentFiles",
+        AttachmentMarks.table,
         columns: [
             // The name in the folder: random, so that it says nothing of the rows, and another one when the key is.
             .init("file", .string), .init("key", .bytes),
@@ -13,7 +14,8 @@ package enum AttachmentFiles {
             .init(exposure, .bool),
             // Null as long as nobody has said it.
             .init("length", .int64), .init("digest", .bytes),
-            .init("isHere", .bool), .init("isOnServer", .bool), .init("isWanted", .bool),
+            .init(AttachmentMarks.isHere, .bool), .init(AttachmentMarks.isOnServer, .bool), .init("isWanted", .bool),
+            .init(AttachmentMarks.isDue, .bool),
             // Why it is not tried again by itself.
             .init("failure", .string),
             .init("lastUsed", .date), .init("unusedSince", .date),
@@ -47,6 +49,8 @@ struct AttachmentFile: Sendable {
     var isHere = false
     /// Whether the server has the whole content, as far as is known.
     var isOnServer = false
+    /// Whether it is to be sent although no row names it here: the server has taken one that did.
+    var isDue = false
     /// Whether it is to be fetched.
     var isWanted = false
     /// Why it is not tried again by itself.
@@ -79,6 +83,7 @@ struct AttachmentFile: Sendable {
         digest = record["digest"]?.bytesValue
         isHere = record["isHere"]?.boolValue ?? false
         isOnServer = record["isOnServer"]?.boolValue ?? false
+        isDue = record[AttachmentMarks.isDue]?.boolValue ?? false
         isWanted = record["isWanted"]?.boolValue ?? false
         failure = record["failure"]?.stringValue
         unusedSince = record["unusedSince"]?.dateValue
@@ -94,6 +99,7 @@ struct AttachmentFile: Sendable {
                 AttachmentFiles.exposure: .bool(isExposed),
                 "length": length.map(FieldValue.int64) ?? .null, "digest": digest.map(FieldValue.bytes) ?? .null,
                 "isHere": .bool(isHere), "isOnServer": .bool(isOnServer), "isWanted": .bool(isWanted),
+                AttachmentMarks.isDue: .bool(isDue),
                 "failure": failure.map(FieldValue.string) ?? .null, "lastUsed": .date(lastUsed),
                 "unusedSince": unusedSince.map(FieldValue.date) ?? .null,
                 "tag": tag.map(FieldValue.string) ?? .null, "aheadFrom": aheadFrom.map(FieldValue.date) ?? .null,

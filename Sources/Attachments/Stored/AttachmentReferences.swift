@@ -39,7 +39,7 @@ struct AttachmentReferences: Sendable {
         var taken: Set<AttachmentID> = []
         for (table, column) in columns where !table.isLocalOnly && !column.isLocal {
             let rows = Query(table.name)
-                .filtered(by: Column(column.name).isAny(of: ids.map { FieldValue.string($0.text) }))
+                .filtered(by: Column(column.name).isAny(of: ids.flatMap(\.spellings)))
                 .selecting([column.name])
             var files: [String: AttachmentID] = [:]
             try transaction.forEach(rows) { row in
@@ -52,6 +52,6 @@ struct AttachmentReferences: Sendable {
     }
 
     private static func rows(_ table: TableDefinition, _ column: ColumnDefinition, _ id: AttachmentID) -> Query {
-        Query(table.name).filtered(by: Column(column.name) == .string(id.text))
+        Query(table.name).filtered(by: Column(column.name).isAny(of: id.spellings))
     }
 }

@@ -9,46 +9,60 @@ enum TransferList {
 
     /// - Parameters:
     ///   - references: Which rows name files.
+    ///   - waitedFor: The files for which somebody waits at this moment.
     ///   - transaction: The state that counts.
     /// - Returns: First what somebody waits for here, then what the server lacks, then what it is to remove.
     /// - Throws: What the store throws.
     static func read(
         _ references: AttachmentReferences,
+        waitedFor: Set<AttachmentID> = [],
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> [Transfer] {
+        let (removals, asked) = try removals(&transaction)
         let files = Query(AttachmentFiles.table.name)
         let noFailure = Column<String?>("failure") == nil
         let wanted = files.filtered(by: Column("isWanted") == true && Column("isHere") == false && noFailure)
-        var transfers = try transaction.attachments(wanted.limited(to: bound)).map { Transfer(.download, $0.id) }
+        // All of them: those that the server does not have stay wanted, and must not hide the others.
+        let missing = try transaction.records(wanted.ordered(by: "lastUsed").selecting([]))
+            .compactMap { AttachmentID($0.id.stringValue ?? "") }
+            .filter { !asked.contains($0) }
+        var transfers = (missing.filter(waitedFor.contains) + missing.filter { !waitedFor.contains($0) })
+            .map { Transfer(.download, $0) }
         let unsent = files.filtered(by: Column("isOnServer") == false && Column("isHere") == true && noFailure)
             .ordered(by: "lastUsed")
-            .selecting([])
+            .selecting([AttachmentMarks.isDue])
         // Those whose rows wait may be many, and must not hide the others.
-        let ids = try transaction.records(unsent).compactMap { $0.id.stringValue.flatMap(AttachmentID.init) }
-        let taken = try references.taken(among: ids, &transaction)
-        transfers += ids.lazy.filter(taken.contains).prefix(2 * bound).map { Transfer(.upload, $0) }
-        return try transfers + removals(references, &transaction)
-    }
-
-    private static func removals(
-        _ references: AttachmentReferences,
-        _ transaction: inout some StoreReading & ~Copyable
-    ) throws -> [Transfer] {
-        try transaction.records(Query(AttachmentRemovals.table.name))
-            .compactMap { record in
-                guard let id = record["file"]?.stringValue.flatMap(AttachmentID.init) else { return nil }
-                return try isDue(record, &transaction) ? Transfer(.remove, id) : nil
+        let ids = try transaction.records(unsent)
+            .compactMap { row in
+                row.id.stringValue.flatMap(AttachmentID.init)
+                    .map { (id: $0, isDue: row[AttachmentMarks.isDue]?.boolValue ?? false) }
             }
+            .filter { !asked.contains($0.id) }
+        let taken = try references.taken(among: ids.filter { !$0.isDue }.map(\.id), &transaction)
+        transfers += ids.lazy.filter { $0.isDue || taken.contains($0.id) }.prefix(2 * bound)
+            .map { Transfer(.upload, $0.id) }
+        return transfers + removals
     }
 
-    /// Whether the change that has let a file go was taken, or is no more.
-    static func isDue(_ removal: Record, _ transaction: inout some StoreReading & ~Copyable) throws -> Bool {
-        guard let name = removal["table"]?.stringValue, let item = removal["item"]?.stringValue else { return true }
-        do {
-            return try !AttachmentRemovals.isWaiting(item, in: transaction.definition(of: name), &transaction)
-        } catch let error as StoreError where error.code == .tableNotFound {
-            // Of a table that is no longer declared nothing is sent any more.
-            return true
+    /// Files to remove from the server, each once, and those that the app has removed itself: nobody fetches or sends them any
+    /// more. One that another change has given up, too, waits for that one: it may be
+    /// given up itself, and then its row has the file.
+    private static func removals(
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> ([Transfer], asked: Set<AttachmentID>) {
+        var (files, asked, held): ([AttachmentID], Set<AttachmentID>, Set<AttachmentID>) = ([], [], [])
+        for note in try transaction.records(Query(AttachmentRemovals.table.name)) {
+            guard let id = note["file"]?.stringValue.flatMap(AttachmentID.init) else { continue }
+            switch try AttachmentRemovals.standing(of: note, &transaction) {
+            case .due:
+                files.append(id)
+                if AttachmentRemovals.isAsked(note) { asked.insert(id) }
+            case .waiting: held.insert(id)
+            case .withdrawn: break
+            }
         }
+        var seen: Set<AttachmentID> = []
+        let removals = files.filter { (asked.contains($0) || !held.contains($0)) && seen.insert($0).inserted }
+        return (removals.map { Transfer(.remove, $0) }, asked)
     }
 }

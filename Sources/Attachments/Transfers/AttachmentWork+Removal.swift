@@ -3,21 +3,32 @@ internal import RemoteContract
 internal import SyncContract
 
 extension AttachmentWork {
-    /// Removes a file from the server that the app has removed, or whose owner has gone; unless a row names it again.
+    /// Removes a file from the server that the app has removed, or whose owners have gone; unless a row names it again.
     func removeOnServer(_ id: AttachmentID) async throws {
-        let (due, isNamed) = try await store.read { [references] reader in
-            (try Self.dueRemovals(of: id, &reader), try references.name(id, &reader))
+        let (due, isAsked, isKept) = try await store.read { [references] reader in
+            let query = Query(AttachmentRemovals.table.name).filtered(by: Column("file") == .string(id.text))
+            var (due, isAsked, isHeld): ([RecordID], Bool, Bool) = ([], false, false)
+            for note in try reader.records(query) {
+                switch try AttachmentRemovals.standing(of: note, &reader) {
+                case .due: due.append(note.id)
+                case .waiting: isHeld = true
+                case .withdrawn: break
+                }
+                isAsked = isAsked || AttachmentRemovals.isAsked(note)
+            }
+            // What may still be taken back keeps the file, and what it waits for.
+            if isHeld, !isAsked { due = [] }
+            return (due, isAsked, try references.name(id, &reader))
         }
         guard !due.isEmpty, let transport else { return }
-        // What the app has asked for itself names no row.
-        let isAsked = due.contains { $0["table"]?.stringValue == nil }
-        if isAsked || !isNamed {
+        // What the app has asked for itself is done whatever names it.
+        let isRemoved = isAsked || !isKept
+        if isRemoved {
             try gate.check()
             try await transport.delete(id)
         }
-        let (done, isRemoved) = (due.map(\.id), isAsked || !isNamed)
         try await store.write { transaction in
-            try transaction.delete(done, from: AttachmentRemovals.table.name)
+            try transaction.delete(due, from: AttachmentRemovals.table.name)
             guard isRemoved, var file = try transaction.attachment(id) else { return }
             file.isOnServer = false
             try transaction.save(file)
@@ -25,16 +36,10 @@ extension AttachmentWork {
         await states.changed(id)
     }
 
-    private static func dueRemovals(
-        of id: AttachmentID,
-        _ reader: inout StoreReader
-    ) throws -> [Record] {
-        let query = Query(AttachmentRemovals.table.name).filtered(by: Column("file") == .string(id.text))
-        return try reader.records(query).filter { try TransferList.isDue($0, &reader) }
-    }
-
     /// Removes files that the server has, too, those first that were not used at all or not for longest, until the rest has
     /// room.
+    ///
+    /// The server is asked whether it still has the file: others may have removed it since, and the last copy stays.
     func makeRoom(keeping kept: AttachmentID? = nil) async throws {
         let both = Query(AttachmentFiles.table.name)
             .filtered(by: Column("isHere") == true && Column("isOnServer") == true)
@@ -47,7 +52,7 @@ extension AttachmentWork {
         }
         var sum = files.reduce(0) { $0 + ($1.length ?? 0) }
         for file in files where sum > spaceLimit && file.id != kept {
-            guard states.travelling(file.id) == nil else { continue }
+            guard states.travelling(file.id) == nil, try await serverHas(file) else { continue }
             try await makeWay(file.id)
             sum -= file.length ?? 0
         }
@@ -67,20 +72,39 @@ extension AttachmentWork {
         await states.changed(id)
     }
 
+    private func serverHas(_ file: AttachmentFile) async throws -> Bool {
+        guard let transport, let length = file.length else { return false }
+        try gate.check()
+        if try await transport.state(of: file.id) == .complete(length) { return true }
+        try await change(file.id) { $0.isOnServer = false }
+        return false
+    }
+
     /// Notes which files no row names, and removes those here for which that has been so for a day.
     func removeUnused() async throws {
+        try await store.write { try AttachmentRemovals.withdrawAll(&$0) }
+        let (date, time) = (now, environment.now())
+        if clock.wasSetAhead(date, time) { try await restartDay() }
+        clock.seen(date, time)
         let all = Query(AttachmentFiles.table.name)
         for id in try await store.read({ try $0.attachments(all).map(\.id) }) {
             let now = now
-            let name: String? = try await store.write { [references] transaction in
+            let name: String? = try await store.write { [references, schema = store.schema] transaction in
                 guard var file = try transaction.attachment(id) else { return nil }
                 let removals = Query(AttachmentRemovals.table.name).filtered(by: Column("file") == .string(id.text))
-                let isNamed = try references.name(id, &transaction) || transaction.first(removals) != nil
+                let isToBeSent = file.isDue && !file.isOnServer
+                let isNamed = try references.name(id, &transaction) || transaction.first(removals) != nil || isToBeSent
                 if isNamed {
                     guard file.unusedSince != nil else { return nil }
                     file.unusedSince = nil
                 } else if let since = file.unusedSince, since.milliseconds <= now.milliseconds {
                     guard now.milliseconds - since.milliseconds >= Self.unusedTime else { return nil }
+                    if try AttachmentMarks.filesBesideChanges(schema, &transaction).contains(id) {
+                        // A change that is taken back, or given up, brings the row that names it.
+                        file.unusedSince = now
+                        try transaction.save(file)
+                        return nil
+                    }
                     try transaction.delete([.string(id.text)], from: AttachmentFiles.table.name)
                     return file.name
                 } else {
@@ -93,6 +117,19 @@ extension AttachmentWork {
             guard let name else { continue }
             try await FileWork.run { [folder] _ in try folder.letGo(name) }
             await states.changed(id)
+        }
+    }
+
+    /// Lets the day of files that no row names begin anew: how long that has been so, the clock does not tell any more.
+    private func restartDay() async throws {
+        let now = now
+        try await store.write { transaction in
+            let unused = Query(AttachmentFiles.table.name).filtered(by: Column("unusedSince") != .null)
+            for file in try transaction.attachments(unused) {
+                var file = file
+                file.unusedSince = now
+                try transaction.save(file)
+            }
         }
     }
 

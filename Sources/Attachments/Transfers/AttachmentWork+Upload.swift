@@ -9,7 +9,8 @@ extension AttachmentWork {
     /// Sends what the server does not have of a file, whose row it has taken.
     func upload(_ id: AttachmentID) async throws {
         let (found, isDue) = try await store.read { [references] reader in
-            (try reader.attachment(id), try references.wereTaken(id, &reader))
+            let file = try reader.attachment(id)
+            return (file, try file?.isDue == true || references.wereTaken(id, &reader))
         }
         guard let file = found, isDue, file.isHere, !file.isOnServer, let transport else { return }
         states.travels(id, .uploading(0))
@@ -38,7 +39,7 @@ extension AttachmentWork {
             break
         }
         states.travels(id, nil)
-        try await change(id) { $0.isOnServer = true }
+        try await change(id) { ($0.isOnServer, $0.isDue) = (true, false) }
     }
 
     /// From where on the server lacks a file; nil when it has all of it.

@@ -15,6 +15,7 @@ struct AttachmentWork: Sendable {
     let environment: AttachmentEnvironment
     let states: AttachmentStates
     let gate: AttachmentGate
+    let clock = SetClock()
 
     var now: Timestamp { Timestamp(environment.date()) }
 

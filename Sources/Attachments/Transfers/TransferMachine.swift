@@ -79,6 +79,8 @@ struct TransferMachine: Sendable {
     private var holds: [AttachmentID: Hold] = [:]
     /// The one for all files, as long as nothing gets through.
     private var pause: Hold?
+    /// Those that were tried since something got through, the last one last: it may be the fault of one of them.
+    private var tried: [Transfer] = []
 
     init(limit: Int, backoff: Backoff = Backoff()) {
         self.limit = limit
@@ -112,6 +114,7 @@ struct TransferMachine: Sendable {
         case .asked(let ids):
             for id in ids { holds[id]?.until = now }
             pause?.until = now
+            tried.removeAll { ids.contains($0.id) }
         case .suspended(let directions):
             suspended = directions
             effects = cancelling { !directions.isDisjoint(with: $0.direction) }
@@ -133,17 +136,18 @@ struct TransferMachine: Sendable {
         case .done, .refused:
             waiting.removeAll { $0 == transfer }
             holds[transfer.id] = nil
-            pause = nil
+            endPause()
         case .cancelled: break
         case .failed(let failure, let wanted):
-            pause = nil
-            var hold = holds[transfer.id] ?? Hold(until: now)
-            let wait = hold.progress.wait(after: failure, backoff, random: random)
-            hold.until = now + max(wait, wanted ?? .zero)
-            holds[transfer.id] = hold
+            endPause()
+            hold(transfer, failure, wanted, now, random)
             if !waiting.contains(transfer) { waiting.append(transfer) }
         case .noService(let failure, let wanted):
             if !waiting.contains(transfer) { waiting.insert(transfer, at: 0) }
+            tried.removeAll { $0 == transfer }
+            tried.append(transfer)
+            // When another one gets through, this one waits, and longer each time.
+            hold(transfer, failure, wanted, now, random)
             // Several that ran at once have met the same failure.
             if let pause, pause.until > now { break }
             var next = pause ?? Hold(until: now)
@@ -151,6 +155,27 @@ struct TransferMachine: Sendable {
             next.until = now + max(wait, wanted ?? .zero)
             pause = next
         }
+    }
+
+    private mutating func endPause() { (pause, tried) = (nil, []) }
+
+    private mutating func hold(
+        _ transfer: Transfer,
+        _ failure: String,
+        _ wanted: Duration?,
+        _ now: Duration,
+        _ random: Double
+    ) {
+        var hold = holds[transfer.id] ?? Hold(until: now)
+        let wait = hold.progress.wait(after: failure, backoff, random: random)
+        hold.until = now + max(wait, wanted ?? .zero)
+        holds[transfer.id] = hold
+    }
+
+    /// What waits, in the order in which it is tried: after a failure of all those first that have not met it.
+    private var inTurn: [Transfer] {
+        guard !tried.isEmpty else { return waiting }
+        return waiting.filter { !tried.contains($0) } + tried.filter(waiting.contains)
     }
 
     private func cancelling(_ condition: (Transfer) -> Bool) -> [Effect] {
@@ -166,7 +191,7 @@ struct TransferMachine: Sendable {
         var crowded = 0
         // After a failure of all, one tries it for the others.
         let limit = pause == nil ? limit : 1
-        for transfer in waiting where !running.contains(where: { $0.id == transfer.id }) {
+        for transfer in inTurn where !running.contains(where: { $0.id == transfer.id }) {
             guard !suspended.contains(transfer.direction), !isPushing || transfer.kind == .download else { continue }
             if let hold = holds[transfer.id], hold.until > now {
                 wake = min(wake ?? hold.until, hold.until)

@@ -43,7 +43,9 @@ actor TransferRunner {
     func prepare() async throws {
         if let preparation {
             do { return try await preparation.value } catch {
-                // It is tried again: the store may have been locked.
+                // It is tried again: the store may have been locked. Once, whoever has waited: what comes into the folder behind a
+                // preparation is none of the next one's.
+                if let next = self.preparation, next != preparation { return try await next.value }
             }
         }
         let work = work
@@ -82,11 +84,18 @@ actor TransferRunner {
         let tables = work.references.tables.union([
             SystemTables.operations.name, AttachmentFiles.table.name, AttachmentRemovals.table.name,
         ])
+        // The engine has changed what is known of files.
+        let engine: Set = [SystemTables.operations.name, SystemTables.configuration.name]
         let (sleep, work) = (work.environment.sleep, work)
         listeners = [
             Task { [weak self] in
                 await self?.look()
-                for await change in changes where !change.tables.isDisjoint(with: tables) { await self?.look() }
+                for await change in changes where !change.tables.isDisjoint(with: tables) {
+                    if change.tables.contains(AttachmentFiles.table.name), !change.tables.isDisjoint(with: engine) {
+                        await work.states.allChanged()
+                    }
+                    await self?.look()
+                }
             },
             Task { [weak self] in for await isPushing in pushes { await self?.send(.pushing(isPushing)) } },
             Task { [weak self] in for await directions in suspensions { await self?.send(.suspended(directions)) } },
@@ -173,6 +182,12 @@ actor TransferRunner {
             let isHere = try await work.store.write { transaction in
                 var file = try transaction.attachment(id) ?? AttachmentFile(id, name: name, key: key, lastUsed: now)
                 guard !file.isHere else { return true }
+                guard try !AttachmentRemovals.isAsked(id, &transaction) else {
+                    throw RemoteError(
+                        .notFound,
+                        "The attachment was removed here, and is to go from the server; add it anew."
+                    )
+                }
                 (file.isWanted, file.failure) = (true, nil)
                 try transaction.save(file)
                 return false
@@ -258,8 +273,9 @@ actor TransferRunner {
             mustLook = false
             do {
                 try await prepare()
+                let waitedFor = Set(waiters.keys)
                 let (transfers, next) = try await work.store.read { [work] reader in
-                    let asked = try TransferList.read(work.references, &reader)
+                    let asked = try TransferList.read(work.references, waitedFor: waitedFor, &reader)
                     let (ahead, next) = try work.ahead?.transfers(work, &reader) ?? ([], nil)
                     return (asked + ahead, next)
                 }

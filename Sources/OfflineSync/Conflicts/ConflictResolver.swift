@@ -21,6 +21,7 @@ struct ConflictResolver: Sendable {
         var item = try item(operation, &transaction)
         let seen = error.seenOnServer(table)
         let id = RecordID.string(operation.itemID)
+        let before = try transaction.record(id, in: table.name)
         try OperationQueue.removeErrors(of: operation, &transaction)
         switch resolution {
         case .keepMine: try item.save(item.machine.keepMine(seen), &transaction)
@@ -44,6 +45,23 @@ struct ConflictResolver: Sendable {
             let row = try transaction.record(id, in: table.name) ?? operation.deletedItem ?? Record(id: id)
             try item.save(item.machine.deleteInstead(row, seen), &transaction)
         }
+        try noteFiles(of: [before, seen.row], given: item, &transaction)
+    }
+
+    /// Notes the files of rows that the decision, when it is carried out, leaves without their row. Where nothing is to be sent,
+    /// the server's row keeps what it has.
+    private func noteFiles(
+        of rows: [Record?],
+        given item: QueuedItem,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        guard try AttachmentRemovals.concern(table, &transaction), item.machine.change?.isUndo == false else { return }
+        let left = AttachmentRemovals.files(
+            of: try transaction.record(.string(item.operation.itemID), in: table.name),
+            in: table
+        )
+        let files = rows.reduce(into: Set()) { $0.formUnion(AttachmentRemovals.files(of: $1, in: table)) }
+        try AttachmentRemovals.note(files.subtracting(left), for: item.operation, &transaction)
     }
 
     /// Gives up a change that waits, if it is still the one that was read.
@@ -73,6 +91,16 @@ struct ConflictResolver: Sendable {
             .operationChanged,
             "The change was resolved, sent or edited meanwhile; list what waits again and decide anew."
         )
+    }
+}
+
+extension SeenOnServer<Record> {
+    /// The row that was shown.
+    fileprivate var row: Record? {
+        switch self {
+        case .row(let row): row
+        case .nothing, .hidden, .refused: nil
+        }
     }
 }
 

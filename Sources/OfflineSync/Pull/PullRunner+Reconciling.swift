@@ -39,6 +39,7 @@ extension PullRunner {
                         }
                         return try OperationQueue.operation(for: text, in: table, &transaction, schema) == nil
                     }
+                    if !gone.isEmpty { try AttachmentMarks.keepDue(in: table, schema, &transaction) }
                     return try transaction.delete(gone, from: table.name)
                 }
             }

@@ -36,6 +36,7 @@ extension SyncContext {
                                 + " the purge to give them up."
                         )
                     }
+                    try AttachmentMarks.keepDue(in: table, schema, &transaction)
                     try purge.run(&transaction)
                     guard purge.takesWholeTable else { return }
                     try IdentifierMapping.removeUnreferenced(of: query.table, schema, &transaction)
@@ -61,6 +62,7 @@ extension SyncContext {
         return try await coordination.pullGate.withTurn {
             try await coordination.gate.withTurn {
                 try await store.write { transaction in
+                    try AttachmentMarks.keepDue(in: table, givingUp: true, schema, &transaction)
                     let waiting = try purge.waiting(&transaction)
                     for number in waiting {
                         guard let operation = try OperationQueue.operation(number, &transaction, schema) else {
@@ -68,6 +70,7 @@ extension SyncContext {
                         }
                         try OperationQueue.remove(operation, &transaction)
                     }
+                    try AttachmentRemovals.withdrawAll(&transaction)
                     try purge.run(&transaction)
                     return waiting.count
                 }
@@ -89,12 +92,16 @@ extension SyncContext {
         return try await coordination.pullGate.withTurn {
             try await coordination.gate.withTurn {
                 try await store.write { transaction in
+                    if let declared {
+                        try AttachmentMarks.keepDue(in: declared, givingUp: true, schema, &transaction)
+                    }
                     let givenUp = try OperationQueue.removeAll(of: table, &transaction)
                     try Purge.removeTraces(of: table, &transaction)
                     try PullCursorStorage.removeAll(of: table, &transaction)
                     try ConfigurationTable.removeShownColumns(of: table, &transaction)
                     try IdentifierMapping.removeUnreferenced(of: table, schema, &transaction)
                     if declared != nil { try transaction.delete(Query(table)) }
+                    try AttachmentRemovals.withdrawAll(&transaction)
                     return givenUp
                 }
             }

@@ -74,12 +74,14 @@ struct AnswerRecorder: Sendable {
                 item.machine.change?.state = .pending
             }
         }
+        let isTaken = isTaken(answer, outcome, current)
         if isWritten(answer) { item.taken(through: sent.editCounter) }
+        if isTaken { item.done(through: sent.editCounter) }
         try storeError(outcome, answer, current, item, &transaction)
         try item.save(effect, over: local, sharing: &lookups, &transaction)
         return Result(
             outcome: outcome,
-            isTaken: isTaken(answer, outcome, current),
+            isTaken: isTaken,
             hasEnded: item.machine.change == nil
         )
     }

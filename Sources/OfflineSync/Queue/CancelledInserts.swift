@@ -69,6 +69,18 @@ enum CancelledInserts {
         }
     }
 
+    /// The rows of a table that are kept so.
+    static func rows(
+        of table: TableDefinition,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> [Record] {
+        try transaction.records(ConfigurationTable.query(.cancelledInsert, table.name))
+            .compactMap { row in
+                guard let value = row["value"]?.stringValue else { return nil }
+                return try JSONNode(parsing: Array(value.utf8))["item"].map { try RecordCoding(table).record($0) }
+            }
+    }
+
     /// Whether there are any.
     static func isNotEmpty(
         _ transaction: inout some StoreReading & ~Copyable,

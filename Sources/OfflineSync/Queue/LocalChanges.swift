@@ -113,10 +113,10 @@ struct LocalChanges: Sendable {
             row["version"] = .string(version)
         }
         if writesItems { try transaction.upsert([row], into: table.name) }
-        try AttachmentRemovals.note(of: stored, replacedBy: row, in: table, schema, &transaction)
         // What the app has written itself is not what the server has.
         if waiting == nil, !writesItems { machine.change?.base = nil }
-        try save(machine, waiting, itemID(stored.id), &group, &transaction)
+        let operation = try save(machine, waiting, itemID(stored.id), &group, &transaction)
+        try AttachmentRemovals.note(of: stored, replacedBy: row, for: operation, in: table, &transaction)
     }
 
     /// Deletes an item, and does to those that refer to it what their columns declare. The app does that as well where it
@@ -206,13 +206,13 @@ struct LocalChanges: Sendable {
         _ transaction: inout StoreTransaction
     ) throws {
         if writesItems { try transaction.delete([deletion.id], from: table.name) }
-        if let stored = deletion.stored {
-            try AttachmentRemovals.note(of: stored, replacedBy: nil, in: table, schema, &transaction)
-        }
         if deletion.cancels, let waiting = deletion.waiting, let stored = deletion.stored {
             try CancelledInserts.keep(waiting, stored, table, &transaction)
         }
-        try save(deletion.machine, deletion.waiting, deletion.itemID, &group, &transaction)
+        let operation = try save(deletion.machine, deletion.waiting, deletion.itemID, &group, &transaction)
+        if let stored = deletion.stored {
+            try AttachmentRemovals.note(of: stored, replacedBy: nil, for: operation, in: table, &transaction)
+        }
     }
 
     /// Takes back a deletion that was not sent, with what waited before it; one that was sent is followed by an insert.
@@ -317,21 +317,23 @@ struct LocalChanges: Sendable {
 
     /// Writes the operation that the machine has made of the one that waited. An edit makes earlier answers of the server
     /// out of date: they are dropped. Of a table that stays here there is none.
-    private func save(
+    ///
+    /// - Returns: The operation as it waits now; nil when nothing does.
+    @discardableResult private func save(
         _ machine: ItemMachine<Record>,
         _ waiting: TableOperation?,
         _ itemID: String,
         _ group: inout ChangeGroup,
         _ transaction: inout StoreTransaction
-    ) throws {
-        guard !table.isLocalOnly else { return }
+    ) throws -> TableOperation? {
+        guard !table.isLocalOnly else { return nil }
         if machine.needsRow { try ConfigurationTable.requestRefetch(of: itemID, in: table.name, &transaction) }
         guard let change = machine.change else {
             if let waiting {
                 try OperationQueue.remove(waiting, &transaction)
                 group.remove(waiting)
             }
-            return
+            return nil
         }
         guard var operation = waiting else { return try add(change, itemID, &group, &transaction) }
         operation.change = change
@@ -340,6 +342,7 @@ struct LocalChanges: Sendable {
         try group.add(&operation, &transaction)
         try OperationQueue.removeErrors(of: operation, &transaction)
         try OperationQueue.save(operation, table, &transaction)
+        return operation
     }
 
     /// Queues the first change of an item.
@@ -348,8 +351,10 @@ struct LocalChanges: Sendable {
         _ itemID: String,
         _ group: inout ChangeGroup,
         _ transaction: inout StoreTransaction
-    ) throws {
-        try OperationQueue.add(operation(change, itemID, &group, &transaction), table, &transaction)
+    ) throws -> TableOperation {
+        let operation = try operation(change, itemID, &group, &transaction)
+        try OperationQueue.add(operation, table, &transaction)
+        return operation
     }
 
     private func operation(

@@ -10,6 +10,8 @@ struct QueuedItem {
     var machine: ItemMachine<Record>
     private let memoryBefore: ItemMemory<Record>
     private let baseBefore: Record?
+    /// The edit through which the server has what was to be done.
+    private var takenEdit: Int64?
 
     /// An item whose operation waits.
     init(
@@ -60,6 +62,9 @@ struct QueuedItem {
         operation.memberships.removeAll { $0.editCounter <= editCounter }
     }
 
+    /// Takes note that the server has the change as it was at an edit, so that files which it has given up are of no use there.
+    mutating func done(through editCounter: Int64) { takenEdit = editCounter }
+
     /// Takes note that all that groups have changed is still to be sent, whatever the server has by now.
     mutating func sendGroupsAnew() {
         guard let change = machine.change else { return }
@@ -85,6 +90,9 @@ struct QueuedItem {
     ) throws {
         let before = operation
         try apply(effect, before, over: local, sharing: &lookups, &transaction)
+        if let takenEdit {
+            try AttachmentRemovals.taken(before, through: takenEdit, in: table, &transaction)
+        }
         if machine.memory != memoryBefore {
             try ItemMemoryStorage.set(machine.memory, of: operation.itemID, in: table, &transaction)
         }
@@ -92,6 +100,7 @@ struct QueuedItem {
             try ConfigurationTable.requestRefetch(of: operation.itemID, in: table.name, &transaction)
         }
         guard var change = machine.change else {
+            try AttachmentRemovals.withdraw(before, in: table, &transaction)
             return try OperationQueue.remove(operation, sharing: &lookups, &transaction)
         }
         if change.base != baseBefore { change.base = try change.base.map { try completed($0, &transaction) } }
@@ -99,6 +108,12 @@ struct QueuedItem {
         if !change.hasUnknownOutcome { operation.unknownOutcome = nil }
         if change.editCounter != before.change.editCounter { operation.unknownOutcome?.pushes = 0 }
         try OperationQueue.save(operation, table, &transaction)
+        let isMadeAgain = change.kind == .insert && before.kind != .insert
+        let isRestored = change.restores && !before.change.restores
+        if isMadeAgain || isRestored, table.columns.contains(where: { $0.attachment != nil }) {
+            let row = try transaction.record(.string(operation.itemID), in: table.name)
+            try AttachmentMarks.doubt(filesOf: row, in: table, &transaction)
+        }
     }
 
     /// A row of the server as a base: what the server has never shown is as it was.

@@ -36,6 +36,7 @@ struct ResetSwitch: Sendable {
                 try PullCursorStorage.set(cursor, queryID, of: table.name, query: query, &transaction)
             }
         }
+        try AttachmentMarks.doubtAll(&transaction)
         if discardsChanges { try CancelledInserts.removeAll(&transaction, schema) }
         return report
     }
@@ -101,6 +102,7 @@ struct ResetSwitch: Sendable {
                     )
                 )
                 try conclude(outcome, operation, row, &report, &transaction)
+                if outcome == .done, !operation.isUndo { item.done(through: operation.editCounter) }
                 try item.save(effect, &transaction)
             }
         }

@@ -1,0 +1,172 @@
+import Foundation
+import OfflineSync
+import RemoteContract
+import SQLCipherStore
+import SQLCipherStoreTestSupport
+import SyncContract
+import SyncSessions
+import Testing
+import VirtualTime
+
+@testable import Attachments
+
+@Suite("The last copy of a file")
+struct LastCopyTests {
+    /// How rows leave a device.
+    enum Leaving: CaseIterable, Sendable { case purge, purgeWithChange, reconciliation }
+
+    @Test("is sent although the row has left the device after the server has taken it", arguments: Leaving.allCases)
+    func unsent(leaving: Leaving) async throws {
+        let device = try await PhotoDevice()
+        device.context.session.suspend(.upload)
+        let (coupon, id) = try await device.add([1])
+        _ = try await device.context.push()
+        switch leaving {
+        case .purge: try await device.context.purge(Query("Coupon"))
+        case .purgeWithChange:
+            try await device.coupons.update(coupon.id) { $0.title = "again" }
+            try await device.context.forcePurge("Coupon")
+        case .reconciliation:
+            device.rows.forget()
+            _ = try await device.context.pull(Query("Coupon"), options: PullOptions(reconciles: true))
+        }
+        #expect(try await device.coupons.count(Query("Coupon")) == 0)
+        for _ in 0..<3 {
+            try await device.core.work.removeUnused()
+            device.clock.advance(by: .seconds(86_400))
+        }
+        let reopened = try await device.reopened()
+        reopened.context.session.resume(.upload)
+        await reopened.state(of: id) { $0 == .synced }
+        #expect(device.server[id]?.isComplete == true)
+        // From here on it is like any other.
+        try await reopened.core.work.removeUnused()
+        reopened.clock.advance(by: .seconds(86_400))
+        try await reopened.core.work.removeUnused()
+        #expect(try reopened.fileNames() == [])
+        await reopened.close()
+    }
+
+    @Test("of a row that the server never took is not sent because of a purge")
+    func neverTaken() async throws {
+        let device = try await PhotoDevice()
+        let (_, id) = try await device.add([1])
+        try await device.context.forcePurge("Coupon")
+        try await device.attachments.settle()
+        #expect(device.server[id] == nil)
+        await device.close()
+    }
+
+    @Test("is sent again when its row, which others have deleted with the file, is restored", arguments: [true, false])
+    func restored(hasTombstone: Bool) async throws {
+        let device = try await PhotoDevice()
+        let (coupon, id) = try await device.addAndSend([1])
+        if hasTombstone { try device.rows.change(to: ["deleted": .bool(true)]) } else { device.rows.forget() }
+        device.server[id] = nil
+        try await device.coupons.update(coupon.id) { $0.title = "mine" }
+        _ = try await device.context.push()
+        let error = try #require(try await device.context.operationErrors().first)
+        try await device.context.resolve(error, with: .keepMine)
+        _ = try await device.context.push()
+        try await device.attachments.settle()
+        #expect(device.server[id]?.isComplete == true)
+        #expect(try await device.attachments.state(of: id) == .synced)
+        await device.close()
+    }
+
+    @Test("is sent again to a server that was set up anew")
+    func reset() async throws {
+        let device = try await PhotoDevice()
+        let (_, id) = try await device.addAndSend([1])
+        device.server[id] = nil
+        _ = try await device.context.reset(onto: [], discardsChanges: false)
+        try await device.attachments.settle()
+        #expect(device.server[id]?.isComplete == true)
+        await device.close()
+    }
+
+    @Test("makes no room, whatever the server has said before")
+    func room() async throws {
+        let device = try await PhotoDevice(options: AttachmentOptions(spaceLimit: 0))
+        let (_, id) = try await device.addAndSend([1])
+        device.server[id] = nil
+        device.server.set { _ in .failed(FaultyTransport.broken) }
+        await #expect(throws: RemoteError.self) { try await device.core.work.makeRoom() }
+        #expect(try device.fileNames().count == 1)
+        device.server.set { _ in .answered }
+        try await device.core.work.makeRoom()
+        #expect(try device.fileNames().count == 1)
+        try await device.attachments.settle()
+        #expect(device.server[id]?.isComplete == true)
+        try await device.core.work.makeRoom()
+        #expect(try device.fileNames() == [])
+        await device.close()
+    }
+
+    /// What keeps a row that names a file and is not among the rows.
+    enum Keeping: CaseIterable, Sendable { case cancelledInsert, deletion, edit }
+
+    @Test("stays as long as a change may bring its row back", arguments: Keeping.allCases)
+    func besideChanges(keeping: Keeping) async throws {
+        let device = try await PhotoDevice(hasServer: false)
+        let id = try await device.attachments.add(Data([1]))
+        let coupon = try await device.coupons.insert(Coupon(receipt: id))
+        if keeping != .cancelledInsert { _ = try await device.context.push() }
+        switch keeping {
+        case .cancelledInsert, .deletion: try await device.coupons.delete(coupon.id)
+        case .edit: try await device.coupons.update(coupon.id) { $0.receipt = nil }
+        }
+        for _ in 0..<4 {
+            try await device.core.work.removeUnused()
+            device.clock.advance(by: .seconds(86_400))
+        }
+        if keeping == .edit {
+            try await device.coupons.revert(coupon.id)
+        } else {
+            try await device.coupons.undoDelete(coupon.id)
+        }
+        #expect(try await device.coupons.read(coupon.id)?.receipt == id)
+        #expect(try await device.attachments.data(of: id) == Data([1]))
+        await device.close()
+    }
+
+    @Test("stays when the clock is set ahead, and goes after a day all the same")
+    func clockSetAhead() async throws {
+        let device = try await PhotoDevice()
+        let id = try await device.attachments.add(Data([1]))
+        try await device.core.work.removeUnused()
+        device.clockSetting.set(ahead: 50 * 365 * 86_400)
+        device.clock.advance(by: .seconds(3_600))
+        try await device.core.work.removeUnused()
+        #expect(try await device.attachments.data(of: id) == Data([1]))
+        device.clock.advance(by: .seconds(86_400))
+        try await device.core.work.removeUnused()
+        #expect(try await device.attachments.state(of: id) == .unknown)
+        await device.close()
+    }
+
+    @Test("is known by its name in whatever case a server's GUIDs are")
+    func guids() async throws {
+        let device = try await PhotoDevice()
+        device.rows.keepPhotosAsGUIDs()
+        let (coupon, id) = try await device.addAndSend([1])
+        let stored = try await device.store.read { try $0.records(Query("Coupon")) }
+        #expect(stored.map { $0["photo"] } == [.string(id.text.uppercased())])
+        #expect(try await device.coupons.read(coupon.id)?.photo == id)
+        #expect(device.server[id]?.isComplete == true)
+        try await device.coupons.update(coupon.id) { $0.title = "again" }
+        _ = try await device.context.push()
+        for _ in 0..<3 {
+            try await device.core.work.removeUnused()
+            device.clock.advance(by: .seconds(86_400))
+        }
+        try await device.attachments.settle()
+        #expect(try device.fileNames().count == 1)
+        #expect(device.server.requests(.delete) == [])
+        try await device.coupons.delete(coupon.id)
+        _ = try await device.context.push()
+        try await device.attachments.settle()
+        #expect(device.server[id] == nil)
+        await device.close()
+    }
+}
