@@ -87,7 +87,7 @@ struct CouponBook {
         if let photo { file = try await context.attachments.add(contentsOf: photo) }
         return try await context.write { [brands, coupons, file] tx in
             let known = brands.where { $0.name.folded == name }
-            let brand = try tx.first(known.source, in: brands) ?? tx.insert(Brand(name: name), into: brands)
+            let brand = try tx.first(known) ?? tx.insert(Brand(name: name), into: brands)
             let card = Coupon(title: title, owner: owner, brandID: brand.id, photo: file, expires: expires)
             return try tx.insert(card, into: coupons)
         }

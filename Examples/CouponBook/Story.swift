@@ -93,7 +93,8 @@ import SealedSync
         try await book.coupons.update(card.id) { $0.title += " навсегда" }
         try await book.coupons.revert(card.id)
         try await book.coupons.delete(card.id)
-        print("deleted:", try await book.coupons.read(card.id) == nil, "and waiting:", try await waiting())
+        let deleted = try await book.coupons.deletedItems().map(\.title).joined(separator: ", ")
+        print("deleted:", deleted, "and waiting:", try await waiting())
         try await book.coupons.undoDelete(card.id)
         print("there again:", try await book.coupons.read(card.id)?.title ?? "no", "and waiting:", try await waiting())
         book.context.session.resume()

@@ -112,6 +112,13 @@ extension SyncError: CustomStringConvertible {
 }
 
 extension SyncError: LocalizedError {
-    /// The message.
-    public var errorDescription: String? { message }
+    /// The message; after it that of the service's answer, or of another error of the engine, when that is the cause: it says
+    /// what is to be done, such as to check the address.
+    public var errorDescription: String? {
+        switch cause {
+        case let cause as RemoteError: "\(message) \(cause.message)"
+        case let cause as SyncError: "\(message) \(cause.errorDescription ?? cause.message)"
+        default: message
+        }
+    }
 }

@@ -40,6 +40,7 @@ struct EndpointTests {
             Issue.record("\(url) is accepted")
         } catch {
             #expect(error.code == .invalidAddress)
+            #expect(error.message.hasPrefix("The ") && error.message.hasSuffix("."))
             #expect(!error.description.contains("secret"))
         }
     }

@@ -88,7 +88,7 @@ struct ExampleTests {
           Аптека на углу synced
           ёлки и игрушки synced
           Спорная карта synced
-        deleted: true and waiting: 1
+        deleted: Пятёрочка −5 % and waiting: 1
         there again: Пятёрочка −5 % and waiting: 0
         sent: 0 not taken: 0
         -- pruned

@@ -42,6 +42,7 @@ struct CraftedSlotTests {
             #expect((sealed != nil) == (passphrase != "fourth"))
         }
         #expect(messages.count == 1, "one answer for all: \(messages)")
+        #expect(messages.first?.contains("does not open the slot of the kind passphrase-scrypt. Check it") == true)
     }
 
     @Test("gives the same answer to a change of the slots")

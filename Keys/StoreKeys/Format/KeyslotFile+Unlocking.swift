@@ -38,11 +38,12 @@ extension KeyslotFile {
             }
             if let opened { return opened }
         }
+        let slots = candidates.count == 1 ? "does not open the slot" : "opens none of the \(candidates.count) slots"
         throw firstError
             ?? KeyError(
                 .wrongSecret,
-                "The secret opens none of the \(candidates.count) slots of the kind \(unlocker.slotKind). Check it; if it is "
-                    + "right, the file was altered: restore it from a backup."
+                "The secret \(slots) of the kind \(unlocker.slotKind). Check it; if it is right, the file was altered: "
+                    + "restore it from a backup."
             )
     }
 

@@ -35,8 +35,8 @@ struct DatasyncEndpoint: Sendable {
         }
         guard scheme == "https" || Self.isLoopback(host) || options.allowsInsecureHTTP else {
             throw .invalidAddress(
-                "Http://\(host) is not this machine, and anyone on the way could read what is sent; use https, or set"
-                    + " allowsInsecureHTTP for a trusted network."
+                "The address of the service is plain HTTP to \(host), which is not this machine, and anyone on the way could"
+                    + " read what is sent; use https, or set allowsInsecureHTTP for a trusted network."
             )
         }
         self.scheme = scheme

@@ -41,6 +41,16 @@ extension SyncTable where Item: Codable, Item.ID: RowID {
     /// Takes back a deletion, with what waited before it. See ``SyncTable/undoDelete(_:)-(String)``.
     public func undoDelete(_ id: Item.ID) async throws { try await table.undoDelete(id.text) }
 
+    /// The items that were deleted here, as they were then, as long as the server is not known to have deleted them, with the
+    /// state of their deletion. See ``SyncTable/deletedItems()-[Record]``.
+    ///
+    /// A row that the type cannot be made from is left out, and told as ``SyncEvent/itemLeftOut(table:id:reason:)``.
+    public func deletedItems() async throws -> [Item] {
+        let (items, leftOut) = try ItemReading<Item>(definition).items(try await table.deletedItems())
+        context.events.tell(leftOut, of: name)
+        return items
+    }
+
     /// Gives up what waits for an item, whatever its state. See ``SyncTable/revert(_:)-(String)``.
     public func revert(_ id: Item.ID) async throws { try await table.revert(id.text) }
 

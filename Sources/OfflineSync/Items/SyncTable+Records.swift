@@ -59,6 +59,17 @@ extension SyncTable<Record> {
         try await context.write(isGroup: false) { try $0.undoDelete(id, in: self) }
     }
 
+    /// The rows that were deleted here, as they were then, as long as the server is not known to have deleted them: also those
+    /// whose deletion it did not take. ``undoDelete(_:)-(String)`` takes each deletion back.
+    ///
+    /// A row that was inserted and deleted before anything was sent is not among them: nothing waits.
+    ///
+    /// - Returns: The rows in the order of the operations.
+    public func deletedItems() async throws -> [Record] {
+        let (definition, schema) = (definition, context.store.schema)
+        return try await context.store.read { try OperationQueue.deletedRows(of: definition, &$0, schema) }
+    }
+
     /// Gives up what waits for an item, whatever its state: the row is again as the server last had it; one that the server
     /// never had is removed. Without a change that waits, nothing happens.
     ///

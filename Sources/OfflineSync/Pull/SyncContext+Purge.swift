@@ -32,8 +32,8 @@ extension SyncContext {
                     guard waiting.isEmpty else {
                         throw SyncError(
                             .purgeAbortedPendingChanges,
-                            "\(waiting.count) changes of table '\(query.table)' were not sent; push them first, or force"
-                                + " the purge to give them up."
+                            "Changes of table '\(query.table)' were not sent (\(waiting.count)); push them and settle what the"
+                                + " server does not take, or force the purge to give them up."
                         )
                     }
                     try AttachmentMarks.keepDue(in: table, schema, &transaction)

@@ -244,7 +244,7 @@ extension SyncError {
         case .notFound:
             self.init(
                 .pushAbortedAddress,
-                "What the address says of rows is not believed; the changes stay queued.",
+                "The address does not have the table; the changes stay queued.",
                 cause: error
             )
         default:

@@ -95,6 +95,21 @@ enum OperationQueue {
         try transaction.records(query(table.name)).map { try OperationCoding.operation($0, schema) }
     }
 
+    /// The rows of a table whose deletion waits, as they were, with its state.
+    static func deletedRows(
+        of table: TableDefinition,
+        _ transaction: inout some StoreReading & ~Copyable,
+        _ schema: StoreSchema
+    ) throws -> [Record] {
+        try transaction.records(query(table.name))
+            .compactMap { row in
+                let operation = try OperationCoding.operation(row, schema)
+                guard var deleted = operation.deletedItem else { return nil }
+                deleted.syncState = SyncState(ofOperation: row)
+                return deleted
+            }
+    }
+
     /// The operations of a table that have never been sent and beside which a pull has brought a row of the server.
     static func unsentBesideServerRow(
         of table: TableDefinition,

@@ -27,10 +27,10 @@ private struct Invoice: SyncItem {
 
 private func typed(_ todos: SyncTable<TodoItem>, _ tomorrow: Date) -> [any SyncSource] {
     let urgent = todos.where { $0.due < tomorrow && !$0.complete }.ordered(by: \.text.folded).limited(to: 10)
-    let found = todos.query
-        .filtered(by: .matches(words: "łód пят", in: ["text", "place"]))
-        .ordered(by: "complete").ordered(by: "text", folded: true)
-    return [urgent, found]
+    let found = todos.where { $0.text.matches(words: "łód пят") }.ordered(by: \.complete).ordered(by: \.text.folded)
+    let anywhere: TableQuery<SyncTable<TodoItem>> =
+        todos.filtered(by: .matches(words: "łód пят", in: ["text", "place"]))
+    return [urgent, found, anywhere]
 }
 
 private func untyped() -> TableDefinition {
