@@ -9,7 +9,9 @@ final class Device: @unchecked Sendable {
     /// The store itself, which no scheduler holds up.
     let store: any SyncContextDataSource
     private(set) var life: DeviceLife
-    private(set) var context: SyncContext
+    private var first: SyncContext
+    /// Another one over the same store, where the app has two.
+    private var second: SyncContext?
     /// What has a say in pushes; a context holds it weakly.
     private var delegate: PushDelegate?
     private var edits = 0
@@ -24,11 +26,19 @@ final class Device: @unchecked Sendable {
     /// Rows that stay as they are here, whatever the server has, until they change here or there: what they say.
     var keptLocal: [RowKey: [String?]?] = [:]
 
+    /// Whether the server has said that it was set up anew.
+    var hasHeardOfReset = false
+
     /// Whether something was left to do when it was last tidied up.
     var isBusy = false
 
     /// What the app is doing.
     var running: [RunningStep] = []
+
+    /// Whether a step goes through the second context.
+    @TaskLocal static var usesOtherContext = false
+
+    var context: SyncContext { Self.usesOtherContext ? second ?? first : first }
 
     static func name(_ number: Int) -> String { ["Ann", "Ben", "Cem", "Dora"][number] }
 
@@ -38,26 +48,30 @@ final class Device: @unchecked Sendable {
         self.number = number
         self.world = world
         self.store = store
-        (life, context) = Self.start(number, store, world)
+        life = DeviceLife(device: number)
+        let contexts = Self.contexts(life, store, world)
+        (first, second) = (contexts[0], contexts.dropFirst().first)
         haveASay()
     }
 
-    private static func start(
-        _ number: Int,
+    private static func contexts(
+        _ life: DeviceLife,
         _ store: any SyncContextDataSource,
         _ world: World
-    ) -> (DeviceLife, SyncContext) {
-        let life = DeviceLife(device: number)
-        let context = SyncContext(
-            store: SimulatedStore(store: store, life: life, world: world),
-            remote: SimulatedRemote(life: life, world: world),
-            options: SyncOptions(
-                parallelOperations: world.settings.parallelOperations,
-                pageSize: world.settings.pageSize
-            ),
-            clock: SimulatedClock(life: life, world: world)
-        )
-        return (life, context)
+    ) -> [SyncContext] {
+        let store = SimulatedStore(store: store, life: life, world: world)
+        return (0..<(world.settings.hasTwoContexts ? 2 : 1))
+            .map { _ in
+                SyncContext(
+                    store: store,
+                    remote: SimulatedRemote(life: life, world: world),
+                    options: SyncOptions(
+                        parallelOperations: world.settings.parallelOperations,
+                        pageSize: world.settings.pageSize
+                    ),
+                    clock: SimulatedClock(life: life, world: world)
+                )
+            }
     }
 
     /// Kills the app and starts it again. Requests that are under way stay so.
@@ -65,15 +79,20 @@ final class Device: @unchecked Sendable {
         world.end(life)
         running = []
         editor = nil
-        (life, context) = Self.start(number, store, world)
+        hasHeardOfReset = false
+        life = DeviceLife(device: number)
+        let contexts = Self.contexts(life, store, world)
+        (first, second) = (contexts[0], contexts.dropFirst().first)
         haveASay()
     }
 
     private func haveASay() {
         guard world.settings.policy != .store || world.settings.hasDelegates else { return }
         delegate = PushDelegate(self)
-        context.delegate = delegate
-        context.conflictPolicy = delegate?.policy ?? .store
+        for context in [first, second].compactMap(\.self) {
+            context.delegate = delegate
+            context.conflictPolicy = delegate?.policy ?? .store
+        }
     }
 
     func table(_ name: String) throws -> SyncTable<Record> { try context.table(name) }
@@ -101,6 +120,7 @@ final class Device: @unchecked Sendable {
             }
             guard !life.isOver else { return }
             running.removeAll { $0 === step }
+            if (problem as? SyncError)?.code == .historyLost { hasHeardOfReset = true }
             if let problem {
                 if !Self.isExpected(problem) { world.fail("\(self.name) \(name): \(problem)") }
                 world.note("\(self.name) \(name): ended with \(problem)")

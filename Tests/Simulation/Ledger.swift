@@ -189,9 +189,8 @@ final class Ledger {
 
     /// A user gives up what waits for a row: the operation as it is stored, and the local row. What its base has, was taken.
     func giveUp(_ key: RowKey, _ operation: Record, _ given: Record?, by device: Int) {
-        let properties = operation["properties"]?.bytesValue.map { String(decoding: $0, as: UTF8.self) } ?? ""
         // It is taken back already.
-        guard !properties.contains("\"undo\":true") else { return }
+        guard !operation.isTakingBack else { return }
         let place = Place(device: device, key: key)
         let base = server.history[key]?.version(operation["baseVersion"]?.stringValue)
         let taken = Set(base?.content.tokens ?? [])

@@ -28,6 +28,8 @@ struct ServerVersion {
     let stamp: Int64
     /// The place among all writes.
     let sequence: Int
+    /// What is finer in the stamp than milliseconds.
+    let fraction: Int
 }
 
 struct ServerRow {

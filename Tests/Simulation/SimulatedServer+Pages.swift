@@ -6,18 +6,25 @@ extension SimulatedServer {
     /// How late a change may become visible, clocks that were set back included.
     static var settlingTime: Int64 { 200 }
 
-    func page(of table: String, at position: PullPosition, _ pageSize: Int?) -> PullPage {
+    func page(
+        of table: String,
+        at position: PullPosition,
+        _ pageSize: Int?
+    ) throws(RemoteError) -> PullPage {
         let reader: PageReader
         switch position {
         case .everything: reader = .init(kind: .everything, bound: 0, after: .init(0, ""))
         case .changes(let cursor):
-            let start = cursor.flatMap { Int64($0) } ?? 0
+            let start = try cursor.map { (cursor) throws(RemoteError) in try place(in: cursor) } ?? 0
             reader = .init(
                 kind: settings.pullsByStamp ? .stamp : .sequence,
                 bound: max(start, clock - Self.settlingTime),
                 after: .init(start - 1, "~")
             )
-        case .next(let text): reader = PageReader(text) ?? .init(kind: .everything, bound: 0, after: .init(0, ""))
+        case .next(let text):
+            let parts = text.split(separator: "/", maxSplits: 1).map(String.init)
+            try checkEpoch(parts[0])
+            reader = PageReader(parts[1]) ?? .init(kind: .everything, bound: 0, after: .init(0, ""))
         }
         let found = history.filter { $0.key.table == table && !$0.value.isGone }.values
             .map { row in (place: reader.place(of: row), row: row) }
@@ -28,15 +35,26 @@ extension SimulatedServer {
         if found.count > size {
             var next = reader
             next.after = found[size - 1].place
-            page.next = .next(next.text)
+            page.next = .next("\(epoch)/\(next.text)")
         }
         switch reader.kind {
         case .everything: break
         // Changes come in the order in which they were made, so what is here is complete.
-        case .sequence: page.cursor = found.prefix(size).last.map { String($0.row.current.sequence + 1) }
-        case .stamp: if page.next == nil { page.cursor = String(reader.bound) }
+        case .sequence: page.cursor = found.prefix(size).last.map { "\(epoch)/\($0.row.current.sequence + 1)" }
+        case .stamp: if page.next == nil { page.cursor = "\(epoch)/\(reader.bound)" }
         }
         return page
+    }
+
+    private func place(in cursor: String) throws(RemoteError) -> Int64 {
+        let parts = cursor.split(separator: "/").map(String.init)
+        try checkEpoch(parts[0])
+        return Int64(parts[1]) ?? 0
+    }
+
+    /// What was begun before the server was set up anew cannot go on.
+    private func checkEpoch(_ text: String) throws(RemoteError) {
+        if text != "\(epoch)" { throw RemoteError(.historyLost, "the server was set up anew") }
     }
 }
 

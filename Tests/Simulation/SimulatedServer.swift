@@ -11,6 +11,8 @@ final class SimulatedServer {
     /// The time in milliseconds, which may be set back.
     var clock: Int64 = 1_700_000_000_000
     private var lastSequence = 0
+    /// How often it was set up anew. Cursors say of which time they are.
+    private(set) var epoch = 1
 
     /// Called before each write of a device: what is there, what takes its place, and who writes.
     var willWrite: (_ key: RowKey, _ old: ServerVersion?, _ new: ServerContent, _ author: Int) -> Void = { _, _, _, _ in
@@ -76,7 +78,7 @@ final class SimulatedServer {
             return .deletion(.confirmed)
         case .record(let id): return .found(row(id, table).map { record($0) })
         case .confirm: return .confirmed
-        case .page(let position, let pageSize): return .page(page(of: table, at: position, pageSize))
+        case .page(let position, let pageSize): return .page(try page(of: table, at: position, pageSize))
         }
     }
 
@@ -124,6 +126,35 @@ final class SimulatedServer {
         history[key]?.removals.append(lastSequence)
     }
 
+    /// How much it has written.
+    var writeCount: Int { lastSequence }
+
+    /// Is set up anew from what it had at some time: what came since is gone, and nothing tells of it but the cursors.
+    func goBack(to place: Int) {
+        epoch += 1
+        for key in history.keys.sorted() {
+            guard let row = history[key], !row.isGone else { continue }
+            guard let then = row.history.last(where: { $0.sequence <= place }) else {
+                remove(key)
+                continue
+            }
+            guard then.sequence != row.current.sequence else { continue }
+            lastSequence += 1
+            history[key]?.removals.append(lastSequence - 1)
+            history[key]?.history
+                .append(
+                    ServerVersion(
+                        number: then.number,
+                        content: then.content,
+                        author: nil,
+                        stamp: then.stamp,
+                        sequence: lastSequence,
+                        fraction: then.fraction
+                    )
+                )
+        }
+    }
+
     private func write(
         _ content: ServerContent,
         to id: String,
@@ -143,7 +174,8 @@ final class SimulatedServer {
                 content: content,
                 author: author,
                 stamp: stamp,
-                sequence: lastSequence
+                sequence: lastSequence,
+                fraction: lastSequence
             )
         )
         history[key] = row
@@ -168,16 +200,16 @@ final class SimulatedServer {
         }
         if let extra = current.content.extra { record["extra"] = .string(extra) }
         record["createdAt"] = .date(Timestamp(milliseconds: row.created))
-        record["updatedAt"] = .date(stamp(current.stamp, current.sequence))
+        record["updatedAt"] = .date(stamp(current.stamp, current.fraction))
         record["version"] = .string(current.number)
         record["deleted"] = .bool(current.content.deletion != nil)
         return record
     }
 
-    private func stamp(_ milliseconds: Int64, _ sequence: Int) -> Timestamp {
+    private func stamp(_ milliseconds: Int64, _ fraction: Int) -> Timestamp {
         let whole = Timestamp(milliseconds: milliseconds)
         guard settings.stampsAreFiner else { return whole }
-        return Timestamp("\(whole.text.dropLast())\(1_000 + sequence % 9_000)Z") ?? whole
+        return Timestamp("\(whole.text.dropLast())\(1_000 + fraction % 9_000)Z") ?? whole
     }
 }
 

@@ -2,11 +2,17 @@ internal import OfflineSync
 internal import SyncContract
 
 /// A device's store as its app sees it: every transaction waits for the scheduler, and after the app was killed none
-/// begins.
-struct SimulatedStore: SyncContextDataSource {
-    let store: any SyncContextDataSource
-    let life: DeviceLife
-    let world: World
+/// begins. An object, so that several contexts over it find each other.
+final class SimulatedStore: SyncContextDataSource {
+    private let store: any SyncContextDataSource
+    private let life: DeviceLife
+    private let world: World
+
+    init(store: any SyncContextDataSource, life: DeviceLife, world: World) {
+        self.store = store
+        self.life = life
+        self.world = world
+    }
 
     var schema: StoreSchema { store.schema }
     var capabilities: StoreCapabilities { store.capabilities }
@@ -16,7 +22,7 @@ struct SimulatedStore: SyncContextDataSource {
         _ body: @escaping @Sendable (inout StoreReader) throws -> Value
     ) async throws -> Value {
         try await world.pause(life, "\(Device.name(life.device)) reads")
-        return try await world.executor.waitingElsewhere { try await store.read(body) }
+        return try await world.executor.waitingElsewhere { [store] in try await store.read(body) }
     }
 
     func write<Value: Sendable>(
@@ -57,6 +63,8 @@ struct StoreSnapshot: Sendable {
     let errors: Set<String>
     /// The newest decision that was made without asking.
     let newestDecision: String?
+    /// Where the bringing of everything anew is, as the store keeps it.
+    let resetStage: String?
 
     init(_ transaction: inout some StoreReading & ~Copyable, _ settings: WorldSettings) throws {
         for table in settings.tables {
@@ -70,6 +78,8 @@ struct StoreSnapshot: Sendable {
         }
         let journal = Query(SystemTables.configuration.name).filtered(by: Column("keyType") == 1_005)
         newestDecision = try transaction.records(journal).compactMap { $0["key"]?.stringValue }.max()
+        let reset = Query(SystemTables.configuration.name).filtered(by: Column("keyType") == 1_050)
+        resetStage = try transaction.first(reset)?["value"]?.stringValue
         errors = Set(try transaction.records(Query(SystemTables.operationErrors.name)).compactMap(\.id.stringValue))
     }
 

@@ -85,8 +85,10 @@ extension Device {
         let witness = ChangeWitness { [self] before, after in
             let count = world.ledger.order.count
             world.ledger.change(by: number, from: before, to: after, seen: seen)
-            if group.isEmpty {
+            if group.isEmpty { checkReferences(before, after) }
+            if group.isEmpty || world.settings.rule != .noAction {
                 world.ledger.noteCircles(of: number, after)
+                noteWhatFollowed(before, after, since: count)
             } else {
                 let rows = GroupChange.rows(group, in: world, before)
                 world.ledger.group(rows, world.ledger.order[count...], by: number, after)
@@ -94,6 +96,30 @@ extension Device {
             world.note("    \(name) has \(after.story).")
         }
         try await witness.seeing(body)
+    }
+
+    /// Where a rule says so, nothing refers to a row that was deleted here.
+    private func checkReferences(_ before: StoreSnapshot, _ after: StoreSnapshot) {
+        guard world.settings.rule != .noAction else { return }
+        let deleted = before.rows.keys.filter { $0.table == "lists" && after.rows[$0] == nil }
+        for (key, row) in after.rows {
+            guard let list = row["list"]?.stringValue, row["list"] == before.rows[key]?["list"] else { continue }
+            if deleted.contains(world.settings.key(list, in: "lists")) {
+                world.fail("\(name) has \(key), which refers to a list that was deleted with what refers to it")
+            }
+        }
+    }
+
+    /// What was deleted because a list was goes before it.
+    private func noteWhatFollowed(_ before: StoreSnapshot, _ after: StoreSnapshot, since count: Int) {
+        guard world.settings.rule == .cascade else { return }
+        let deleted = before.rows.filter { after.rows[$0.key] == nil }
+        for (key, row) in deleted {
+            guard let id = row["list"]?.stringValue else { continue }
+            let list = world.settings.key(id, in: "lists")
+            guard deleted[list] != nil, before.operations[key] == nil, before.operations[list] == nil else { continue }
+            world.ledger.group([key, list], world.ledger.order[count...], by: number, after)
+        }
     }
 
     /// Writes new values, into the row that is there or into a new one.

@@ -7,6 +7,8 @@ struct Step: Sendable {
     let name: String
     /// How often it comes, beside the others.
     let weight: Int
+    /// Whether it is played in a world. Where something new is not, everything is as it was without it.
+    var isPlayed: @Sendable (WorldSettings) -> Bool = { _ in true }
     let begin: @Sendable (World, inout SeededGenerator) -> Void
 
     init(_ name: String, _ weight: Int, begin: @escaping @Sendable (World, inout SeededGenerator) -> Void) {
@@ -30,22 +32,33 @@ struct Step: Sendable {
             let device = random.pick(world.devices)
             // An address leads elsewhere for all that the app does.
             guard device.running.count < 3, !device.life.isLostOnTheWay else { return }
-            device.begin(name, prepare(device, &random))
+            let body = prepare(device, &random)
+            let usesOther = world.settings.hasTwoContexts && random.chance(1, of: 2)
+            device.begin(name) { device in
+                try await Device.$usesOtherContext.withValue(usesOther) { try await body(device) }
+            }
         }
     }
 
-    static let all: [Step] = edits + syncs + decisions + fates
+    private static let all: [Step] = edits + syncs + decisions + resets + fates
 
-    static func any(using random: inout SeededGenerator) -> Step {
-        var number = random.below(totalWeight)
-        for step in all {
+    static func all(in settings: WorldSettings) -> [Step] { all.filter { $0.isPlayed(settings) } }
+
+    /// The same step, in some worlds only.
+    func played(where isPlayed: @escaping @Sendable (WorldSettings) -> Bool) -> Step {
+        var step = self
+        step.isPlayed = isPlayed
+        return step
+    }
+
+    static func any(of steps: [Step], using random: inout SeededGenerator) -> Step {
+        var number = random.below(steps.reduce(0) { $0 + $1.weight })
+        for step in steps {
             number -= step.weight
             if number < 0 { return step }
         }
-        return all[0]
+        return steps[0]
     }
-
-    private static let totalWeight = all.reduce(0) { $0 + $1.weight }
 
     func begin(in world: World, _ random: inout SeededGenerator) { begin(world, &random) }
 }

@@ -55,6 +55,9 @@ extension Device {
     /// Pushes, settles and pulls. Returns whether there was nothing to do.
     fileprivate func tidyUp(_ choice: Choice) async throws -> Bool {
         var wasIdle = true
+        if hasHeardOfReset || world.settings.losesHistory {
+            try await bringEverythingAnew(world.settings.tables, isAsked: false, discards: false)
+        }
         do {
             let report = try await context.push()
             wasIdle = report.pushed == 0
@@ -69,12 +72,18 @@ extension Device {
         for table in world.settings.tables {
             let options = PullOptions(reconciles: hasPurged || world.server.hasRemovedRows)
             // Both names under which it was pulled before have to lead to the same.
-            let report =
-                if number % 2 == 0 {
-                    try await context.pull(Query(table), queryID: "all", options: options)
-                } else {
-                    try await context.pull(Query(table), options: options)
-                }
+            let report: PullReport
+            do {
+                report =
+                    if number % 2 == 0 {
+                        try await context.pull(Query(table), queryID: "all", options: options)
+                    } else {
+                        try await context.pull(Query(table), options: options)
+                    }
+            } catch let error as SyncError where error.code == .historyLost && world.settings.losesHistory {
+                hasHeardOfReset = true
+                return false
+            }
             changes += report.received + report.deleted
         }
         let isEmpty = try await context.operations().isEmpty

@@ -10,6 +10,7 @@ final class World: @unchecked Sendable {
     let server: SimulatedServer
     let ledger: Ledger
     private(set) var devices: [Device] = []
+    private let steps: [Step]
 
     /// What could go on now, in the order in which it came.
     var waiting: [WaitingPoint] = []
@@ -33,6 +34,7 @@ final class World: @unchecked Sendable {
     init(_ settings: WorldSettings, stores: [any SyncContextDataSource], tellsStory: Bool) {
         self.settings = settings
         self.tellsStory = tellsStory
+        steps = Step.all(in: settings)
         server = SimulatedServer(settings)
         ledger = Ledger(server)
         highestClock = server.clock
@@ -87,7 +89,7 @@ final class World: @unchecked Sendable {
         var random = SeededGenerator(seed: move.seed)
         commitWhatIsOverdue()
         switch move.kind {
-        case .begin: Step.any(using: &random).begin(in: self, &random)
+        case .begin: Step.any(of: steps, using: &random).begin(in: self, &random)
         case .goOn: if !waiting.isEmpty { goOn(random.below(waiting.count), &random) }
         }
         executor.drain()

@@ -48,6 +48,12 @@ package struct WorldSettings: Sendable {
     let namesNewVersions: Bool
     /// Whether items name the list that they are in.
     let hasReferences: Bool
+    /// What becomes of items whose list is deleted.
+    let rule: DeletionRule
+    /// Whether the server is set up anew from an older state.
+    let losesHistory: Bool
+    /// Whether an app has two contexts over its store.
+    let hasTwoContexts: Bool
 
     /// What is done about conflicts inside of pushes.
     enum Policy: CaseIterable {
@@ -84,6 +90,9 @@ package struct WorldSettings: Sendable {
         // There is nothing to be brought back.
         self.restoresInTwoSteps = restoresInTwoSteps && !deletesForGood
         namesNewVersions = random.chance(5, of: 6)
+        rule = hasReferences ? random.pick([.noAction, .noAction, .nullify, .cascade]) : .noAction
+        losesHistory = random.chance(1, of: 6)
+        hasTwoContexts = random.chance(1, of: 5)
     }
 
     package var schema: StoreSchema {
@@ -93,7 +102,8 @@ package struct WorldSettings: Sendable {
                     TableDefinition(
                         name,
                         columns: Self.columns.map { ColumnDefinition($0, .string) }
-                            + (refers(name) ? [ColumnDefinition("list", .string, references: "lists")] : []),
+                            + (refers(name)
+                                ? [ColumnDefinition("list", .string, references: "lists", onDelete: rule)] : []),
                         idComparison: idsDifferByCase ? .exact : .asciiCaseInsensitive
                     )
                 }

@@ -1,20 +1,36 @@
+import Foundation
 import ReferenceStore
 import SeededNumbers
 import Simulation
-import SyncContract
 import Testing
 
 @Suite("Devices whose server chooses the ids")
 struct ChosenIDsTests {
-    @Test(
-        "have no row twice, and every reference leads to its row",
-        arguments: 1...SeededGenerator.rounds(60, all: 600)
-    )
-    func seeds(_ number: Int) async throws {
-        let seed = UInt64(number)
-        let schema = try StoreSchema(ChosenIDs.tables)
-        let stores = (0..<(2 + number % 2)).map { _ in MemoryStore(schema) }
-        let failures = try await ChosenIDs.failures(seed: seed, stores: stores)
-        #expect(failures.isEmpty, "seed \(seed)")
+    @Test("have no row twice, lose nothing, and every reference leads to its row")
+    func seeds() async throws {
+        let chosen = ProcessInfo.processInfo.environment["SEALEDSYNC_SIMULATED_CHOSEN_IDS"].flatMap(UInt64.init)
+        let seeds = chosen.map { [$0] } ?? (1...SeededGenerator.rounds(300, all: 3_000)).map(UInt64.init)
+        let outcomes = try await OnThreads.map(seeds) { seed in
+            (seed, try ChosenIDs.run(seed: seed) { MemoryStore($0) }.failures)
+        }
+        let failed = outcomes.filter { !$0.1.isEmpty }
+        for (kind, outcomes) in Dictionary(grouping: failed, by: { Simulation.kind($0.1[0]) }) {
+            Issue.record("\(outcomes.count) seeds, such as \(outcomes.prefix(5).map(\.0)): \(kind)")
+        }
+        guard let first = failed.first else { return }
+        let told = try await OnThreads.map([first.0]) { seed in
+            try ChosenIDs.run(seed: seed, tellsStory: true) { MemoryStore($0) }
+        }
+        print(told[0].story.joined(separator: "\n"))
+        Issue.record("seed \(first.0): \(first.1)")
+    }
+
+    @Test("do the same again when the same seed is played again", arguments: 1...4)
+    func replay(_ seed: UInt64) async throws {
+        let stories = try await OnThreads.map([1, 2]) { _ in
+            try ChosenIDs.run(seed: seed, tellsStory: true) { MemoryStore($0) }.story
+        }
+        #expect(stories[0].count > 50)
+        #expect(stories[0] == stories[1])
     }
 }

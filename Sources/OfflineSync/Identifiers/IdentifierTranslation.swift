@@ -87,12 +87,21 @@ struct IdentifierTranslation: Sendable {
         return try withLocalReferences(records, &transaction)
     }
 
-    /// A row of the server of which it is known which local one it is.
+    /// A row of the server of which it is known which local one it is. An id that has gone out as it is here, because nothing
+    /// has it any more, stays what it is: otherwise the row would look like another one.
     func incoming(_ record: Record, as id: String, _ transaction: inout StoreTransaction) throws -> Record {
         guard isNeeded else { return record }
         var record = record
         if table.assignsIDs { record.id = .string(id) }
-        return try withLocalReferences([record], &transaction).first ?? record
+        guard !references.isEmpty, let local = try transaction.record(.string(id), in: table.name) else {
+            return try withLocalReferences([record], &transaction).first ?? record
+        }
+        let kept = references.map(\.column).filter { record[$0]?.stringValue != nil && record[$0] == local[$0] }
+        let values = kept.map { record[$0] }
+        for column in kept { record[column] = nil }
+        record = try withLocalReferences([record], &transaction).first ?? record
+        for (column, value) in zip(kept, values) { record[column] = value }
+        return record
     }
 
     private func withLocalIDs(_ records: [Record], _ transaction: inout StoreTransaction) throws -> [Record] {

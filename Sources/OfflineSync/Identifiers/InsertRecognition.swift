@@ -69,9 +69,11 @@ struct InsertRecognition {
             else { return nil }
         }
         let shown = try withKnownReferences(record, &transaction)
-        guard let index = inserts.firstIndex(where: { $0.contents.contains { comparison.wrote($0, shown) } }) else {
-            return nil
+        // An id that the server has not given goes out as it is here, because nothing has it any more.
+        let index = inserts.firstIndex { insert in
+            insert.contents.contains { comparison.wrote($0, shown) || comparison.wrote($0, record) }
         }
+        guard let index else { return nil }
         let itemID = inserts.remove(at: index).itemID
         try IdentifierMapping.set([(itemID, serverID)], in: table, &transaction)
         if let id { try redirect(id, to: itemID, &transaction) }

@@ -54,7 +54,8 @@ struct OperationReferences: Sendable {
         return items
     }
 
-    /// The inserts that wait for the rows that an operation's row refers to.
+    /// The inserts that wait for the rows that an operation's row refers to; where the server chooses ids also the deletions
+    /// that find out which id an insert has got, because the row cannot be sent before that.
     static func insertsWaiting(
         for operation: TableOperation,
         _ table: TableDefinition,
@@ -67,8 +68,11 @@ struct OperationReferences: Sendable {
         }
         return try columns.compactMap { column in
             guard let other = column.references.flatMap(schema.table), let id = row[column.name]?.stringValue,
-                let waiting = try OperationQueue.operation(for: id, in: other, &transaction, schema),
-                waiting.kind == .insert
+                let waiting = try OperationQueue.operation(for: id, in: other, &transaction, schema)
+            else { return nil }
+            if waiting.kind == .insert { return waiting }
+            guard other.assignsIDs, waiting.change.insertWaits,
+                try IdentifierMapping.serverIDs(of: [id], in: other, &transaction).isEmpty
             else { return nil }
             return waiting
         }
