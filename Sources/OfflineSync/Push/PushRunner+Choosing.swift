@@ -35,7 +35,8 @@ extension PushRunner {
             }
             // It was changed since, or what stands before it was not taken.
             window.giveBack()
-            guard try await fill(&plan, &window, &waiting, schema) else { return nil }
+            let isFilled = try await thread.elsewhere { try await fill(&plan, &window, &waiting, schema) }
+            guard isFilled else { return nil }
         }
     }
 

@@ -8,6 +8,24 @@ extension PushRunner {
     ///
     /// - Returns: What has ended the push early.
     func dispatch(_ plan: PushPlan, _ schema: StoreSchema) async -> (any Error)? {
+        var left = await thread.run { await sendTurns(plan, schema) }
+        left.window.giveBack()
+        progress.hold(left.heldCount)
+        await recording.flush()
+        await sendWaiting(&left.waiting, &left.window, schema)
+        await recording.flush()
+        await removeMarks(of: left.window.unsent, schema)
+        return progress.error
+    }
+
+    /// What is left when nothing more can be sent, or is to be.
+    private struct Left: Sendable {
+        var window: PushWindow
+        var waiting: WaitingOperations
+        var heldCount: Int
+    }
+
+    private func sendTurns(_ plan: PushPlan, _ schema: StoreSchema) async -> Left {
         await withTaskGroup(of: [Turn].self) { group in
             var plan = plan
             var window = PushWindow(operationsUnderWay: parallelOperations * sender.batchSize, clock)
@@ -41,13 +59,7 @@ extension PushRunner {
                     if !turn.isTaken { window.giveBack(tiedTo: turn.inFlight) }
                 }
             }
-            window.giveBack()
-            progress.hold(plan.heldCount)
-            await recording.flush()
-            await sendWaiting(&waiting, &window, schema)
-            await recording.flush()
-            await removeMarks(of: window.unsent, schema)
-            return progress.error
+            return Left(window: window, waiting: waiting, heldCount: plan.heldCount)
         }
     }
 
@@ -94,9 +106,11 @@ extension PushRunner {
         let number = turn.inFlight.operation.id
         guard let revision = plan.startedAsMember(number) else { return false }
         if turn.isTaken, revision == plan.revision { return true }
-        await recording.flush()
         do {
-            return try await store.read { try !GroupStorage.isMember(number, &$0) }
+            return try await thread.elsewhere {
+                await recording.flush()
+                return try await store.read { try !GroupStorage.isMember(number, &$0) }
+            }
         } catch {
             progress.end(with: error)
             return false
@@ -110,7 +124,7 @@ extension PushRunner {
             // Another answer may have ended the push while these were chosen.
             guard !progress.isEnding else { return turns }
             for index in turns.indices {
-                try await decisions.willSend(turns[index].inFlight.operation)
+                try await decisions.willSend(turns[index].inFlight.operation, thread)
                 turns[index].hasLeft = true
             }
         } catch {

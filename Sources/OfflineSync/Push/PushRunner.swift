@@ -19,6 +19,7 @@ struct PushRunner {
     let progress = PushProgress()
     let referring = ReferringOperations()
     let recording: AnswerRecording
+    let thread: PushThread
     private let storesUndeclaredColumns: Bool
     private let restoresInSteps: Bool
 
@@ -44,6 +45,7 @@ struct PushRunner {
         marked = coordination.marked
         storesUndeclaredColumns = store.capabilities.contains(.unknownColumns)
         restoresInSteps = remote.restoresInSteps
+        thread = PushThread(remote, parallelOperations: parallelOperations, decisions)
         sender = RequestSender(remote: remote, storesUndeclaredColumns: storesUndeclaredColumns)
         recording = AnswerRecording(
             store: store,
@@ -158,6 +160,16 @@ struct PushRunner {
             await recording.add(answer, recorder)
             return true
         }
+        return try await thread.elsewhere { try await process(answer, recorder, schema) }
+    }
+
+    /// Takes an answer in from which something follows.
+    private func process(
+        _ answer: PushAnswer,
+        _ recorder: AnswerRecorder,
+        _ schema: StoreSchema
+    ) async throws -> Bool {
+        let inFlight = recorder.inFlight
         let result = try await recording.record(answer, recorder)
         if let abort = answer.abort { throw abort }
         var next: InFlightOperation?
@@ -184,7 +196,7 @@ struct PushRunner {
     /// Asks who has a say about an operation that holds something else by now than when it was asked about last.
     private func ask(about inFlight: InFlightOperation, _ schema: StoreSchema) async throws {
         do {
-            try await decisions.willSend(inFlight.operation)
+            try await decisions.willSend(inFlight.operation, thread)
         } catch {
             try await uncancelled { try await store.write { try takeBack(inFlight, &$0, schema) } }
             throw error
