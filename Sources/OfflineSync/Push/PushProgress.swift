@@ -41,8 +41,8 @@ final class PushProgress: Sendable {
     /// Takes note that operations are not sent because others have to go before them.
     func hold(_ count: Int) { state.withLock { $0.held += count } }
 
-    /// Takes an answer in. Returns the answers that are to be recorded now.
-    func release(_ inFlight: InFlightOperation, _ answer: PushAnswer) -> [(InFlightOperation, PushAnswer)] {
+    /// Takes an answer in. Returns the earlier answers that are to be recorded now as well, nil when this one is not either.
+    func release(_ inFlight: InFlightOperation, _ answer: PushAnswer) -> [(InFlightOperation, PushAnswer)]? {
         state.withLock { $0.forbidden.release(inFlight, answer) }
     }
 

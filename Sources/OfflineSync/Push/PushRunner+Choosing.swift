@@ -135,13 +135,12 @@ extension PushRunner {
             if let next, let table = schema.table(next.table) {
                 let references = try OperationReferences(next, table, schema, &transaction)
                 if expected.maySend(next.id, references, ahead: isAhead) {
-                    var inFlight = try prepare(next, table, .notDone, &transaction)
+                    var inFlight = try prepare(next, table, .notDone, references: references, &transaction)
                     guard inFlight.awaited.isEmpty else {
                         guard chosen.isEmpty, !isAssuming else { break }
                         let isUnderWay = inFlight.awaited.contains { plan.numbersUnderWay.contains($0) }
                         return isUnderWay ? .nothing : .waiting(inFlight)
                     }
-                    inFlight.references = references
                     inFlight.isAhead = isAhead
                     expected.start(inFlight)
                     underWay.append(next.id)
@@ -150,7 +149,7 @@ extension PushRunner {
                 }
             }
             guard let answered = underWay.popFirst() else { break }
-            expected.end(answered, isSettled: true)
+            expected.assumeSettled(answered)
             isAssuming = true
         }
         if !held.isEmpty { return .held(held) }

@@ -156,19 +156,20 @@ extension PushRunner {
         of inFlight: InFlightOperation,
         _ schema: StoreSchema
     ) async -> Bool {
-        let released: [(InFlightOperation, PushAnswer)]
+        var released: [(InFlightOperation, PushAnswer)] = []
+        var isTaken = false
         do {
-            released = progress.release(inFlight, try answer.get())
+            let answer = try answer.get()
+            guard let earlier = progress.release(inFlight, answer) else { return false }
+            released = earlier
+            isTaken = try await process(answer, of: inFlight, schema)
         } catch {
             progress.end(with: error)
-            return false
         }
-        var isTaken = false
-        // The answer itself comes before those that it has released: to settle them may take long.
-        for (operation, answer) in released.suffix(1) + released.dropLast() {
+        // They come behind the answer itself: to settle them may take long.
+        for (operation, answer) in released {
             do {
-                let isAnswered = try await process(answer, of: operation, schema)
-                if isAnswered, operation.operation.id == inFlight.operation.id { isTaken = true }
+                _ = try await process(answer, of: operation, schema)
             } catch {
                 progress.end(with: error)
             }

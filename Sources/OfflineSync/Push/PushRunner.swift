@@ -107,6 +107,7 @@ struct PushRunner {
         _ waiting: TableOperation,
         _ table: TableDefinition,
         _ lookUp: LookUp,
+        references: OperationReferences? = nil,
         _ transaction: inout StoreTransaction
     ) throws -> InFlightOperation {
         var operation = waiting
@@ -147,7 +148,8 @@ struct PushRunner {
             table: table,
             written: written,
             underWay: underWay,
-            outgoing: outgoing
+            outgoing: outgoing,
+            references: references
         )
     }
 
@@ -270,21 +272,21 @@ struct ForbiddenOperations {
 
     /// Takes an answer in.
     ///
-    /// - Returns: The answers that are to be recorded now.
-    mutating func release(_ inFlight: InFlightOperation, _ answer: PushAnswer) -> [(InFlightOperation, PushAnswer)] {
+    /// - Returns: The earlier answers that are to be recorded now as well; nil when this one is not to be recorded either.
+    mutating func release(_ inFlight: InFlightOperation, _ answer: PushAnswer) -> [(InFlightOperation, PushAnswer)]? {
         switch answer.answer {
         // What takes a change back that was forbidden is forbidden as well, and says nothing about the others.
-        case .refused where inFlight.operation.isUndo: return [(inFlight, answer)]
+        case .refused where inFlight.operation.isUndo: return []
         case .refused where answer.error?.status == 403 && !hasOtherAnswers:
             held.append((inFlight, answer))
-            return []
+            return nil
         // Not sent, or not answered by the service.
-        case .refused where answer.error?.status == nil: return [(inFlight, answer)]
-        case .aborted: return [(inFlight, answer)]
+        case .refused where answer.error?.status == nil: return []
+        case .aborted: return []
         case .taken, .shown, .absent, .hidden, .refused, .storedUnderAnotherID, .failed:
             hasOtherAnswers = true
             defer { held = [] }
-            return held + [(inFlight, answer)]
+            return held
         }
     }
 
