@@ -1,5 +1,9 @@
 /// A transport whose exchanges can be ended one by one, whatever task waits for them.
 package protocol EndableTransport: ClientTransport {
+    /// Runs tasks on the thread on which answers arrive; nil when there is no such thread. What waits there holds up every
+    /// exchange.
+    var answerExecutor: (any TaskExecutor)? { get }
+
     /// Sends a request; see ``ClientTransport/send(_:)``.
     ///
     /// - Parameters:
@@ -20,6 +24,10 @@ package protocol EndableTransport: ClientTransport {
         receiving choose: @escaping ReceptionChoice,
         whenEndable: (@escaping @Sendable () -> Void) -> Void
     ) async throws -> HTTPResponse
+}
+
+extension EndableTransport {
+    package var answerExecutor: (any TaskExecutor)? { nil }
 }
 
 /// Any transport, each of whose exchanges runs in a task of its own, which can be cancelled alone.

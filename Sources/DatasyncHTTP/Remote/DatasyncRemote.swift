@@ -12,7 +12,7 @@ internal import Synchronization
 ///
 /// When the connection breaks, a request that only reads, or that is known not to have been sent, is sent once more at
 /// once. Nothing else is sent twice: whether a change is to be repeated is for the engine to decide.
-public final class DatasyncRemote: OnlineRemote {
+public final class DatasyncRemote: OnlineRemote, AnsweringRemote {
     let endpoint: DatasyncEndpoint
     let wire: any WireProtocol
     let settlingTime: Duration
@@ -120,6 +120,9 @@ public final class DatasyncRemote: OnlineRemote {
         tokens?.signOut()
         exchanges.signOut()
     }
+
+    /// The transport's, unless something of the app's own is asked for every request: it may take its time.
+    package var answerExecutor: (any TaskExecutor)? { authentication == nil ? transport.answerExecutor : nil }
 
     func sendOnce(
         _ request: HTTPRequest,

@@ -7,14 +7,19 @@
 public final class CurlTransport: ClientTransport, EndableTransport {
     let options: TransportOptions
     let driver: TransferDriver
+    private let executor: TransferExecutor
 
     /// A transport with connections of its own; nothing is opened or read yet.
     public init(_ options: TransportOptions = TransportOptions()) {
         self.options = options
         driver = TransferDriver(options)
+        executor = TransferExecutor(driver)
     }
 
     deinit { driver.close() }
+
+    /// Runs tasks on the thread that drives all exchanges.
+    package var answerExecutor: (any TaskExecutor)? { executor }
 
     /// Sends a request; see ``ClientTransport/send(_:)``.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse { try await send(request) { _ in } }

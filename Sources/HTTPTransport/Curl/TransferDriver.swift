@@ -18,6 +18,8 @@ final class TransferDriver: Sendable {
         case cancel(Int)
         /// What was paused for want of content, or of room, can go on.
         case resume(Int)
+        /// A piece of a task is to be run.
+        case run(TransferJob)
     }
 
     private struct State {
@@ -80,6 +82,18 @@ final class TransferDriver: Sendable {
             return state.takeWaker()
         }
         waker?.wake()
+    }
+
+    /// Runs a piece of a task on the thread; false when it has to run elsewhere, because there is no thread.
+    func run(_ job: TransferJob) -> Bool {
+        let (isTaken, waker): (Bool, Waker?) = state.withLock { state in
+            guard !state.isClosed, state.hasThread || TransferThread.begin(self, options) else { return (false, nil) }
+            state.hasThread = true
+            state.orders.append(.run(job))
+            return (true, state.takeWaker())
+        }
+        waker?.wake()
+        return isTaken
     }
 
     func close() {

@@ -52,6 +52,8 @@ final class TransferLoop {
             let (orders, isClosed) = driver.take()
             for order in orders { carryOut(order) }
             if isClosed { break }
+            // What tasks that ran here have ordered; the sockets come before what follows from that.
+            if !orders.isEmpty { for order in driver.take().orders { carryOut(order) } }
             // Once: after much of a fast answer libcurl asks to be called again at once, but orders come first.
             if watch.takeAlarm() { act(on: CURL_SOCKET_TIMEOUT, 0) }
             endStalled()
@@ -89,6 +91,7 @@ final class TransferLoop {
             guard let transfer = transfers[number] else { return }
             transfer.moved(at: watch.now)
             resume(transfer)
+        case .run(let job): job.run()
         }
     }
 

@@ -51,8 +51,12 @@ enum TransferThread {
         if let loop = TransferLoop(driver, beginning.options) {
             loop.run()
         } else {
-            for case .start(_, _, let continuation) in driver.giveUp() {
-                continuation.resume(throwing: TransportError.outOfMemory)
+            for order in driver.giveUp() {
+                switch order {
+                case .start(_, _, let continuation): continuation.resume(throwing: TransportError.outOfMemory)
+                case .run(let job): job.runElsewhere()
+                case .cancel, .resume: break
+                }
             }
         }
         return nil

@@ -22,6 +22,9 @@ public final class SyncEvents: AsyncSequence, Sendable {
 
     init(log: (@Sendable (String) -> Void)? = nil) { self.log = log }
 
+    /// Whether an app's log is told of each event.
+    var isLogged: Bool { log != nil }
+
     /// Subscribes: what happens from here on comes.
     public func makeAsyncIterator() -> AsyncStream<SyncEvent>.Iterator {
         let (stream, continuation) = AsyncStream.makeStream(

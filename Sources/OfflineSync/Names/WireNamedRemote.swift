@@ -3,13 +3,15 @@ internal import SyncContract
 
 /// A remote that is spoken to in the names of this device and speaks in those of the server: every remote profits from what
 /// tables say of names, and none has to know it.
-struct WireNamedRemote<Base: SyncRemote>: SyncRemote {
+struct WireNamedRemote<Base: SyncRemote>: SyncRemote, AnsweringRemote {
     let base: Base
 
     var replacesWholeRows: Bool { base.replacesWholeRows }
     var idRule: RowIDRule { base.idRule }
     var maximumBatchSize: Int { base.maximumBatchSize }
     var restoresInSteps: Bool { base.restoresInSteps }
+
+    var answerExecutor: (any TaskExecutor)? { (base as? any AnsweringRemote)?.answerExecutor }
 
     func send(_ batch: [RemoteOperation]) async throws -> [Result<RemoteOperationAnswer, any Error>] {
         let names = batch.map { WireNames($0.table) }

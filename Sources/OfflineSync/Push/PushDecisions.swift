@@ -13,10 +13,15 @@ struct PushDecisions: Sendable {
         var isAutomatic: Bool
     }
 
+    /// Whether code of the app's own runs for each change that is sent.
+    var tellsOfEachChange: Bool { context.map { $0.delegate != nil || $0.events.isLogged } ?? false }
+
     /// Before an operation is sent. An error leaves it in the queue and ends the push.
-    func willSend(_ operation: TableOperation) async throws {
+    func willSend(_ operation: TableOperation, _ thread: PushThread) async throws {
         guard let context else { return }
-        try await context.delegate?.syncContext(context, willSend: operation)
+        if let delegate = context.delegate {
+            try await thread.elsewhere { try await delegate.syncContext(context, willSend: operation) }
+        }
         context.events.send(.operationSent(operation))
     }
 

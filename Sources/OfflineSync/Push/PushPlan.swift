@@ -20,6 +20,8 @@ struct PushPlan: Sendable {
     private var underWay: [Int64: Started] = [:]
     /// What has had its turn in this push.
     private var ended: Set<Int64> = []
+    /// What counts as if it had had its turn, in a plan that is thought through: the set of all that has is not copied for it.
+    private var assumed: Set<Int64> = []
     /// What of it was not sent, because another one that has to go before it was not.
     private var held: Set<Int64> = []
     private var lastHeldCount = Int.max
@@ -69,7 +71,7 @@ struct PushPlan: Sendable {
     }
 
     /// Whether an operation has had its turn in this push, or is under way.
-    func hasBegun(_ number: Int64) -> Bool { ended.contains(number) || underWay[number] != nil }
+    func hasBegun(_ number: Int64) -> Bool { hasEnded(number) || underWay[number] != nil }
 
     /// Whether an operation may be sent ahead of what it follows, because a row that is sent refers to its row. It goes along
     /// whatever tables were asked for.
@@ -79,7 +81,7 @@ struct PushPlan: Sendable {
     }
 
     /// Whether an operation has had its turn in this push.
-    func hasEnded(_ number: Int64) -> Bool { ended.contains(number) }
+    func hasEnded(_ number: Int64) -> Bool { ended.contains(number) || assumed.contains(number) }
 
     /// Whether an operation is of a group, so that it matters to others what becomes of it.
     func isMember(_ number: Int64) -> Bool { order.contains(number) }
@@ -136,5 +138,12 @@ struct PushPlan: Sendable {
         underWay[number] = nil
         ended.insert(number)
         order.end(number, isSettled: isSettled)
+    }
+
+    /// Takes it that an operation which is under way will be settled, in a plan that is dropped before it is.
+    mutating func assumeSettled(_ number: Int64) {
+        underWay[number] = nil
+        assumed.insert(number)
+        order.end(number, isSettled: true)
     }
 }

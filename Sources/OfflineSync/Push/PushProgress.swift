@@ -46,8 +46,8 @@ final class PushProgress: Sendable {
     /// Takes note of one that others have overtaken every time.
     func leaveOvertaken() { state.withLock { $0.overtakenCount += 1 } }
 
-    /// Takes an answer in. Returns the answers that are to be recorded now.
-    func release(_ inFlight: InFlightOperation, _ answer: PushAnswer) -> [(InFlightOperation, PushAnswer)] {
+    /// Takes an answer in. Returns the earlier answers that are to be recorded now as well, nil when this one is not either.
+    func release(_ inFlight: InFlightOperation, _ answer: PushAnswer) -> [(InFlightOperation, PushAnswer)]? {
         state.withLock { $0.forbidden.release(inFlight, answer) }
     }
 

@@ -34,7 +34,8 @@ extension PushRunner {
             }
             // It was changed since, or what stands before it was not taken.
             window.giveBack()
-            guard try await fill(&plan, &window, schema) else { return nil }
+            let isFilled = try await thread.elsewhere { try await fill(&plan, &window, schema) }
+            guard isFilled else { return nil }
         }
     }
 
@@ -132,13 +133,12 @@ extension PushRunner {
             if let next, let table = schema.table(next.table) {
                 let references = try OperationReferences(next, table, schema, &transaction)
                 if expected.maySend(next.id, references, ahead: isAhead) {
-                    var inFlight = try prepare(next, table, .notDone, &transaction)
+                    var inFlight = try prepare(next, table, .notDone, references: references, &transaction)
                     guard inFlight.awaited.isEmpty else {
                         guard chosen.isEmpty, !isAssuming else { break }
                         let isUnderWay = inFlight.awaited.contains { plan.numbersUnderWay.contains($0) }
                         return isUnderWay ? .nothing : .waiting(inFlight)
                     }
-                    inFlight.references = references
                     inFlight.isAhead = isAhead
                     expected.start(inFlight)
                     underWay.append(next.id)
@@ -147,7 +147,7 @@ extension PushRunner {
                 }
             }
             guard let answered = underWay.popFirst() else { break }
-            expected.end(answered, isSettled: true)
+            expected.assumeSettled(answered)
             isAssuming = true
         }
         if !held.isEmpty { return .held(held) }

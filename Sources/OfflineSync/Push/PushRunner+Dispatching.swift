@@ -8,6 +8,23 @@ extension PushRunner {
     ///
     /// - Returns: What has ended the push early.
     func dispatch(_ plan: PushPlan, _ schema: StoreSchema) async -> (any Error)? {
+        var left = await thread.run { await sendTurns(plan, schema) }
+        left.window.giveBack()
+        progress.leaveWaiting(left.heldCount)
+        await recording.flush()
+        await sendWaiting(&left.window, schema)
+        await recording.flush()
+        await removeMarks(of: left.window.unsent, schema)
+        return progress.error
+    }
+
+    /// What is left when nothing more can be sent, or is to be.
+    private struct Left: Sendable {
+        var window: PushWindow
+        var heldCount: Int
+    }
+
+    private func sendTurns(_ plan: PushPlan, _ schema: StoreSchema) async -> Left {
         await withTaskGroup(of: [Turn].self) { group in
             var plan = plan
             var window = PushWindow(operationsUnderWay: parallelOperations * sender.batchSize, clock)
@@ -40,13 +57,7 @@ extension PushRunner {
                     if !turn.isTaken { window.giveBack(tiedTo: turn.inFlight) }
                 }
             }
-            window.giveBack()
-            progress.leaveWaiting(plan.heldCount)
-            await recording.flush()
-            await sendWaiting(&window, schema)
-            await recording.flush()
-            await removeMarks(of: window.unsent, schema)
-            return progress.error
+            return Left(window: window, heldCount: plan.heldCount)
         }
     }
 
@@ -92,9 +103,11 @@ extension PushRunner {
         let number = turn.inFlight.operation.id
         guard let revision = plan.startedAsMember(number) else { return false }
         if turn.isTaken, revision == plan.revision { return true }
-        await recording.flush()
         do {
-            return try await store.read { try !GroupStorage.isMember(number, &$0) }
+            return try await thread.elsewhere {
+                await recording.flush()
+                return try await store.read { try !GroupStorage.isMember(number, &$0) }
+            }
         } catch {
             progress.end(with: error)
             return false
@@ -108,7 +121,7 @@ extension PushRunner {
             // Another answer may have ended the push while these were chosen.
             guard !progress.isEnding else { return turns }
             for index in turns.indices {
-                try await decisions.willSend(turns[index].inFlight.operation)
+                try await decisions.willSend(turns[index].inFlight.operation, thread)
                 turns[index].hasLeft = true
             }
         } catch {
@@ -140,19 +153,20 @@ extension PushRunner {
         of inFlight: InFlightOperation,
         _ schema: StoreSchema
     ) async -> Bool {
-        let released: [(InFlightOperation, PushAnswer)]
+        var released: [(InFlightOperation, PushAnswer)] = []
+        var isTaken = false
         do {
-            released = progress.release(inFlight, try answer.get())
+            let answer = try answer.get()
+            guard let earlier = progress.release(inFlight, answer) else { return false }
+            released = earlier
+            isTaken = try await process(answer, of: inFlight, schema)
         } catch {
             progress.end(with: error)
-            return false
         }
-        var isTaken = false
-        // The answer itself comes before those that it has released: to settle them may take long.
-        for (operation, answer) in released.suffix(1) + released.dropLast() {
+        // They come behind the answer itself: to settle them may take long.
+        for (operation, answer) in released {
             do {
-                let isAnswered = try await process(answer, of: operation, schema)
-                if isAnswered, operation.operation.id == inFlight.operation.id { isTaken = true }
+                _ = try await process(answer, of: operation, schema)
             } catch {
                 progress.end(with: error)
             }

@@ -19,6 +19,7 @@ struct PushRunner {
     let progress = PushProgress()
     let referring = ReferringOperations()
     let recording: AnswerRecording
+    let thread: PushThread
     private let storesUndeclaredColumns: Bool
     private let restoresInSteps: Bool
 
@@ -44,6 +45,7 @@ struct PushRunner {
         marked = coordination.marked
         storesUndeclaredColumns = store.capabilities.contains(.unknownColumns)
         restoresInSteps = remote.restoresInSteps
+        thread = PushThread(remote, parallelOperations: parallelOperations, decisions)
         sender = RequestSender(remote: remote, storesUndeclaredColumns: storesUndeclaredColumns)
         recording = AnswerRecording(
             store: store,
@@ -106,6 +108,7 @@ struct PushRunner {
         _ waiting: TableOperation,
         _ table: TableDefinition,
         _ lookUp: LookUp,
+        references: OperationReferences? = nil,
         _ transaction: inout StoreTransaction
     ) throws -> InFlightOperation {
         var operation = waiting
@@ -146,7 +149,8 @@ struct PushRunner {
             table: table,
             written: written,
             underWay: underWay,
-            outgoing: outgoing
+            outgoing: outgoing,
+            references: references
         )
     }
 
@@ -159,6 +163,16 @@ struct PushRunner {
             await recording.add(answer, recorder)
             return true
         }
+        return try await thread.elsewhere { try await process(answer, recorder, schema) }
+    }
+
+    /// Takes an answer in from which something follows.
+    private func process(
+        _ answer: PushAnswer,
+        _ recorder: AnswerRecorder,
+        _ schema: StoreSchema
+    ) async throws -> Bool {
+        let inFlight = recorder.inFlight
         let result = try await recording.record(answer, recorder)
         if let abort = answer.abort { throw abort }
         var next: InFlightOperation?
@@ -187,7 +201,7 @@ struct PushRunner {
     /// Asks who has a say about an operation that holds something else by now than when it was asked about last.
     private func ask(about inFlight: InFlightOperation, _ schema: StoreSchema) async throws {
         do {
-            try await decisions.willSend(inFlight.operation)
+            try await decisions.willSend(inFlight.operation, thread)
         } catch {
             try await uncancelled { try await store.write { try takeBack(inFlight, &$0, schema) } }
             throw error
@@ -261,21 +275,21 @@ struct ForbiddenOperations {
 
     /// Takes an answer in.
     ///
-    /// - Returns: The answers that are to be recorded now.
-    mutating func release(_ inFlight: InFlightOperation, _ answer: PushAnswer) -> [(InFlightOperation, PushAnswer)] {
+    /// - Returns: The earlier answers that are to be recorded now as well; nil when this one is not to be recorded either.
+    mutating func release(_ inFlight: InFlightOperation, _ answer: PushAnswer) -> [(InFlightOperation, PushAnswer)]? {
         switch answer.answer {
         // What takes a change back that was forbidden is forbidden as well, and says nothing about the others.
-        case .refused where inFlight.operation.isUndo: return [(inFlight, answer)]
+        case .refused where inFlight.operation.isUndo: return []
         case .refused where answer.error?.status == 403 && !hasOtherAnswers:
             held.append((inFlight, answer))
-            return []
+            return nil
         // Not sent, or not answered by the service.
-        case .refused where answer.error?.status == nil: return [(inFlight, answer)]
-        case .aborted: return [(inFlight, answer)]
+        case .refused where answer.error?.status == nil: return []
+        case .aborted: return []
         case .taken, .shown, .absent, .hidden, .refused, .storedUnderAnotherID, .failed:
             hasOtherAnswers = true
             defer { held = [] }
-            return held + [(inFlight, answer)]
+            return held
         }
     }
 

@@ -2,28 +2,6 @@ internal import RemoteContract
 internal import SyncContract
 internal import SyncMachines
 
-/// An operation and what it sends, as of one instant.
-struct InFlightOperation: Sendable {
-    var operation: TableOperation
-    var table: TableDefinition
-    /// The operation as it was stored before it was sent; nil when it was not.
-    var written: WrittenOperation?
-    /// Nil when there is no row to send.
-    var underWay: RequestUnderWay<Record>?
-    /// The same in the server's ids.
-    var outgoing: OutgoingRequest?
-    /// The numbers of the inserts that have to be answered first, because the row refers to theirs.
-    var awaited: [Int64] = []
-    /// Whether it is sent before what it follows in the queue, because the row of that refers to its row.
-    var isAhead = false
-    /// Its item, and those that its row refers to.
-    var references: OperationReferences?
-    /// How often this push has sent the operation again.
-    var repetitions = 0
-    /// How often it was settled in this push.
-    var settlements = 0
-}
-
 /// What a server said to a request, with what it said it.
 struct PushAnswer: Sendable {
     var answer: ItemAnswer<Record>
