@@ -224,22 +224,33 @@ struct RenewalTests {
     }
     #endif
 
-    @Test("stay in the copy of a backup that has begun, whatever becomes of them here")
+    @Test("wait for the end of a backup, which has every file that was there when it began")
     func copied() async throws {
         let device = try await PhotoDevice()
-        let bytes = content(100_000)
-        let (_, id) = try await device.add(bytes)
-        let file = try #require(try await device.store.read { try $0.attachment(id) })
+        let (_, removed) = try await device.add(content(100_000))
+        let (_, renewed) = try await device.add(content(10))
+        let files = try await device.store.read { try ($0.attachment(removed), $0.attachment(renewed)) }
         let copy = device.folder.url.appending(path: "copy")
         let folder = AttachmentFolder(device.filesURL)
         try await folder.keepingFiles {
             // The database has been copied by now.
             try await Self.expose(device.store)
-            _ = try await AttachmentReencryption.run(device.store, in: device.filesURL) { _, _ in }
-            try await device.attachments.remove(id)
+            let error = await #expect(throws: StoreError.self) { try await device.core.work.renewPresent() }
+            #expect(error?.code == .inUse)
+            try await device.attachments.remove(removed)
+            // One that was begun before ends in the midst of it.
+            try await device.store.write { transaction in
+                guard var row = try transaction.attachment(renewed) else { return }
+                _ = try row.become(FreshFile())
+                try transaction.save(row)
+            }
+            try folder.letGo(#require(files.1).name)
             try await folder.copy(to: copy)
         }
-        #expect(try AttachmentFolder(copy).open(file).digest {} == file.digest)
+        for file in [files.0, files.1] {
+            let file = try #require(file)
+            #expect(try AttachmentFolder(copy).open(file).digest {} == file.digest)
+        }
         #expect(try device.fileNames() == [])
         await device.close()
     }
