@@ -5,15 +5,22 @@ import Synchronization
 /// A server of files in a folder, which outlives those who send to it and what they were doing when they were killed.
 final class FolderTransport: AttachmentTransport {
     private let folder: URL
-    private let begun = Mutex<[(id: AttachmentID, offset: Int64)]>([])
+    /// Called before each piece that goes up or down.
+    private let onPiece: @Sendable () -> Void
+    private let begun = Mutex<(up: [AttachmentID: [Int64]], down: [AttachmentID: [Int64]])>(([:], [:]))
 
-    init(_ folder: URL) throws {
-        self.folder = folder
+    init(_ folder: URL, onPiece: @escaping @Sendable () -> Void = {}) throws {
+        (self.folder, self.onPiece) = (folder, onPiece)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
-    /// From where on each file was asked for.
-    var downloads: [(id: AttachmentID, offset: Int64)] { begun.withLock(\.self) }
+    /// From where on a file was asked for.
+    func downloads(of id: AttachmentID) -> [Int64] { begun.withLock { $0.down[id] ?? [] } }
+
+    /// From where on a file was sent.
+    func uploads(of id: AttachmentID) -> [Int64] { begun.withLock { $0.up[id] ?? [] } }
+
+    func put(_ bytes: [UInt8], as id: AttachmentID) throws { try Data(bytes).write(to: whole(id)) }
 
     func content(of id: AttachmentID) throws -> Data? {
         FileManager.default.fileExists(atPath: whole(id).path) ? try Data(contentsOf: whole(id)) : nil
@@ -38,14 +45,15 @@ final class FolderTransport: AttachmentTransport {
         length: Int64,
         content: @escaping @Sendable () async throws -> [UInt8]?
     ) async throws {
+        begun.withLock { $0.up[id, default: []].append(offset) }
         let url = part(id)
         if try size(url) == nil { try Data().write(to: url) }
         guard try size(url) == offset else { throw RemoteError(.conflict, "The server has another number of bytes.") }
         let file = try FileHandle(forWritingTo: url)
         try file.seekToEnd()
         while let bytes = try await content() {
-            // In small writes: a kill comes between any two.
             for start in stride(from: 0, to: bytes.count, by: 5_000) {
+                onPiece()
                 try file.write(contentsOf: Data(bytes[start..<min(start + 5_000, bytes.count)]))
             }
         }
@@ -59,10 +67,11 @@ final class FolderTransport: AttachmentTransport {
         from offset: Int64,
         receive: @escaping @Sendable (Int64, [UInt8]) async throws -> Void
     ) async throws {
-        begun.withLock { $0.append((id, offset)) }
+        begun.withLock { $0.down[id, default: []].append(offset) }
         guard let bytes = try content(of: id) else { throw RemoteError(.notFound, "There is no such file.") }
         var position = Int(offset)
         repeat {
+            onPiece()
             let end = min(bytes.count, position + 20_000)
             try await receive(Int64(bytes.count), Array(bytes[position..<end]))
             position = end

@@ -59,15 +59,22 @@ struct PhotoWorkload {
     let outside: URL
     private var journal: URL { outside.appending(path: "journal") }
 
+    static let spaceLimit: Int64 = 200_000
+
     init(_ folder: URL, outside: URL? = nil) { (self.folder, self.outside) = (folder, outside ?? folder) }
 
-    func open(_ transport: FolderTransport) async throws -> PhotoDevice {
-        // Little room, so that what was sent soon has to be fetched again.
-        let options = AttachmentOptions(transport: transport, spaceLimit: 200_000)
-        return try await PhotoDevice(in: TestFolder(), at: folder, options: options)
+    func open(
+        _ transport: FolderTransport,
+        spaceLimit: Int64 = .max,
+        in unused: TestFolder? = nil
+    ) async throws -> PhotoDevice {
+        let options = AttachmentOptions(transport: transport, spaceLimit: spaceLimit)
+        return try await PhotoDevice(in: unused, at: folder, options: options)
     }
 
-    func transport() throws -> FolderTransport { try FolderTransport(outside.appending(path: "server")) }
+    func transport(onPiece: @escaping @Sendable () -> Void = {}) throws -> FolderTransport {
+        try FolderTransport(outside.appending(path: "server"), onPiece: onPiece)
+    }
 
     /// What was written down by all processes so far. The last line may have been cut by the kill.
     func entries() throws -> [Entry] {
@@ -76,17 +83,47 @@ struct PhotoWorkload {
         return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().compactMap { Entry($0) }
     }
 
-    /// Works for ever. The process is killed some time after it has written down so many lines.
-    func run(_ seed: UInt64, endingAfter lines: Int, _ delay: Duration) async throws {
+    /// What ends this process when it was called so many times.
+    private static func killing(after count: Int, _ delay: Duration = .zero) -> @Sendable () -> Void {
+        let left = Mutex(count)
+        return {
+            let isTime = left.withLock { left in
+                left -= 1
+                return left == 0
+            }
+            if isTime { killProcess(after: delay) }
+        }
+    }
+
+    /// Nobody removes the device's own folder, which it does not use, when this process is killed.
+    private func unusedFolder() throws -> TestFolder {
+        let unused = try TestFolder()
+        try FileManager.default.removeItem(at: unused.url)
+        return unused
+    }
+
+    /// Sends or fetches a file until the process is killed before a piece of it.
+    func fetch(_ id: AttachmentID, endingBefore piece: Int) async throws {
+        let device = try await open(transport(onPiece: Self.killing(after: piece)), in: unusedFolder())
+        try await device.attachments.fetch([id])
+        try await device.attachments.settle()
+    }
+
+    /// Works for ever. The process is killed some time after so many lines that it has written down, and pieces that have
+    /// travelled.
+    func run(_ seed: UInt64, endingAfter count: Int, _ delay: Duration) async throws {
+        let noted = Self.killing(after: count, delay)
         var random = SeededGenerator(seed: seed)
-        let device = try await open(transport())
-        var (known, written): ([AttachmentID], Int) = ([], 0)
+        // Little room, so that what was sent soon has to be fetched again.
+        let device = try await open(transport(onPiece: noted), spaceLimit: Self.spaceLimit, in: unusedFolder())
+        let before = try entries()
+        var known: [AttachmentID] = before.compactMap { entry in
+            guard case .named(let id) = entry, !before.contains(.removing(id)) else { return nil }
+            return id
+        }
         while true {
             do {
-                try await step(device, &known, &random) {
-                    written += 1
-                    if written == lines { Self.killProcess(after: delay) }
-                }
+                try await step(device, &known, &random, noted)
             } catch let error as StoreError where error.code == .full {
                 // What was fetched has made room for something else at once: there is little.
             }
@@ -117,8 +154,8 @@ struct PhotoWorkload {
             try await device.coupons.insert(Coupon(photo: id))
             try note(.named(id))
             known.append(id)
-        case 4...5: _ = try await device.context.push()
-        case 6:
+        case 4: _ = try await device.context.push()
+        case 5...6:
             if let id = known.randomElement(using: &random) { _ = try await device.attachments.data(of: id) }
         case 7:
             guard Bool.random(using: &random), let id = known.popLast() else { return }
@@ -155,6 +192,10 @@ struct PhotoWorkload {
 
     /// Ends this process at an instant that nothing in it can prepare for.
     private static func killProcess(after delay: Duration) {
+        guard delay > .zero else {
+            kill(getpid(), SIGKILL)
+            return
+        }
         let end = ContinuousClock.now + delay
         Thread.detachNewThread {
             while ContinuousClock.now < end {}

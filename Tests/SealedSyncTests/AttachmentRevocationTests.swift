@@ -129,6 +129,26 @@ struct AttachmentRevocationTests {
         try await expectFiles(ids, folder.unlocker)
     }
 
+    @Test("are not touched with the keys of before, nor by two at once, nor where there is no store")
+    func wrongStates() async throws {
+        let (ids, stolen) = try await makeStore()
+        let before = try await store.unlock(folder.unlocker)
+        let leaked = try PassphraseUnlocker.quick("leaked")
+        try await store.rotateKeys(keeping: [folder.unlocker, leaked])
+        #expect(try await keyErrorCode { try await store.reencryptAttachments(before) } == .outdatedKeyring)
+        #expect(try opened(by: stolen) == ids.count)
+        let keyring = try await store.unlock(folder.unlocker)
+        let opened = try await store.openWithStoredSchema(keyring)
+        #expect(try await storeErrorCode { try await store.reencryptAttachments(keyring) } == .inUse)
+        await opened.close()
+        try FileManager.default.removeItem(at: store.attachmentsURL.appending(path: names()[0]))
+        // One that is missing, and that no server has, is passed over; its row says so.
+        #expect(try await store.reencryptAttachments(keyring) == ids.count - 1)
+        #expect(try await store.verify(keyring).findings.count == 0)
+        try FileManager.default.removeItem(at: store.databaseURL)
+        #expect(try await storeErrorCode { try await store.reencryptAttachments(keyring) } == .notFound)
+    }
+
     @Test("are no matter for a store that has none")
     func none() async throws {
         try await folder.create(notes: 3)

@@ -20,6 +20,9 @@ extension AttachmentFolder {
         return "\(FileSystem.resolved(parent) ?? parent)/\(path.split(separator: "/").last ?? "")"
     }
 
+    /// Whether a copy is being made.
+    var isInCopy: Bool { FilesInCopy.folders.withLock { $0[place] != nil } }
+
     /// Removes what there is of a file that no row knows any more; at the end of the copies that are being made, if any are.
     func letGo(_ name: String) throws {
         let stays = FilesInCopy.folders.withLock { folders in

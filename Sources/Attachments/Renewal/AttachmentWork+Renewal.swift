@@ -33,8 +33,8 @@ extension AttachmentWork {
     ///
     /// - Parameter report: Is told, at the beginning and after each file, how many are done, and how many there are.
     /// - Returns: How many have another key now.
-    /// - Throws: What ended it: what the store throws, and the system, with code `full` for instance; `CancellationError`. Called
-    ///   again, it goes on with the files that are left.
+    /// - Throws: What ended it: what the store throws, and the system, with code `full` for instance, or `inUse` while a backup is
+    ///   being made; `CancellationError`. Called again, it goes on with the files that are left.
     @discardableResult
     func renewPresent(_ report: (Int, Int) -> Void = { _, _ in }) async throws -> Int {
         let present = Self.exposed.filtered(by: Column("isHere") == true)
@@ -74,6 +74,13 @@ extension AttachmentWork {
 
     private func renew(_ id: AttachmentID) async throws -> Bool {
         guard let file = try await file(id), file.isExposed, file.isHere else { return false }
+        // Old and new files would lie there twice until its end, and in it.
+        guard !folder.isInCopy else {
+            throw StoreError(
+                .inUse,
+                "A backup of the attachments is being made; they are encrypted anew when it is done."
+            )
+        }
         let fresh = try FreshFile()
         var isDamaged = false
         do {
