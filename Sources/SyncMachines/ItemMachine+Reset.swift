@@ -16,7 +16,7 @@ extension ItemMachine {
         _ row: Row?,
         _ comparison: some RowComparison<Row>
     ) -> (ItemOutcome<Row>, RowEffect<Row>) {
-        memory = ItemMemory()
+        memory.forgetVersions()
         guard var waiting = change else { return (.ignored, .none) }
         waiting.state = .pending
         waiting.hasUnknownOutcome = false
@@ -50,7 +50,7 @@ extension ItemMachine {
     /// - Parameter shown: The server's row or tombstone; nil when it has none.
     /// - Returns: What becomes of the local row.
     package mutating func giveUp(for shown: Row?) -> RowEffect<Row> {
-        memory = ItemMemory()
+        memory.forgetVersions()
         guard change != nil else { return .none }
         change?.rebase(onto: shown)
         change?.asksForRow = false

@@ -94,6 +94,10 @@ package struct ItemMemory<Row: MachineRow>: Hashable, Sendable {
         holdsRowOfOthers = !ownVersions.isEmpty
     }
 
+    /// Forgets which versions were left behind: they may be used again for other rows. That the row was deleted, and what may
+    /// still arrive, is as it was.
+    package mutating func forgetVersions() { endChain() }
+
     /// Takes note that what was decided is given up.
     mutating func gaveUpDecision() {
         guard holdsRowOfOthers else { return }

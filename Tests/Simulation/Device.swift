@@ -26,6 +26,9 @@ final class Device: @unchecked Sendable {
     /// Rows that stay as they are here, whatever the server has, until they change here or there: what they say.
     var keptLocal: [RowKey: [String?]?] = [:]
 
+    /// The marks of rows whose deletion waits.
+    private var marksOfDeleted: [RowKey: String?] = [:]
+
     /// Whether the server has said that it was set up anew.
     var hasHeardOfReset = false
 
@@ -103,6 +106,29 @@ final class Device: @unchecked Sendable {
     func newToken() -> String {
         edits += 1
         return "\(name)\(edits)"
+    }
+
+    /// What stays on the device changes only when the user changes it, and comes back with a row that was deleted here.
+    func checkMarks(_ before: StoreSnapshot, _ after: StoreSnapshot, mayMark: Bool) {
+        guard world.settings.hasLocalColumn else { return }
+        for (key, row) in after.rows where !mayMark {
+            let mark = before.rows[key].map { $0["mark"]?.stringValue } ?? marksOfDeleted[key]
+            guard let mark, mark != row["mark"]?.stringValue else { continue }
+            let other = row["mark"]?.stringValue
+            world.fail("\(name) had the mark \(mark ?? "none") in \(key), and has \(other ?? "none")")
+        }
+        for (key, row) in before.rows where after.rows[key] == nil {
+            // Only a deletion that waits keeps the row.
+            let isKept = mayMark && after.operations[key] != nil
+            marksOfDeleted[key] = isKept ? .some(row["mark"]?.stringValue) : nil
+        }
+        for key in marksOfDeleted.keys {
+            // It may have been made and deleted again at once.
+            let isAnother = before.rows[key] == nil && mayMark && before.operations[key] != after.operations[key]
+            if isAnother || after.rows[key] != nil || after.operations[key]?.isTakingBack ?? true {
+                marksOfDeleted[key] = nil
+            }
+        }
     }
 
     /// Begins something that the app does, beside what it does already.

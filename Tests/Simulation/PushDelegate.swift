@@ -68,7 +68,10 @@ final class PushDelegate: SyncContextDelegate, @unchecked Sendable {
     ) async throws -> ConflictResolution<Record>? {
         let choice: Choice? =
             random.chance(1, of: 5)
-            ? nil : random.pick(error.isConflict ? Choice.allCases : [.mine, .merged, .discard])
+            ? nil
+            : random.pick(
+                error.isConflict || world.settings.keepsOtherValues ? Choice.allCases : [.mine, .merged, .discard]
+            )
         let edits = random.chance(1, of: 6)
         try await world.pause(life, "\(device.name) is asked about \(error.kind) of \(error.itemID)")
         if edits { try await device.edit(RowKey(table: error.table, id: error.itemID), ["note"], inserts: false) }

@@ -139,14 +139,28 @@ struct SimulatedRemote: SyncRemote {
     private func send(_ request: ServerRequest, _ table: TableDefinition) async throws -> ServerAnswer {
         guard !life.isOver else { throw Killed() }
         RequestCounter.countRequest()
-        let message = Message(request, in: table.name, from: life.device)
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                message.continuation = continuation
-                world.post(message, of: life)
+        if request.row.map({ $0["mark"] != nil || (world.settings.hasOtherNames && $0["note"] != nil) }) ?? false {
+            world.fail("\(Device.name(life.device)) sends a column that the server does not know")
+        }
+        let settings = world.settings
+        let message = Message(request.changingRow(settings.fromWire), in: table.name, from: life.device)
+        do {
+            let answer = try await withTaskCancellationHandler {
+                try await withCheckedThrowingContinuation { continuation in
+                    message.continuation = continuation
+                    world.post(message, of: life)
+                }
+            } onCancel: {
+                message.isCancelled = true
             }
-        } onCancel: {
-            message.isCancelled = true
+            return answer.changingRows(settings.onWire)
+        } catch let error as RemoteError where error.serverRecord != nil {
+            throw RemoteError(
+                error.code,
+                error.message,
+                status: error.status,
+                serverRecord: error.serverRecord.map(settings.onWire)
+            )
         }
     }
 }

@@ -233,6 +233,24 @@ enum ServerRequest {
         }
     }
 
+    /// The row that it carries.
+    var row: Record? {
+        switch self {
+        case .insert(let row), .update(let row, _, _), .tombstone(let row, _, _): row
+        case .undelete, .delete, .record, .confirm, .page: nil
+        }
+    }
+
+    func changingRow(_ change: (Record) -> Record) -> ServerRequest {
+        switch self {
+        case .insert(let row): .insert(change(row))
+        case .update(let row, let version, let restores): .update(change(row), version: version, restores: restores)
+        case .tombstone(let row, let version, let deletion):
+            .tombstone(change(row), version: version, deletion: deletion)
+        case .undelete, .delete, .record, .confirm, .page: self
+        }
+    }
+
     /// The id of the row that it is about.
     var id: String? {
         switch self {
@@ -258,4 +276,15 @@ enum ServerAnswer {
     case found(Record?)
     case confirmed
     case page(PullPage)
+
+    func changingRows(_ change: (Record) -> Record) -> ServerAnswer {
+        switch self {
+        case .record(let row): return .record(change(row))
+        case .found(let row): return .found(row.map(change))
+        case .page(var page):
+            page.records = page.records.map(change)
+            return .page(page)
+        case .deletion, .confirmed: return self
+        }
+    }
 }

@@ -30,7 +30,7 @@ final class SimulatedStore: SyncContextDataSource {
     ) async throws -> Value {
         try await world.pause(life, "\(Device.name(life.device)) writes")
         let witness = ChangeWitness.current
-        guard witness != nil || !life.decisions.isEmpty else {
+        guard witness != nil || !life.decisions.isEmpty || world.settings.hasLocalColumn else {
             return try await world.executor.waitingElsewhere { try await store.write(body) }
         }
         let settings = world.settings
@@ -41,6 +41,7 @@ final class SimulatedStore: SyncContextDataSource {
                 return (value, before, try StoreSnapshot(&transaction, settings))
             }
         }
+        world.devices[life.device].checkMarks(before, after, mayMark: witness?.mayMark ?? false)
         witness?.see(before, after)
         // A decision is in force from here on, unless a change of the user has made it pointless.
         for decision in life.decisions.values.sorted(by: { $0.error.operationID < $1.error.operationID })
@@ -92,8 +93,13 @@ final class ChangeWitness: Sendable {
     @TaskLocal static var current: ChangeWitness?
 
     let see: @Sendable (_ before: StoreSnapshot, _ after: StoreSnapshot) -> Void
+    /// Whether the column that stays on the device may change.
+    let mayMark: Bool
 
-    init(_ see: @escaping @Sendable (StoreSnapshot, StoreSnapshot) -> Void) { self.see = see }
+    init(mayMark: Bool = false, _ see: @escaping @Sendable (StoreSnapshot, StoreSnapshot) -> Void) {
+        self.see = see
+        self.mayMark = mayMark
+    }
 
     /// Runs a call of the app whose transactions are seen.
     func seeing<Value>(_ body: () async throws -> Value) async rethrows -> Value {

@@ -77,7 +77,12 @@ extension Device {
         case .server: return .takeServer
         case .discard: return .discard
         case .delete: return .deleteInstead
-        case .local: return .keepLocal(nil)
+        case .local:
+            guard world.settings.keepsOtherValues else { return .keepLocal(nil) }
+            var other = Record(id: .string(error.itemID), ["title": .string(newToken())])
+            // There may be no row that it is written into.
+            if error.item?["note"]?.stringValue == nil { other["note"] = .string(newToken()) }
+            return .keepLocal(other)
         }
     }
 
@@ -100,7 +105,11 @@ extension Device {
         case .local:
             if after.operations[key] != nil { world.fail("\(name) drops a change of \(key), and it waits") }
             let rows = [before.rows[key], after.rows[key]].map { $0.map(Self.values) }
-            if rows[0] != rows[1] { world.fail("\(name) keeps \(key) as it is, and it changes") }
+            if world.settings.keepsOtherValues {
+                world.ledger.change(by: number, from: before, to: after)
+            } else if rows[0] != rows[1] {
+                world.fail("\(name) keeps \(key) as it is, and it changes")
+            }
             keptLocal[key] = .some(rows[1])
             world.ledger.drop(key, by: number)
             world.ledger.keep(after.rows[key], over: error.serverItem, in: key, by: number)

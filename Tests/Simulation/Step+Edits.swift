@@ -31,6 +31,11 @@ extension Step {
             let deletes = random.chance(1, of: 5)
             return { try await $0.saveEditor(deletes: deletes) }
         },
+        Step("marks", 6) { device, random in
+            let row = device.anyRow(&random)
+            return { try await $0.mark(row) }
+        }
+        .played(where: \.hasLocalColumn),
     ]
 }
 
@@ -82,7 +87,7 @@ extension Device {
 
     /// Makes a call whose changes are the user's; of a group with the rows in the order in which they are changed.
     func changing(seen: Record? = nil, group: [GroupChange] = [], _ body: () async throws -> Void) async throws {
-        let witness = ChangeWitness { [self] before, after in
+        let witness = ChangeWitness(mayMark: true) { [self] before, after in
             let count = world.ledger.order.count
             world.ledger.change(by: number, from: before, to: after, seen: seen)
             if group.isEmpty { checkReferences(before, after) }
@@ -129,13 +134,29 @@ extension Device {
         if try await table.read(row.id) == nil {
             guard inserts else { return }
             let values = WorldSettings.columns.map { ($0, FieldValue.string(newToken())) }
-            let item = list.merging(values) { $1 }
+            let item = list.merging(values) { $1 }.merging(newMark()) { $1 }
             try await changing { try await table.insert(item, id: row.id) }
         } else {
             var change = Record(id: .string(row.id), list)
             for column in columns { change[column] = .string(newToken()) }
+            for (name, value) in newMark() { change[name] = value }
             try await changing { try await table.update(change) }
         }
+    }
+
+    /// A value of the column that stays here, for some rows.
+    private func newMark() -> [String: FieldValue] {
+        guard world.settings.hasLocalColumn else { return [:] }
+        let token = newToken()
+        return token.utf8.last.map { $0 % 2 == 0 } ?? false ? ["mark": .string(token)] : [:]
+    }
+
+    /// Changes nothing but what stays here.
+    func mark(_ row: RowKey) async throws {
+        let table = try table(row.table)
+        guard try await table.read(row.id) != nil else { return }
+        let change = Record(id: .string(row.id), ["mark": .string(newToken())])
+        try await ChangeWitness(mayMark: true) { _, _ in }.seeing { try await table.update(change) }
     }
 
     func delete(_ row: RowKey) async throws {
@@ -184,6 +205,8 @@ extension Device {
         } else {
             var change = editor
             for column in WorldSettings.columns { change[column] = .string(newToken()) }
+            // It stays what it is: somebody may have changed it since the editor was opened.
+            change["mark"] = nil
             try await changing(seen: editor) { try await table.update(change) }
         }
     }

@@ -54,6 +54,12 @@ package struct WorldSettings: Sendable {
     let losesHistory: Bool
     /// Whether an app has two contexts over its store.
     let hasTwoContexts: Bool
+    /// Whether users who keep what is here write something else into it, and whether delegates decide so about refusals.
+    let keepsOtherValues: Bool
+    /// Whether rows have a column that stays on the device.
+    let hasLocalColumn: Bool
+    /// Whether the server calls a column otherwise.
+    let hasOtherNames: Bool
 
     /// What is done about conflicts inside of pushes.
     enum Policy: CaseIterable {
@@ -93,6 +99,9 @@ package struct WorldSettings: Sendable {
         rule = hasReferences ? random.pick([.noAction, .noAction, .nullify, .cascade]) : .noAction
         losesHistory = random.chance(1, of: 6)
         hasTwoContexts = random.chance(1, of: 5)
+        keepsOtherValues = random.chance(1, of: 4)
+        hasLocalColumn = random.chance(1, of: 5)
+        hasOtherNames = random.chance(1, of: 6)
     }
 
     package var schema: StoreSchema {
@@ -101,7 +110,8 @@ package struct WorldSettings: Sendable {
                 tables.map { name in
                     TableDefinition(
                         name,
-                        columns: Self.columns.map { ColumnDefinition($0, .string) }
+                        columns: Self.columns.map { ColumnDefinition($0, .string, wireName: wireName(of: $0)) }
+                            + (hasLocalColumn ? [ColumnDefinition("mark", .string, isLocal: true)] : [])
                             + (refers(name)
                                 ? [ColumnDefinition("list", .string, references: "lists", onDelete: rule)] : []),
                         idComparison: idsDifferByCase ? .exact : .asciiCaseInsensitive
@@ -109,6 +119,24 @@ package struct WorldSettings: Sendable {
                 }
             )
         }
+    }
+
+    /// What the server calls a column.
+    private func wireName(of column: String) -> String { hasOtherNames && column == "note" ? "remark" : column }
+
+    /// A row of the server in its own names.
+    func onWire(_ row: Record) -> Record { renamed(row, from: "note", to: "remark") }
+
+    /// A row in the names of devices that was sent in the server's.
+    func fromWire(_ row: Record) -> Record { renamed(row, from: "remark", to: "note") }
+
+    private func renamed(_ row: Record, from old: String, to new: String) -> Record {
+        guard hasOtherNames else { return row }
+        var row = row
+        let value = row[old]
+        row[new] = value
+        row[old] = nil
+        return row
     }
 
     /// Whether the rows of a table name a list.

@@ -136,6 +136,31 @@ enum ItemMemoryStorage {
         return try transaction.first(query) != nil
     }
 
+    /// Forgets which versions were left behind of a table's rows.
+    static func forgetVersions(of table: TableDefinition, _ transaction: inout StoreTransaction) throws {
+        var last: String?
+        while true {
+            var query = ConfigurationTable.query(.itemMemory, table.name).ordered(by: "key").limited(to: 500)
+            if let last { query = query.filtered(by: Column("key") > .string(last)) }
+            let rows = try transaction.records(query)
+            for row in rows {
+                var memory = try memory(in: row["value"]?.stringValue ?? "", table)
+                memory.forgetVersions()
+                if memory.isEmpty {
+                    try transaction.delete([row.id], from: SystemTables.configuration.name)
+                } else {
+                    let value = FieldValue.string(try text(of: memory))
+                    try transaction.upsert(
+                        [Record(id: row.id, ["value": value])],
+                        into: SystemTables.configuration.name
+                    )
+                }
+            }
+            guard let end = rows.last?["key"]?.stringValue else { return }
+            last = end
+        }
+    }
+
     /// Forgets everything about the rows of a table.
     static func removeAll(of table: String, _ transaction: inout StoreTransaction) throws {
         try transaction.delete(ConfigurationTable.query(.itemMemory, table))

@@ -41,10 +41,10 @@ struct ResetSwitch: Sendable {
         return report
     }
 
-    /// Forgets what was known of the server's rows. Pulls start from the beginning, unless fresh rows have brought a cursor.
+    /// Forgets what was known of the server's rows, but for what was deleted and what may still arrive. Pulls start from the beginning, unless fresh rows have brought a cursor.
     private func forget(_ table: TableDefinition, _ transaction: inout StoreTransaction) throws {
         try Purge.removeTraces(of: table.name, &transaction)
-        try ItemMemoryStorage.removeAll(of: table.name, &transaction)
+        try ItemMemoryStorage.forgetVersions(of: table, &transaction)
         try PullCursorStorage.removeAll(of: table.name, &transaction)
     }
 

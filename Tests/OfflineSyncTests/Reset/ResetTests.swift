@@ -62,6 +62,24 @@ struct ResetTests {
         try await expectEqual()
     }
 
+    @Test(
+        "an id that was deleted here can be used again, although the tombstone is all that came",
+        arguments: [false, true]
+    )
+    func deletedHere(_ discards: Bool) async throws {
+        server.write("a", "a")
+        try await table.pull()
+        try await table.delete("a")
+        _ = try await context.push()
+        server.reset(to: ["b": "b"])
+        server.bury("a")
+        _ = try await context.reset(onto: all, discardsChanges: discards)
+        try await context.endReset()
+        try await table.insert(["text": "again"], id: "a")
+        #expect(try await context.push().notTaken.isEmpty)
+        try await expectEqual(["a": "again", "b": "b"])
+    }
+
     @Test("an emptied server leaves what waits, and only that")
     func emptied() async throws {
         for id in "abc" { server.write("\(id)", "\(id)") }
