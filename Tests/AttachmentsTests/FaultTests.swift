@@ -199,7 +199,7 @@ struct FaultTests {
     func alwaysBroken() async throws {
         let device = try await PhotoDevice()
         let (_, broken) = try await device.add(content(10))
-        device.server.set { $0.id == broken && $0.kind == .upload ? .cut(after: 5) : .answered }
+        device.server.set { $0.id == broken && $0.kind == .upload ? .failed(FaultyTransport.broken) : .answered }
         _ = try await device.context.push()
         try await device.attachments.settle()
         let (_, next) = try await device.addAndSend(content(10, seed: 2))
