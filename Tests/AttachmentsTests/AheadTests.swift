@@ -102,6 +102,18 @@ struct AheadTests {
         await after.close()
     }
 
+    @Test("are those of rows that come when everything is brought anew")
+    func reset() async throws {
+        let first = try await addCoupons("a")
+        let eager = try await device(.all)
+        try await pull(eager)
+        let second = try await addCoupons("b")
+        _ = try await eager.context.reset(onto: [FreshPull(Query("Coupon"))], discardsChanges: false)
+        try await eager.attachments.settle()
+        #expect(try await states(first + second, eager) == [.synced, .synced])
+        await eager.close()
+    }
+
     @Test("fit under the limit of space beside what is here, and are the first to make room")
     func space() async throws {
         let ids = try await addCoupons("a", "b", "c", "d")
