@@ -10,7 +10,7 @@ import VirtualTime
 
 @testable import Attachments
 
-@Suite("Files that are fetched ahead, on a bad line")
+@Suite("Files that are fetched ahead, on a bad line", .timeLimit(.minutes(5)))
 struct AheadFaultTests {
     /// A device whose rows name files of the server, and which fetches them ahead from its next opening on.
     private func device(_ ids: [AttachmentID], _ size: Int = 200_000) async throws -> PhotoDevice {

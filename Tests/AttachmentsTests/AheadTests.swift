@@ -5,6 +5,7 @@ import Foundation
 import ItemCoding
 import OfflineSync
 import RemoteContract
+import SQLCipherStore
 import SQLCipherStoreTestSupport
 import SyncContract
 import Testing
@@ -12,7 +13,7 @@ import VirtualTime
 
 @testable import Attachments
 
-@Suite("Files that are fetched before somebody asks for them")
+@Suite("Files that are fetched before somebody asks for them", .timeLimit(.minutes(5)))
 struct AheadTests {
     let emulator = Emulator(EmulatorConfiguration(tables: ["Coupon"]))
 
@@ -102,6 +103,18 @@ struct AheadTests {
         await after.close()
     }
 
+    @Test("are those of rows that come when everything is brought anew")
+    func reset() async throws {
+        let first = try await addCoupons("a")
+        let eager = try await device(.all)
+        try await pull(eager)
+        let second = try await addCoupons("b")
+        _ = try await eager.context.reset(onto: [FreshPull(Query("Coupon"))], discardsChanges: false)
+        try await eager.attachments.settle()
+        #expect(try await states(first + second, eager) == [.synced, .synced])
+        await eager.close()
+    }
+
     @Test("fit under the limit of space beside what is here, and are the first to make room")
     func space() async throws {
         let ids = try await addCoupons("a", "b", "c", "d")
@@ -117,6 +130,10 @@ struct AheadTests {
         #expect(all.filter { $0 == .synced }.count == 2)
         #expect(all.filter { $0 == .remote }.count == 2)
         #expect(try eager.fileNames().count == 2)
+        // What does not fit is not fetched only to go again.
+        for id in zip(ids, all).filter({ $0.1 == .remote }).map(\.0) {
+            #expect(try await eager.store.read { try $0.attachment(id) }?.digest == nil)
+        }
         // What nobody has used goes for what somebody asks for, and does not come again by itself.
         let (here, gone) = (try #require(all.lastIndex(of: .synced)), try #require(all.firstIndex(of: .remote)))
         _ = try await eager.attachments.data(of: ids[gone])

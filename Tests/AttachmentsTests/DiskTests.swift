@@ -12,7 +12,7 @@ import VirtualTime
 
 @testable import Attachments
 
-@Suite("Files and the disk")
+@Suite("Files and the disk", .timeLimit(.minutes(5)))
 struct DiskTests {
     @Test("A disk that fills while a file arrives is an error that says so; with room it goes on from there")
     func fullDownload() async throws {

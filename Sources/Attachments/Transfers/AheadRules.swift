@@ -27,10 +27,11 @@ final class AheadRules: Sendable {
 
     func release(_ id: AttachmentID) { claims.withLock { $0[id] = nil } }
 
-    /// The files that may be fetched now and fit beside what is here or arrives, and those that arrive; and when there may be
-    /// more. In the order in which they were noted.
+    /// The files that may be fetched now and fit beside what is here or arrives, and those that are being fetched; and when
+    /// there may be more. In the order in which they were noted.
     func transfers(
         _ work: AttachmentWork,
+        running: Set<Transfer>,
         _ reader: inout some StoreReading & ~Copyable
     ) throws -> ([Transfer], next: Timestamp?) {
         let (aheadFrom, now) = (Column("aheadFrom"), work.now)
@@ -42,13 +43,14 @@ final class AheadRules: Sendable {
         guard try reader.first(missing.selecting([])) != nil else { return ([], nil) }
         let later = missing.filtered(by: aheadFrom > .date(now) && aheadFrom <= .date(day))
         let next = try reader.first(later)?["aheadFrom"]?.dateValue
-        let claims = claims.withLock { $0 }
-        let room = try work.spaceLimit - reader.spaceTaken() - Self.sum(claims)
-        let arriving = Column("id").isAny(of: claims.keys.map { .string($0.text) })
+        let room = try work.spaceLimit - reader.spaceTaken() - claims.withLock { Self.sum($0) }
+        let arriving = Column("id").isAny(of: running.map { .string($0.id.text) })
         // Further away is none but after the clock was set back.
         let due = missing.filtered(by: aheadFrom <= .date(now) || aheadFrom > .date(day))
         let length = Column("length")
         let fits = room > 0 ? length == .null || length <= .int64(room) || arriving : arriving
-        return (try reader.attachments(due.filtered(by: fits).limited(to: 200)).map { Transfer(.ahead, $0.id) }, next)
+        // Without their keys, which take memory of their own.
+        let files = try reader.records(due.filtered(by: fits).limited(to: 200).selecting([]))
+        return (files.compactMap { $0.id.stringValue.flatMap(AttachmentID.init) }.map { Transfer(.ahead, $0) }, next)
     }
 }

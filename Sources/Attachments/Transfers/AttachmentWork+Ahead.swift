@@ -102,8 +102,10 @@ extension AttachmentWork {
 
     private struct NoRoom: Error {}
 
+    /// Removes what has arrived of a file, also when the transfer is cancelled meanwhile: it may never be gone on with.
     private func forget(_ file: AttachmentFile) async throws {
-        try await FileWork.run { [folder] _ in try folder.remove(file.name) }
+        let removal = Task { [folder] in try await FileWork.run { _ in try folder.remove(file.name) } }
+        try await removal.value
     }
 
     private func postpone(_ file: AttachmentFile) async throws {

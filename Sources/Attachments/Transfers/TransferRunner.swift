@@ -274,9 +274,9 @@ actor TransferRunner {
             do {
                 try await prepare()
                 let waitedFor = Set(waiters.keys)
-                let (transfers, next) = try await work.store.read { [work] reader in
+                let (transfers, next) = try await work.store.read { [work, running = machine.running] reader in
                     let asked = try TransferList.read(work.references, waitedFor: waitedFor, &reader)
-                    let (ahead, next) = try work.ahead?.transfers(work, &reader) ?? ([], nil)
+                    let (ahead, next) = try work.ahead?.transfers(work, running: running, &reader) ?? ([], nil)
                     return (asked + ahead, next)
                 }
                 send(.work(transfers))
