@@ -4,18 +4,16 @@ import Testing
 /// What README.md and the articles print is what is compiled and run here.
 @Suite("The documentation's code")
 struct PrintedCodeTests {
-    /// The README, and every page of a catalogue but those that have such a test elsewhere or are generated.
+    /// The README, that of the keys, and every page of a catalogue.
     static let pages: [String] = {
         do {
-            let elsewhere = ["StoreConformance.md", "RemoteConformance.md", "WritingARemote.md", "DatasyncEmulator.md"]
             let found = try ["Sources", "Keys"]
                 .flatMap { folder in
                     try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path)
                         .filter { $0.contains(".docc/") && $0.hasSuffix(".md") }
-                        .filter { page in !elsewhere.contains { page.hasSuffix("/\($0)") } }
                         .map { "\(folder)/\($0)" }
                 }
-            return ["README.md"] + found.sorted()
+            return ["README.md", "Keys/README.md"] + found.sorted()
         } catch {
             fatalError("the pages cannot be listed: \(error)")
         }
@@ -28,6 +26,7 @@ struct PrintedCodeTests {
         do {
             return try [
                 "Tests/DocumentationTests", "Tests/ConformanceFixtures/Worked", "Examples", "Sources/ReferenceStore",
+                "Tests/RemoteConformanceTests",
             ]
             .flatMap { folder in
                 let folder = root.appending(path: folder)
@@ -43,8 +42,10 @@ struct PrintedCodeTests {
     @Test("each piece of Swift stands word for word in a file that is compiled", arguments: pages)
     func swift(_ page: String) throws {
         for block in try blocks(of: page, "swift") {
-            // Manifests are tried by Scripts/try-as-dependency.
-            if block.hasPrefix("// swift-tools-version") { continue }
+            // Manifests are tried by Scripts/try-as-dependency, pieces of one by nothing. A reader's test of all rules of a kit
+            // would be one more run of them.
+            if block.hasPrefix("// swift-tools-version") || block.hasPrefix(".target(") { continue }
+            if block.contains("rule.run(on: MyHarness())") { continue }
             let piece = Self.plain(block)
             #expect(Self.compiled.contains { $0.contains(piece) }, "this is compiled nowhere: \(block)")
         }
@@ -68,6 +69,25 @@ struct PrintedCodeTests {
         #expect(links.count > 10)
         for link in links {
             #expect(FileManager.default.fileExists(atPath: Self.root.appending(path: link).path), "\(link) is missing")
+        }
+    }
+
+    @Test("every product that is a library has a landing page, and is in the site")
+    func products() throws {
+        let manifest = try String(contentsOf: Self.root.appending(path: "Package.swift"), encoding: .utf8)
+        let script = try String(contentsOf: Self.root.appending(path: "Scripts/build-documentation"), encoding: .utf8)
+        let inSite = Set(
+            script.matches(of: /modules=\(([^)]+)\)/).flatMap { $0.1.split(whereSeparator: \.isWhitespace) }
+        )
+        let products = manifest.matches(of: /\.library\(name: "(\w+)"/).map(\.1)
+        #expect(products.count > 20)
+        for product in products {
+            #expect(inSite.contains(product), "\(product) is not in the site")
+            let page = "\(product)/\(product).docc/\(product).md"
+            let file = ["Sources", "Keys"].map { Self.root.appending(path: "\($0)/\(page)") }
+                .first { FileManager.default.fileExists(atPath: $0.path) }
+            let text = try file.map { try String(contentsOf: $0, encoding: .utf8) }
+            #expect(text?.hasPrefix("# ``\(product)``\n\n") == true, "\(product) has no landing page")
         }
     }
 

@@ -35,6 +35,20 @@ struct TestingCodeTests {
         #expect(try await address(8080).operations().isEmpty)
     }
 
+    @Test("a table of the server in the test has columns, as the page about it says")
+    func columns() async throws {
+        let table = EmulatedTableDefinition(
+            "TodoItem",
+            columns: [
+                "text": .text.optional, "complete": .boolean, "priority": .integer.optional, "due": .date.optional,
+            ]
+        )
+        let server = EmulatorServer(EmulatorConfiguration(tables: [table]))
+        let url = try await server.start()
+        #expect(url.scheme == "http")
+        await server.stop()
+    }
+
     @Test("a store fails where it is told to")
     func fault() async throws {
         let schema = try StoreSchema([TableDefinition(TodoItem.self)])

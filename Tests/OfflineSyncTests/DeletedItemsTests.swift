@@ -49,6 +49,16 @@ struct DeletedItemsTests {
         #expect(try await todos.deletedItems() == [TodoItem(id: "a", text: "milk", syncState: .pending)])
     }
 
+    @Test("a deletion of an item says which version it is based on when it is told")
+    func version() async throws {
+        let store = MemoryStore(try StoreSchema([TableDefinition(TodoItem.self)]))
+        let context = SyncContext(store: store, remote: UnavailableRemote.unreachable)
+        let todos = try context.table(TodoItem.self)
+        try await store.upsert([Record(id: "a", ["text": "milk", "version": "2"])], table: "TodoItem")
+        try await todos.delete("a", version: "1")
+        #expect(try await context.operations().map(\.baseVersion) == ["1"])
+    }
+
     @Test("do not have those whose insert was given up while it was under way")
     func givenUp() async throws {
         try await SyncWorld.with(.datasync) { world in

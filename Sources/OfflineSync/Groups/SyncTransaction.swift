@@ -88,7 +88,7 @@ public struct SyncTransaction: ~Copyable, SyncReading {
         try change(table) { try $0.update(item, &$1, &$2) }
     }
 
-    /// Deletes an item. As ``SyncTable/delete(_:version:)``.
+    /// Deletes an item. As ``SyncTable/delete(_:version:)-(String,_)``.
     public mutating func delete(_ id: String, version: String? = nil, from table: SyncTable<Record>) throws {
         try change(table) { try $0.delete(.string(id), version: version, &$1, &$2) }
     }
@@ -96,7 +96,7 @@ public struct SyncTransaction: ~Copyable, SyncReading {
     /// Deletes the rows that a query gives, here and with the next push on the server.
     ///
     /// - Returns: How many there were.
-    /// - Throws: As ``SyncTable/delete(_:version:)``; `StoreError` with code `tableNotFound`.
+    /// - Throws: As ``SyncTable/delete(_:version:)-(String,_)``; `StoreError` with code `tableNotFound`.
     @discardableResult
     public mutating func delete(_ query: Query) throws -> Int {
         let table = try context.table(query.table)
@@ -235,7 +235,7 @@ extension SyncTransaction {
         return try read(id, in: table) ?? item
     }
 
-    /// Deletes an item. As ``SyncTable/delete(_:)``.
+    /// Deletes an item. As ``SyncTable/delete(_:version:)-(Item.ID,_)``.
     public mutating func delete<Item: TableItem>(_ id: Item.ID, from table: SyncTable<Item>) throws
     where Item.ID: RowID {
         try delete(id.text, from: table.table)

@@ -36,13 +36,21 @@ extension SyncTable where Item: Codable, Item.ID: RowID {
     }
 
     /// Deletes an item: here at once, and on the server with the next push.
-    public func delete(_ id: Item.ID) async throws { try await table.delete(id.text) }
+    ///
+    /// - Parameters:
+    ///   - id: The id.
+    ///   - version: As of untyped rows: the state of the server the decision is based on; nil for that of the stored row.
+    /// - Throws: As ``SyncTable/delete(_:version:)-(String,_)``.
+    public func delete(_ id: Item.ID, version: String? = nil) async throws {
+        try await table.delete(id.text, version: version)
+    }
 
     /// Takes back a deletion, with what waited before it. See ``SyncTable/undoDelete(_:)-(String)``.
     public func undoDelete(_ id: Item.ID) async throws { try await table.undoDelete(id.text) }
 
     /// The items that were deleted here, as they were then, as long as the server is not known to have deleted them, with the
-    /// state of their deletion. See ``SyncTable/deletedItems()-[Record]``.
+    /// state of their deletion, in the order of the operations. One that was inserted and deleted before anything was sent is
+    /// not among them.
     ///
     /// A row that the type cannot be made from is left out, and told as ``SyncEvent/itemLeftOut(table:id:reason:)``.
     public func deletedItems() async throws -> [Item] {
