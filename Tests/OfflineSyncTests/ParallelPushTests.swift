@@ -90,8 +90,8 @@ struct ParallelPushTests {
     @Test("hold back what a group puts behind one that was on its way when the group was written")
     func writtenMeanwhile() async throws {
         for id in ["a", "c", "b"] { try await todos.insert(["text": "milk"], id: id) }
-        // Two are chosen; the second one is recorded; then the order is made anew, and nothing is chosen.
-        let (writing, choosing) = (Gate(opensAfter: 1), Gate(opensAfter: 4))
+        // Two are chosen; the second one is recorded and the order is made anew; then nothing is chosen.
+        let (writing, choosing) = (Gate(opensAfter: 1), Gate(opensAfter: 3))
         let watched = FaultyStore(store) { call in
             if call.writes { choosing.open() }
             return nil
@@ -117,8 +117,8 @@ struct ParallelPushTests {
         try await context.write { tx in
             for id in ["a", "b", "c"] { try tx.insert(["text": "milk"], id: id, into: todos) }
         }
-        // Two are chosen; the first one is recorded; then the next are looked for.
-        let (discarding, choosing) = (Gate(opensAfter: 1), Gate(opensAfter: 3))
+        // Two are chosen; the first one is recorded and the next are looked for.
+        let (discarding, choosing) = (Gate(opensAfter: 1), Gate(opensAfter: 2))
         let watched = FaultyStore(store) { call in
             if call.writes { choosing.open() }
             return nil

@@ -3,8 +3,9 @@ internal import SyncMachines
 
 /// Records the answers of a push, several in one transaction: until it is recorded, an answer is as one that takes long.
 ///
-/// An answer from which nothing follows waits for others: for sixteen, for 50 ms, or for one from which something follows.
-/// What is sent next does not wait for it. Cancelling the push does not reach this: what the server did is recorded.
+/// An answer from which nothing follows waits for others: for sixteen, for 50 ms, for one from which something follows, or
+/// until what is sent next is chosen, which is done in the same transaction. What was chosen before does not wait for it.
+/// Cancelling the push does not reach this: what the server did is recorded.
 actor AnswerRecording {
     private static let most = 16
     private static let longestWait = Duration.milliseconds(50)
@@ -54,7 +55,8 @@ actor AnswerRecording {
     /// Records an answer from which nothing follows, some time. A failure of the store ends the push.
     func add(_ answer: PushAnswer, _ recorder: AnswerRecorder) {
         waiting.append(Entry(recorder: recorder, answer: answer))
-        if waiting.count >= Self.most { begin() } else { startTimer() }
+        // Only when another one comes: those that end a window are recorded where the next one is chosen.
+        if waiting.count > Self.most { begin() } else { startTimer() }
     }
 
     /// Records an answer now, with all that wait.
@@ -76,14 +78,59 @@ actor AnswerRecording {
         }
     }
 
-    private func begin() {
-        isUrgent = true
+    /// Records all that wait, and runs a body in the same transaction behind that. The body may run again, in a transaction
+    /// of its own, when the first one fails.
+    ///
+    /// - Throws: What the body throws, or the store.
+    func flush<Value: Sendable>(
+        _ body: @escaping @Sendable (inout StoreTransaction) throws -> Value
+    ) async throws -> Value {
+        guard !isRecording, !waiting.isEmpty else {
+            await flush()
+            return try await store.write(body)
+        }
+        let entries = waiting
+        waiting = []
+        isRecording = true
+        stopTimer()
+        do {
+            let (results, value) = try await uncancelled { [self] in
+                try await store.write { transaction in
+                    (try self.record(entries, &transaction), try body(&transaction))
+                }
+            }
+            for (entry, result) in zip(entries, results) { finish(entry, result) }
+            goOn()
+            return value
+        } catch {
+            // It is the fault of one of them, perhaps.
+            waiting = entries + waiting
+            goOn()
+            await flush()
+            return try await store.write(body)
+        }
+    }
+
+    /// Goes on with what came while something was recorded.
+    private func goOn() {
+        guard !isUrgent else { return start() }
+        end()
+    }
+
+    private func stopTimer() {
         timer?.cancel()
         timer = nil
+    }
+
+    private func begin() {
+        isUrgent = true
+        stopTimer()
         guard !isRecording else { return }
         isRecording = true
-        Task(executorPreference: UncancelledWork.executor) { await self.recordAll() }
+        start()
     }
+
+    private func start() { Task(executorPreference: UncancelledWork.executor) { await self.recordAll() } }
 
     private func startTimer() {
         guard timer == nil, !isRecording else { return }
@@ -103,6 +150,10 @@ actor AnswerRecording {
             (waiting, isUrgent) = ([], false)
             await record(entries)
         }
+        end()
+    }
+
+    private func end() {
         (isRecording, isUrgent) = (false, false)
         for continuation in flushing { continuation.resume() }
         flushing = []
@@ -111,21 +162,26 @@ actor AnswerRecording {
 
     private func record(_ entries: [Entry]) async {
         do {
-            let results = try await store.write { [answers, marks, schema] transaction in
-                var lookups = SharedLookups()
-                return try entries.map { entry in
-                    let result = try entry.recorder.record(entry.answer, sharing: &lookups, &transaction, schema)
-                    if !result.hasEnded { try marks.remove(from: entry.recorder.number, &transaction) }
-                    answers.answerRecorded(for: entry.recorder.itemID, in: entry.recorder.table)
-                    return result
-                }
-            }
+            let results = try await store.write { transaction in try self.record(entries, &transaction) }
             for (entry, result) in zip(entries, results) { finish(entry, result) }
         } catch  where entries.count > 1 {
             // It is the fault of one of them, perhaps.
             for entry in entries { await record([entry]) }
         } catch {
             for entry in entries { entry.continuation?.resume(throwing: error) ?? progress.end(with: error) }
+        }
+    }
+
+    private nonisolated func record(
+        _ entries: [Entry],
+        _ transaction: inout StoreTransaction
+    ) throws -> [AnswerRecorder.Result] {
+        var lookups = SharedLookups()
+        return try entries.map { entry in
+            let result = try entry.recorder.record(entry.answer, sharing: &lookups, &transaction, schema)
+            if !result.hasEnded { try marks.remove(from: entry.recorder.number, &transaction) }
+            answers.answerRecorded(for: entry.recorder.itemID, in: entry.recorder.table)
+            return result
         }
     }
 

@@ -56,8 +56,6 @@ extension PushRunner {
         _ window: inout PushWindow,
         _ schema: StoreSchema
     ) async throws -> Bool {
-        // What was answered and still stands in the queue would be in the way of what comes after it.
-        await recording.flush()
         let choice = try await choice(plan, window, schema)
         var chosen: [InFlightOperation] = []
         if case .operations(let operations) = choice { chosen = operations }
@@ -78,7 +76,8 @@ extension PushRunner {
 
     private func choice(_ plan: PushPlan, _ window: PushWindow, _ schema: StoreSchema) async throws -> Choice {
         do {
-            return try await store.write { transaction in
+            // What was answered and still stands in the queue would be in the way of what comes after it.
+            return try await recording.flush { transaction in
                 marked.removeAll()
                 for inFlight in window.unsent { try takeBack(inFlight, &transaction, schema) }
                 guard try GroupStorage.highestNumber(&transaction) == plan.revision else {
