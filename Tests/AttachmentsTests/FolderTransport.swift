@@ -65,7 +65,7 @@ final class FolderTransport: AttachmentTransport {
     func download(
         _ id: AttachmentID,
         from offset: Int64,
-        receive: @escaping @Sendable (Int64, [UInt8]) async throws -> Void
+        receive: @escaping @Sendable (AttachmentVersion, [UInt8]) async throws -> Void
     ) async throws {
         begun.withLock { $0.down[id, default: []].append(offset) }
         guard let bytes = try content(of: id) else { throw RemoteError(.notFound, "There is no such file.") }
@@ -73,7 +73,7 @@ final class FolderTransport: AttachmentTransport {
         repeat {
             onPiece()
             let end = min(bytes.count, position + 20_000)
-            try await receive(Int64(bytes.count), Array(bytes[position..<end]))
+            try await receive(AttachmentVersion(length: Int64(bytes.count)), Array(bytes[position..<end]))
             position = end
         } while position < bytes.count
     }

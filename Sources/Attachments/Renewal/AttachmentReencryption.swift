@@ -30,6 +30,7 @@ package enum AttachmentReencryption {
             references: AttachmentReferences(store.schema),
             transport: nil,
             spaceLimit: .max,
+            ahead: nil,
             environment: AttachmentEnvironment(fileSystem: fileSystem),
             states: AttachmentStates { _ in .unknown },
             gate: AttachmentGate()
