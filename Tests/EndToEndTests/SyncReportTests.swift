@@ -3,6 +3,8 @@ import DatasyncEmulator
 import Foundation
 import Testing
 
+@testable import SealedSyncCommands
+
 @Suite("What todo push, pull and sync say when not everything went well")
 struct SyncReportTests {
     let folder: TemporaryFolder
@@ -32,6 +34,44 @@ struct SyncReportTests {
             } else {
                 #expect(result.output.contains("pushed 1") && result.message.contains("come back later"))
             }
+        }
+    }
+
+    @Test("what was not sent, or was overtaken, has a line that says what to do next")
+    func notes() {
+        #expect(SyncAnswer(pushed: 3).notes(store: "s").isEmpty)
+        let lines = SyncAnswer(conflicts: 1, waiting: 2, overtaken: 1).notes(store: "todo-store")
+        #expect(
+            lines == [
+                "1 in conflict: 'sealedsync todo conflicts --store todo-store' shows them",
+                "2 changes not sent, because others have to go first: settle what 'sealedsync todo conflicts --store"
+                    + " todo-store' shows, then push again",
+                "1 change not taken, because others wrote the same row again and again: push again",
+            ]
+        )
+    }
+
+    @Test("a change that others overtake every time is told, and taken by the next push", arguments: [true, false])
+    func overtaken(_ json: Bool) async throws {
+        try await with { emulator, device in
+            #expect(try await device.json("push")["pushed"] as? Int == 1)
+            #expect(try await device.run(["done", "milk"]).status == 0)
+            for number in 1...6 {
+                let row =
+                    #"{"id":"milk","text":"Buy milk","complete":false,"deleted":false,"version":"v\#(number)","#
+                    + #""updatedAt":"2026-01-02T03:04:0\#(number).000Z"}"#
+                let answer = EmulatorResponse(412, headers: ["Content-Type": "application/json"], body: Data(row.utf8))
+                emulator.inject(.respond(answer, times: 1) { ["PUT", "PATCH"].contains($0.method) })
+            }
+            let result = try await device.run(["push"] + (json ? ["--json"] : []))
+            #expect(result.status == 0, "\(result.message)")
+            if json {
+                let answer = try result.json()
+                #expect(answer["overtaken"] as? Int == 1 && answer["waiting"] as? Int == 0)
+            } else {
+                #expect(result.output.contains("1 change not taken, because others wrote the same row"))
+            }
+            #expect(try await device.json("push")["pushed"] as? Int == 1)
         }
     }
 

@@ -2,10 +2,14 @@ internal import CommandArguments
 internal import SealedSync
 
 /// What a push, a pull or both did, as the tool prints it.
-private struct SyncAnswer: Encodable, Sendable {
+struct SyncAnswer: Encodable, Sendable {
     var pushed = 0
     var conflicts = 0
     var failed = 0
+    /// How many changes were not sent because others have to be settled first.
+    var waiting = 0
+    /// How many were sent again and again because others had written the row each time.
+    var overtaken = 0
     var received = 0
     var deleted = 0
     var requests = 0
@@ -24,6 +28,8 @@ private struct SyncAnswer: Encodable, Sendable {
         case pushed
         case conflicts
         case failed
+        case waiting
+        case overtaken
         case received
         case deleted
         case requests
@@ -64,6 +70,8 @@ private struct SyncAnswer: Encodable, Sendable {
                 pushed: push?.pushed ?? 0,
                 conflicts: errors.filter(\.isConflict).count,
                 failed: errors.filter { !$0.isConflict }.count,
+                waiting: push?.waiting ?? 0,
+                overtaken: push?.overtaken ?? 0,
                 received: pull?.received ?? 0,
                 deleted: pull?.deleted ?? 0,
                 requests: (push?.requests ?? 0) + (pull?.requests ?? 0),
@@ -75,6 +83,26 @@ private struct SyncAnswer: Encodable, Sendable {
         }
     }
 
+    /// What is left to do, a line for each kind of it.
+    func notes(store: String) -> [String] {
+        var lines: [String] = []
+        if conflicts > 0 {
+            lines.append("\(conflicts) in conflict: 'sealedsync todo conflicts --store \(store)' shows them")
+        }
+        if waiting > 0 {
+            lines.append(
+                "\(countText(waiting, "change")) not sent, because others have to go first: settle what 'sealedsync todo"
+                    + " conflicts --store \(store)' shows, then push again"
+            )
+        }
+        if overtaken > 0 {
+            lines.append(
+                "\(countText(overtaken, "change")) not taken, because others wrote the same row again and again: push again"
+            )
+        }
+        return lines
+    }
+
     /// Prints the answer. A change that the server refused makes the exit status 1; a conflict is not a failure, it waits
     /// for a decision.
     func report(_ options: TodoOptions) throws {
@@ -84,11 +112,7 @@ private struct SyncAnswer: Encodable, Sendable {
             Console.write(
                 "pushed \(pushed), received \(received), deleted \(deleted) in \(countText(requests, "request"))"
             )
-            if conflicts > 0 {
-                Console.write(
-                    "\(conflicts) in conflict: 'sealedsync todo conflicts --store \(options.store)' shows them"
-                )
-            }
+            for line in notes(store: options.store) { Console.write(line) }
         }
         for row in setAside {
             Console.writeError(sentence: "sealedsync: the row '\(row.id)' was set aside: \(row.reason)")
