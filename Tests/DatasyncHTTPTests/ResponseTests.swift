@@ -140,6 +140,20 @@ struct ResponseTests {
         #expect(known.lag(earlier: 0) == 5_000)
     }
 
+    @Test("a stamp that no clock explains teaches nothing, nor does a cursor that has learned from one")
+    func oldStamps() {
+        let fields: HTTPFields = [.date: "Sun, 06 Nov 1994 08:49:37 GMT"]
+        let (date, day) = (784_111_777_000 as Int64, 86_400_000 as Int64)
+        var known = TableKnowledge()
+        #expect(known.lag(earlier: 365 * day) == 0)
+        known.learn(stamp: date - 365 * day, from: answer(200, fields: fields))
+        #expect(known.lag(earlier: 0) == 0)
+        #expect(known.lag(earlier: 7_000) == 7_000)
+        // A database that takes local time for universal time.
+        known.learn(stamp: date - 14 * 3_600_000, from: answer(200, fields: fields))
+        #expect(known.lag(earlier: 0) == 14 * 3_600_000)
+    }
+
     @Test("ids of an answer are compared as the table does")
     func ids() throws {
         let folding = TableDefinition("todo", columns: [], idComparison: .asciiCaseInsensitive)

@@ -71,6 +71,46 @@ struct ReconcileTests {
         if mostIDs == 100 { #expect(remote.requests.count == 4, "many at a time") }
     }
 
+    @Test("keeps and names a row that cannot be asked for, and removes those behind it", arguments: [nil, 400, 414])
+    func unaskable(_ status: Int?) async throws {
+        let long = "a" + String(repeating: "x", count: 9_000)
+        let store = try makeStore()
+        try await store.upsert(([long] + ids).map { serverRow($0) }, table: "TodoItem")
+        let remote = ScriptedRemote { request, _ in
+            guard case .isAnyOf(_, let asked)? = request.predicate else { return PullPage(records: [serverRow("r3")]) }
+            guard !asked.contains(.string(long)) else {
+                throw RemoteError(status == nil ? .invalidRequest : .refused, "too long, on purpose", status: status)
+            }
+            return PullPage(records: [])
+        }
+        let context = SyncContext(store: store, remote: remote)
+        for _ in 0..<2 {
+            let report = try await context.pull(query, options: everything)
+            #expect(report.isComplete && report.setAside.map(\.id) == [long])
+            #expect(try await texts(context).keys.sorted() == [long, "r3"])
+            #expect(try await context.setAsideRows().map(\.id) == [long])
+        }
+        // It is named as long as it is here.
+        try await store.delete(query.filtered(by: Column("id") == .string(long)))
+        try await context.pull(query, options: everything)
+        #expect(try await context.setAsideRows().isEmpty)
+    }
+
+    @Test("ends where the server takes no question by id")
+    func noQuestions() async throws {
+        let ids = (100..<200).map { "r\($0)" }
+        let store = try makeStore()
+        try await store.upsert(ids.map { serverRow($0) }, table: "TodoItem")
+        let remote = ScriptedRemote { request, _ in
+            guard request.predicate == nil else { throw RemoteError(.refused, "on purpose", status: 400) }
+            return PullPage(records: [])
+        }
+        let context = SyncContext(store: store, remote: remote)
+        await #expect(throws: SyncError.self) { try await context.pull(query, options: everything) }
+        #expect(try await texts(context).count == ids.count)
+        #expect(remote.requests.count < ids.count)
+    }
+
     @Test("removes nothing when it cannot ask for what its pages have left out")
     func cannotAsk() async throws {
         let store = try makeStore()

@@ -20,19 +20,25 @@ struct TableKnowledge: Sendable {
     /// The most rows that the server lets one ask for; nil as long as it has refused no number.
     var maximumTop: Int?
 
+    /// The most that is believed: more than a database is behind that takes local time for universal time. A stamp that is
+    /// older was not given just now, and each pull would ask for all since then again.
+    private static let longestLag: Int64 = 86_400_000
+
     /// By how much stamps lag behind `Date`, at least; the largest seen.
     private var lag: Int64 = 0
     private var isLagKnown = false
     /// The `Date` that was read last: servers give it in seconds, so that many answers have the same.
     private var lastDate: (text: String, instant: Int64)?
 
-    /// Takes in the stamp that the server gave to a write, and when it said so.
+    /// Takes in the stamp that the server gave to a write, and when it said so. One that is older than can be is not taken.
     ///
     /// The stamp was given while the request was under way. So what it is older than the date by, beyond the duration of
     /// the request, is the clocks' difference: where a database has a clock of its own, stamps can be late for ever.
     mutating func learn(stamp: Int64, from response: ServerResponse) {
         guard let date = date(of: response) else { return }
-        lag = max(lag, date - response.duration.wholeMilliseconds - stamp)
+        let late = date - response.duration.wholeMilliseconds - stamp
+        guard late <= Self.longestLag else { return }
+        lag = max(lag, late)
         // What a slow request shows may be much less than there is.
         if response.duration < .seconds(1) { isLagKnown = true }
     }
@@ -45,11 +51,12 @@ struct TableKnowledge: Sendable {
     }
 
     /// The lag to reckon with, when an earlier pull reckoned with the given one.
-    func lag(earlier: Int64) -> Int64 { isLagKnown ? lag : max(lag, earlier) }
+    func lag(earlier: Int64) -> Int64 { isLagKnown || earlier > Self.longestLag ? lag : max(lag, earlier) }
 }
 
 extension DatasyncRemote {
-    /// Takes in the stamp that the server gave to a write.
+    /// Takes in the stamp that the server gave to a write; of one that may have changed nothing it would be that of an
+    /// earlier write.
     func learn(_ stamp: Timestamp?, of table: TableDefinition, from response: ServerResponse) {
         guard let stamp else { return }
         knowledge.withLock { $0[table].learn(stamp: stamp.milliseconds, from: response) }

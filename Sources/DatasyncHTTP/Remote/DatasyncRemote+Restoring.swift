@@ -16,14 +16,16 @@ extension DatasyncRemote {
                 let change = try wire.restoringChange(record, in: table, version: version)
                 return try await afterRequest { try await write(change, of: record, in: table) }
             }
-            let restored = try await written(record, in: table, by: response)
+            let restored = try await written(record, in: table, over: version, by: response)
             // A tombstone that was written anew with the content: nobody has seen another one.
             guard table.isChanged(by: record, restored) else { return restored }
             if version != nil { change.ifMatch = restored.version }
             return try await afterRequest { try await write(change, of: record, in: table) }
         }
         let response = try await exchange(change)
-        guard response.mapping == .gone else { return try await written(record, in: table, by: response) }
+        guard response.mapping == .gone else {
+            return try await written(record, in: table, over: version, by: response)
+        }
         return try await afterRequest {
             try await restoreByPatch(record, in: table, version: version, after: response)
         }
@@ -55,7 +57,7 @@ extension DatasyncRemote {
             )
             restored = try await write(undelete, of: record, in: table)
         default:
-            restored = try await written(record, in: table, by: response)
+            restored = try await written(record, in: table, over: version, by: response)
             // PATCH takes such texts for dates and writes them in another way, PUT does not.
             guard !restored.isDeleted, record.fields.values.contains(where: { $0.looksLikeWireDate }) else {
                 return restored

@@ -15,7 +15,7 @@ extension DatasyncRemote {
         switch response.mapping {
         case .success:
             let row = try reader(of: table).newRow(in: response)
-            learn(row.updatedAt, of: table, from: response)
+            if response.status == 201 { learn(row.updatedAt, of: table, from: response) }
             return row
         case .conflict, .gone:
             // Which row is in the way is not known: this one has no id yet.
@@ -28,7 +28,9 @@ extension DatasyncRemote {
     func create(_ record: Record, in table: TableDefinition, by request: WireRequest) async throws -> Record {
         let id = try record.serverID(in: table)
         let response = try await exchange(request)
-        guard response.mapping == .success else { return try await written(record, in: table, by: response) }
+        guard response.mapping == .success else {
+            return try await written(record, in: table, over: nil, by: response)
+        }
         let (row, isUnderAnotherID) = try reader(of: table).insertedRow(id, in: response)
         guard !isUnderAnotherID else {
             throw RemoteError(
@@ -41,7 +43,8 @@ extension DatasyncRemote {
                 exchange: response.exchange
             )
         }
-        learn(row.updatedAt, of: table, from: response)
+        // Otherwise it is a row that was there.
+        if response.status == 201 { learn(row.updatedAt, of: table, from: response) }
         return row
     }
 
@@ -142,17 +145,23 @@ extension DatasyncRemote {
 
     /// Sends a request that is answered by the row it wrote.
     func write(_ request: WireRequest, of record: Record, in table: TableDefinition) async throws -> Record {
-        try await written(record, in: table, by: try await exchange(request))
+        try await written(record, in: table, over: request.ifMatch, by: try await exchange(request))
     }
 
-    /// The row that was written, read out of the answer.
-    func written(_ record: Record, in table: TableDefinition, by response: ServerResponse) async throws -> Record {
+    /// The row that was written over a version, or over whatever there was, read out of the answer.
+    func written(
+        _ record: Record,
+        in table: TableDefinition,
+        over version: String?,
+        by response: ServerResponse
+    ) async throws -> Record {
         let id = try record.serverID(in: table)
         let reader = self.reader(of: table)
         switch response.mapping {
         case .success:
             let row = try reader.row(id, in: response)
-            learn(row.updatedAt, of: table, from: response)
+            // Only another version shows that something was changed.
+            if let version, row.version != version { learn(row.updatedAt, of: table, from: response) }
             return row
         case .conflict:
             if let row = reader.conflictingRow(id, in: response) {

@@ -23,7 +23,7 @@ extension DatasyncRemote {
             let row =
                 isHidden
                 ? try await restoreHidden(record, in: table, version: version, after: response)
-                : try await written(record, in: table, by: response)
+                : try await written(record, in: table, over: version, by: response)
             return try await tombstone(of: row, in: table)
         }
     }

@@ -15,7 +15,8 @@ public struct PullOptions: Sendable {
 
     /// Whether every row is fetched, changed or not, and rows that the server no longer has or that left the condition
     /// are removed here; never ones with a waiting change. What the pages did not bring is asked for by id, many rows at a
-    /// time, before any of it is removed. A pull that fails in its pages or meets a bound removes nothing.
+    /// time, before any of it is removed. A row that cannot be asked for, as its id is too long for a question, stays, and is
+    /// among the rows set aside. A pull that fails in its pages or meets a bound removes nothing.
     public var reconciles: Bool
 
     /// Further parameters for the service, by name. Where they choose rows, a reconciling pull takes those that it does not

@@ -6,9 +6,9 @@ extension PullRunner {
     private static let rowsPerTransaction = 500
 
     /// Removes the local rows of a query that a pull of everything has not met and that the server does not hand over when it
-    /// is asked for them by id: it has them no longer, or they left the condition. Rows with a waiting change stay, and rows
-    /// for which an answer was recorded since the pull began. What an interruption leaves is removed by the next reconciling
-    /// pull.
+    /// is asked for them by id: it has them no longer, or they left the condition. Rows with a waiting change stay, rows for
+    /// which an answer was recorded since the pull began, and rows that cannot be asked for, which the report names. What an
+    /// interruption leaves is removed by the next reconciling pull.
     func removeUnseen(
         _ seen: SeenRows,
         of query: Query,
@@ -20,6 +20,7 @@ extension PullRunner {
         let local = query.ordered(by: "id").selecting([])
         let asked = try await asked(query)
         var seen = seen
+        var refusals = 0
         for try await batch in store.batches(of: local, size: Self.rowsPerTransaction) {
             let ids = batch.map(\.id)
             let serverIDs = try await store.read { try IdentifierTranslation(table, schema).serverIDs(of: ids, &$0) }
@@ -27,7 +28,7 @@ extension PullRunner {
             // A server that orders rows otherwise than it is asked to passes some over.
             for start in stride(from: 0, to: missing.count, by: Self.rowsPerRequest) {
                 let some = Array(missing[start..<min(start + Self.rowsPerRequest, missing.count)])
-                try await look(for: some, of: asked, &seen, &work)
+                try await look(for: some, of: asked, &refusals, &seen, &work)
             }
             let unseen = zip(ids, serverIDs).filter { !seen.contains($0.1, in: table) }.map(\.0)
             guard !unseen.isEmpty else { continue }
@@ -50,10 +51,12 @@ extension PullRunner {
     }
 
     /// Asks for rows of a query by their ids, and applies and marks as seen what comes; for fewer at a time where the server
-    /// does not take so many.
+    /// does not take so many. A row for which no question can be asked is taken for seen, and named; they are counted from one
+    /// question that is answered to the next, so that a server that answers none is not asked for row after row.
     private func look(
         for ids: [RecordID],
         of query: Query,
+        _ refusals: inout Int,
         _ seen: inout SeenRows,
         _ work: inout Work
     ) async throws {
@@ -68,11 +71,32 @@ extension PullRunner {
                 for row in fetched.page.setAside { _ = seen.insert(.string(row.id), in: table) }
                 try await apply(fetched, isNews: false, &work) { _ in }
             }
+            refusals = 0
         } catch let error as SyncError where ids.count > 1 && error.isTooLong {
             let half = ids.count / 2
-            try await look(for: Array(ids[..<half]), of: query, &seen, &work)
-            try await look(for: Array(ids[half...]), of: query, &seen, &work)
+            try await look(for: Array(ids[..<half]), of: query, &refusals, &seen, &work)
+            try await look(for: Array(ids[half...]), of: query, &refusals, &seen, &work)
+        } catch let error as SyncError where error.isTooLong && refusals < Self.rowsPerRequest {
+            refusals += 1
+            for id in ids {
+                _ = seen.insert(id, in: table)
+                try await setAside(id, error, &work)
+            }
         }
+    }
+
+    /// Names a row that stays, though the server may not have it any more.
+    private func setAside(_ id: RecordID, _ error: SyncError, _ work: inout Work) async throws {
+        guard let id = id.stringValue else { return }
+        let table = table
+        let reason = (error.cause as? RemoteError)?.message ?? error.message
+        let row = SetAsideRow(
+            id: id,
+            reason: "It stays here, as the server cannot be asked whether it has it: \(reason)"
+        )
+        work.report.setAside([row], of: table.name)
+        try await store.write { try SetAsideStorage.insert([row], of: table, &$0) }
+        events.send(.rowSetAside(table: table.name, row: row))
     }
 }
 

@@ -37,7 +37,8 @@ struct Purge: Sendable {
 
     /// Removes the rows, and sees to it that they do not come back as they were.
     func run(_ transaction: inout StoreTransaction) throws {
-        if takesWholeTable { try Self.removeTraces(of: table.name, &transaction) }
+        // Where the progress of pulls stays, so does what they still owe: no page brings it again.
+        if takesWholeTable, resetsDeltaTokens { try Self.removeTraces(of: table.name, &transaction) }
         if resetsDeltaTokens {
             try PullCursorStorage.removeAll(of: table.name, &transaction)
             try PurgedRowStorage.removeAll(of: table.name, &transaction)

@@ -5,7 +5,8 @@ extension SyncContext {
     ///
     /// A whole table starts anew: its next pulls bring everything. Rows of a condition stay away as long as they do not
     /// change on the server, because the progress of pulls is kept; a reconciling pull brings them back, and so does a
-    /// pull that starts from the beginning.
+    /// pull that starts from the beginning. A whole table whose progress is kept is like a condition of all rows: what it
+    /// lacks since an earlier pull, such as a newer row that was not taken while a change waited, comes all the same.
     ///
     /// Where the server chooses ids, rows that come back have their local ids again; after the purge of a whole table to
     /// which no column refers they have new ones.

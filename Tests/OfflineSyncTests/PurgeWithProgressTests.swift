@@ -1,0 +1,69 @@
+import RemoteContract
+import SyncContract
+import Synchronization
+import Testing
+
+@testable import OfflineSync
+
+/// What a pull brings.
+private final class Page: Sendable {
+    private let page = Mutex(PullPage(records: []))
+
+    var value: PullPage {
+        get { page.withLock { $0 } }
+        set { page.withLock { $0 = newValue } }
+    }
+}
+
+@Suite("A purge of a whole table that keeps the progress of pulls", .timeLimit(.minutes(3)))
+struct PurgeWithProgressTests {
+    private let all = Query("TodoItem")
+    private let page = Page()
+
+    /// A context whose pulls bring the page from a cursor that rows below it have passed.
+    private func context() throws -> (SyncContext, ScriptedRemote) {
+        let passes: @Sendable (Record, String) -> Bool = { row, cursor in
+            (row.updatedAt?.milliseconds ?? 0) < Int64(cursor) ?? 0
+        }
+        let remote = ScriptedRemote(passes: passes) { [page] _, _ in page.value }
+        return (SyncContext(store: try makeStore(), remote: remote), remote)
+    }
+}
+
+extension PurgeWithProgressTests {
+    @Test("leaves what an earlier purge keeps away where it is")
+    func earlierPurge() async throws {
+        let (context, _) = try context()
+        page.value = PullPage(records: [serverRow("a", stamp: 5_000), serverRow("b", stamp: 9_000)], cursor: "4000")
+        try await context.pull(all, queryID: "one")
+        try await context.purge(all.filtered(by: Column("id") == "a"))
+        try await context.purge(all, resettingDeltaTokens: false)
+        try await context.pull(all, queryID: "one")
+        #expect(try await texts(context).isEmpty)
+    }
+
+    @Test("has a row come that is marked to be fetched: what was here is not what the server has")
+    func marked() async throws {
+        let (context, remote) = try context()
+        page.value = PullPage(records: [serverRow("a", stamp: 5_000)], cursor: "6000")
+        try await context.pull(all, queryID: "one")
+        try await context.store.write { try ConfigurationTable.requestRefetch(of: "a", in: "TodoItem", &$0) }
+        remote.put(serverRow("a", "newer", version: "v2", stamp: 5_500))
+        try await context.purge(all, resettingDeltaTokens: false)
+        page.value = PullPage(records: [], cursor: "6000")
+        try await context.pull(all, queryID: "one")
+        #expect(try await texts(context) == ["a": "newer"])
+    }
+
+    @Test("goes on naming the rows that do not fit; a purge from the beginning forgets them until they come")
+    func setAside() async throws {
+        let (context, _) = try context()
+        let row = SetAsideRow(id: "x", reason: "on purpose")
+        page.value = PullPage(records: [serverRow("a", stamp: 5_000)], setAside: [row], cursor: "6000")
+        try await context.pull(all, queryID: "one")
+        try await context.purge(all, resettingDeltaTokens: false)
+        #expect(try await context.setAsideRows().map(\.id) == ["x"])
+        try await context.purge(all)
+        #expect(try await context.setAsideRows().isEmpty)
+    }
+}
