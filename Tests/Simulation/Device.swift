@@ -109,25 +109,25 @@ final class Device: @unchecked Sendable {
     }
 
     /// What stays on the device changes only when the user changes it, and comes back with a row that was deleted here.
-    func checkMarks(_ before: StoreSnapshot, _ after: StoreSnapshot, mayMark: Bool) {
+    func checkMarks(_ before: StoreSnapshot, _ after: StoreSnapshot, _ witness: ChangeWitness?) {
         guard world.settings.hasLocalColumn else { return }
+        let mayMark = witness?.mayMark ?? false
         for (key, row) in after.rows where !mayMark {
             let mark = before.rows[key].map { $0["mark"]?.stringValue } ?? marksOfDeleted[key]
             guard let mark, mark != row["mark"]?.stringValue else { continue }
             let other = row["mark"]?.stringValue
             world.fail("\(name) had the mark \(mark ?? "none") in \(key), and has \(other ?? "none")")
         }
-        for (key, row) in before.rows where after.rows[key] == nil {
-            // Only a deletion that waits keeps the row.
-            let isKept = mayMark && after.operations[key] != nil
-            marksOfDeleted[key] = isKept ? .some(row["mark"]?.stringValue) : nil
-        }
         for key in marksOfDeleted.keys {
-            // It may have been made and deleted again at once.
-            let isAnother = before.rows[key] == nil && mayMark && before.operations[key] != after.operations[key]
-            if isAnother || after.rows[key] != nil || after.operations[key]?.isTakingBack ?? true {
+            let isChanged = mayMark && before.operations[key] != after.operations[key]
+            if isChanged || after.rows[key] != nil || after.operations[key]?.isTakingBack ?? true {
                 marksOfDeleted[key] = nil
             }
+        }
+        // Only a deletion that waits keeps the row; in a group it may have been made and deleted again.
+        guard mayMark, witness?.isGroup == false else { return }
+        for (key, row) in before.rows where after.rows[key] == nil && after.operations[key] != nil {
+            marksOfDeleted[key] = .some(row["mark"]?.stringValue)
         }
     }
 

@@ -41,7 +41,7 @@ final class SimulatedStore: SyncContextDataSource {
                 return (value, before, try StoreSnapshot(&transaction, settings))
             }
         }
-        world.devices[life.device].checkMarks(before, after, mayMark: witness?.mayMark ?? false)
+        world.devices[life.device].checkMarks(before, after, witness)
         witness?.see(before, after)
         // A decision is in force from here on, unless a change of the user has made it pointless.
         for decision in life.decisions.values.sorted(by: { $0.error.operationID < $1.error.operationID })
@@ -95,10 +95,17 @@ final class ChangeWitness: Sendable {
     let see: @Sendable (_ before: StoreSnapshot, _ after: StoreSnapshot) -> Void
     /// Whether the column that stays on the device may change.
     let mayMark: Bool
+    /// Whether rows may be deleted and made again at once.
+    let isGroup: Bool
 
-    init(mayMark: Bool = false, _ see: @escaping @Sendable (StoreSnapshot, StoreSnapshot) -> Void) {
+    init(
+        mayMark: Bool = false,
+        isGroup: Bool = false,
+        _ see: @escaping @Sendable (StoreSnapshot, StoreSnapshot) -> Void
+    ) {
         self.see = see
         self.mayMark = mayMark
+        self.isGroup = isGroup
     }
 
     /// Runs a call of the app whose transactions are seen.

@@ -87,7 +87,7 @@ extension Device {
 
     /// Makes a call whose changes are the user's; of a group with the rows in the order in which they are changed.
     func changing(seen: Record? = nil, group: [GroupChange] = [], _ body: () async throws -> Void) async throws {
-        let witness = ChangeWitness(mayMark: true) { [self] before, after in
+        let witness = ChangeWitness(mayMark: true, isGroup: !group.isEmpty) { [self] before, after in
             let count = world.ledger.order.count
             world.ledger.change(by: number, from: before, to: after, seen: seen)
             if group.isEmpty { checkReferences(before, after) }
