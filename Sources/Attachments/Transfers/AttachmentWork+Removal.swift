@@ -83,9 +83,10 @@ extension AttachmentWork {
     /// Notes which files no row names, and removes those here for which that has been so for a day.
     func removeUnused() async throws {
         try await store.write { try AttachmentRemovals.withdrawAll(&$0) }
-        let (date, time) = (now, environment.now())
-        if clock.wasSetAhead(date, time) { try await restartDay() }
-        clock.seen(date, time)
+        // The device may sleep between two of these: that is no leap of the clock, now or at the next look.
+        let (before, date, after) = (environment.now(), now, environment.now())
+        if clock.wasSetAhead(date, after) { try await restartDay() }
+        clock.seen(date, before)
         let all = Query(AttachmentFiles.table.name)
         for id in try await store.read({ try $0.attachments(all).map(\.id) }) {
             let now = now
