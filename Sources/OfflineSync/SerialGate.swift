@@ -19,7 +19,7 @@ package final class SerialGate: Sendable {
     ///   this one: two who wait crosswise would wait for ever.
     package init(before later: SerialGate? = nil) { self.later = later.map(ObjectIdentifier.init) }
 
-    /// A turn that a task has, which those that it starts know of, too.
+    /// A turn that a task has. Those that it starts know of it, too: nothing tells whether it waits for them.
     private final class Turn: Sendable {
         let gate: ObjectIdentifier
         private let isOver = Atomic(false)

@@ -51,7 +51,8 @@ public struct SyncError: Error, Sendable {
         public static let historyLost = Code("historyLost")
         /// The time that was allowed has passed.
         public static let timedOut = Code("timedOut")
-        /// The session is not started, is suspended in the direction that was asked for, or has ended.
+        /// The session is not started, is suspended in the direction that was asked for, or has ended; or the server refuses a
+        /// pull that was waited for.
         public static let sessionEnded = Code("sessionEnded")
         /// A system table holds something the engine did not write.
         public static let damagedQueue = Code("damagedQueue")
