@@ -289,7 +289,8 @@ extension ItemMachine {
                 return (.again(.done), waiting.isUndo ? .remove : .none)
             }
             let isUndo = waiting.isUndo
-            memory.deleted()
+            // What was to bring a row back that was deleted here meets the tombstone that this has left: nobody else was there.
+            if waiting.kind == .insert, wasDeletedHere { memory.isDeleted = true } else { memory.deleted() }
             end(with: shown)
             return (.done, isUndo ? .remove : .none)
         }
