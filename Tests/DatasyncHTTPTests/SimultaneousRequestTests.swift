@@ -26,7 +26,7 @@ struct SimultaneousRequestTests {
                         scheme: "http",
                         authority: authority,
                         path: "/tables/todoitem",
-                        timeout: .seconds(8)
+                        timeout: .seconds(60)
                     )
                     return try await transport.send(request).status.code
                 }

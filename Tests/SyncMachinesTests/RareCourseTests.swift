@@ -239,6 +239,33 @@ struct RareCourseTests {
         #expect(item.row == theirs && item.change?.isUndo == true)
     }
 
+    @Test("a deletion that was given up as it was carried out is no conflict with an editor opened before it")
+    func givenUpDeletion() throws {
+        var item = TestItem(TestRow(content: "a", version: 1))
+        try item.delete()
+        let deletion = item.send()
+        item.discard()
+        item.receive(.taken(nil), to: deletion)
+        let tombstone = TestRow(content: "a", version: 2, isDeleted: true)
+        #expect(item.receive(.shown(tombstone), to: item.send()) == .done)
+        #expect(item.change == nil && item.row == nil)
+        try item.insert("b")
+        #expect(item.receive(.shown(tombstone), to: item.send()) == .again(.done))
+        #expect(item.receive(.taken(TestRow(content: "b", version: 3)), to: item.send(.done)) == .done)
+        try item.update("c", seen: 1)
+        #expect(item.change?.isBasedOnOlderRow == false && item.change?.baseVersion == 3)
+    }
+
+    @Test("a deletion that was given up is remembered: the row is made again over the tombstone that it has left")
+    func madeAgain() throws {
+        var item = TestItem(TestRow(content: "a", version: 1))
+        try item.delete()
+        item.receive(.aborted(provesNothingWasDone: false), to: item.send())
+        item.discard()
+        let tombstone = TestRow(content: "a", version: 2, isDeleted: true)
+        #expect(item.receive(.shown(tombstone), to: item.send()) == .again(.done))
+    }
+
     @Test("a deletion that took a change back and was kept knows what it deletes")
     func undoKeptUndo() throws {
         var item = TestItem()
