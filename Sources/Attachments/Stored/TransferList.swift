@@ -45,24 +45,25 @@ enum TransferList {
     }
 
     /// Files to remove from the server, each once, and those that the app has removed itself: nobody fetches or sends them any
-    /// more. One that another change has given up, too, waits for that one: it may be
-    /// given up itself, and then its row has the file.
+    /// more. One that another change has given up, too, waits for that one: it may be given up itself, and then its row has
+    /// the file.
     private static func removals(
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> ([Transfer], asked: Set<AttachmentID>) {
-        var (files, asked, held): ([AttachmentID], Set<AttachmentID>, Set<AttachmentID>) = ([], [], [])
+        var (due, asked, waiting): ([AttachmentID], Set<AttachmentID>, [(AttachmentID, Record)]) = ([], [], [])
         for note in try transaction.records(Query(AttachmentRemovals.table.name)) {
             guard let id = note["file"]?.stringValue.flatMap(AttachmentID.init) else { continue }
-            switch try AttachmentRemovals.standing(of: note, &transaction) {
-            case .due:
-                files.append(id)
-                if AttachmentRemovals.isAsked(note) { asked.insert(id) }
-            case .waiting: held.insert(id)
-            case .withdrawn: break
-            }
+            if AttachmentRemovals.isAsked(note) { asked.insert(id) }
+            if AttachmentRemovals.isDue(note) { due.append(id) } else { waiting.append((id, note)) }
+        }
+        // Thousands may wait, and mostly none of them is about a file that is due.
+        let shared = Set(due).subtracting(asked)
+        var held: Set<AttachmentID> = []
+        for (id, note) in waiting where shared.contains(id) {
+            if try AttachmentRemovals.standing(of: note, &transaction) == .waiting { held.insert(id) }
         }
         var seen: Set<AttachmentID> = []
-        let removals = files.filter { (asked.contains($0) || !held.contains($0)) && seen.insert($0).inserted }
+        let removals = due.filter { !held.contains($0) && seen.insert($0).inserted }
         return (removals.map { Transfer(.remove, $0) }, asked)
     }
 }

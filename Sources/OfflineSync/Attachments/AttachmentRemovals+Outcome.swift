@@ -17,11 +17,14 @@ extension AttachmentRemovals {
         of note: Record,
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> Standing {
-        if isAsked(note) || note["isTaken"] == true { return .due }
+        if isDue(note) { return .due }
         guard let number = note["operation"] else { return .withdrawn }
         let operation = Query(SystemTables.operations.name).filtered(by: Column("id") == number).selecting([])
         return try transaction.first(operation) == nil ? .withdrawn : .waiting
     }
+
+    /// Whether the file may go, as far as this note is concerned.
+    package static func isDue(_ note: Record) -> Bool { isAsked(note) || note["isTaken"] == true }
 
     /// Whether the app itself has removed the file, whatever names it.
     package static func isAsked(_ note: Record) -> Bool { note["table"]?.stringValue == nil }
