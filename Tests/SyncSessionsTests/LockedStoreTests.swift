@@ -57,12 +57,14 @@ struct LockedStoreTests {
 
     @Test("goes on at once when it was locked in the middle of work")
     func work() async throws {
+        try emulator.seed([["id": "a", "text": "bread"]], in: "TodoItem")
         device.line.set(.held)
         device.session.start(keeping: [device.table])
         await device.line.requestsReach(1)
         await store.lock()
         device.line.set(.answered)
         await device.backsOff()
+        #expect((device.session.error as? SyncError)?.code == .storeUnavailable)
         let before = device.line.requests.count
         try await store.unlock(key: .testKey())
         await device.line.requestsReach(before + 1)
