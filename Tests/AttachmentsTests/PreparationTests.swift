@@ -90,6 +90,7 @@ struct PreparationTests {
             references: AttachmentReferences(store.schema),
             transport: nil,
             spaceLimit: 0,
+            ahead: nil,
             environment: AttachmentEnvironment(),
             states: AttachmentStates { _ in .unknown },
             gate: AttachmentGate()

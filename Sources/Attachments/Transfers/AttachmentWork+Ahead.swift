@@ -65,7 +65,9 @@ extension AttachmentWork {
             guard !file.isHere, file.digest == nil, file.aheadFrom == nil, file.failure == nil else { return false }
         }
         let removals = Query(AttachmentRemovals.table.name).filtered(by: Column("file") == .string(id.text))
-        return try reader.first(removals.selecting([])) == nil
+        // One whose change was given up stays at the server.
+        return try reader.records(removals)
+            .allSatisfy { try AttachmentRemovals.standing(of: $0, &reader) == .withdrawn }
     }
 
     /// Fetches a file that nobody waits for, if there is room for it.
@@ -118,7 +120,7 @@ extension AttachmentWork {
     private func isWantedAhead(_ id: AttachmentID) async throws -> Bool {
         try await store.read { [rules = ahead?.rules ?? []] reader in
             try rules.contains { rule in
-                let naming = rule.rows.filtered(by: Column(rule.column) == .string(id.text))
+                let naming = rule.rows.filtered(by: Column(rule.column).isAny(of: id.spellings))
                 return try reader.first(naming.selecting([])) != nil
             }
         }
