@@ -27,10 +27,13 @@ package enum ItemRequest<Row: MachineRow>: Hashable, Sendable {
         }
     }
 
-    /// What is remembered of it when the server has shown what it made of the row.
+    /// What is remembered of it when it was carried out, in a version that was not named, and the server has shown, or not,
+    /// what it made of the row.
     func entry(showing shown: Row?) -> SentRequest<Row>? {
         var entry = entry
         if let shown { entry?.content = shown }
+        // The row is there: whoever deletes it need not keep an insert away.
+        if entry?.kind == .insert { entry?.kind = .update }
         return entry
     }
 }

@@ -80,7 +80,7 @@ struct RenewalKillTests {
         await store.close()
     }
 
-    private static let steps = ["remove attachments/*.part"] + file + file
+    private static let steps = ["synchronize .", "synchronize attachments", "remove attachments/*.part"] + file + file
 
     private static let file = [
         "create attachments/*.new", "write attachments/*.new", "write attachments/*.new", "write attachments/*.new",

@@ -85,6 +85,29 @@ struct UnversionedAnswerTests {
         #expect(item.send(.done)?.request.version == 2)
     }
 
+    @Test(
+        "has a new item that was given up looked up and deleted, and brings back none that others have deleted",
+        arguments: answers
+    )
+    func givenUp(_ answer: ItemAnswer<TestRow>) throws {
+        var item = TestItem()
+        try item.insert("b")
+        let sent = item.send()
+        item.discard()
+        item.receive(answer, to: sent)
+        let deletion = item.send()
+        #expect(deletion?.request == .lookUp)
+        var alone = item
+        #expect(alone.receive(.shown(written), to: deletion) == .again(.done))
+        #expect(alone.send(.done)?.request == .delete(version: 2))
+
+        try item.insert("c")
+        item.discard()
+        let tombstone = TestRow(content: "b", version: 3, isDeleted: true)
+        #expect(item.receive(.shown(tombstone), to: item.send()) == .done)
+        #expect(item.change == nil && item.row == nil)
+    }
+
     @Test("hides nothing that others have written since", arguments: answers, [nil, 1])
     func others(_ answer: ItemAnswer<TestRow>, _ seen: Int?) throws {
         let theirs = TestRow(content: "theirs", version: 3)
