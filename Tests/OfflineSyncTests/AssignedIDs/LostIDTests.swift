@@ -137,6 +137,27 @@ struct LostIDTests {
         }
     }
 
+    @Test(
+        "is found by a pull also when the dropped item was deleted and its deletion taken back, or changed and given up",
+        arguments: [true, false]
+    )
+    func droppedAndTakenBack(deletes: Bool) async throws {
+        try await AssignedIDWorld.with { world in
+            try await drop(world)
+            let phone = world.phone
+            if deletes {
+                try await phone.lists.delete("l")
+                try await phone.lists.undoDelete("l")
+            } else {
+                try await phone.lists.update(Record(id: "l", ["text": "groceries"]))
+                try await phone.lists.revert("l")
+            }
+            try await phone.pullAll()
+            #expect(try await phone.texts("Lists") == ["shopping"])
+            #expect(try await phone.lists.read("l")?["text"] == "shopping")
+        }
+    }
+
     @Test("is found by a deletion also when the insert was dropped", arguments: DatasyncDialect.allCases)
     func droppedAndDeleted(_ dialect: DatasyncDialect) async throws {
         try await AssignedIDWorld.with(dialect) { world in
