@@ -165,8 +165,11 @@ struct IdentifierTranslation: Sendable {
                 } else {
                     let here = try transaction.record(.string(serverID), in: other.name)?.id.stringValue
                     id = here ?? ItemID.make()
-                    new.append((id, serverID))
                     known[serverID] = id
+                    // One that went out as it is here is no id of the server: the row may still get one.
+                    let translation = IdentifierTranslation(other, schema)
+                    let isServers = try here.map { try translation.serverID(of: $0, &transaction) == $0 } ?? true
+                    if isServers { new.append((id, serverID)) }
                 }
                 records[index][column] = .string(id)
             }

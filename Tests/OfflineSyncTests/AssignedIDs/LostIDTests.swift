@@ -158,6 +158,21 @@ struct LostIDTests {
         }
     }
 
+    @Test("is found by a pull also when a row comes first that refers to the dropped item as it is called here")
+    func droppedAndReferredTo() async throws {
+        try await AssignedIDWorld.with { world in
+            try await drop(world)
+            let phone = world.phone
+            try await phone.tasks.insert(["text": "milk", "list": "l", "complete": false], id: "t")
+            #expect(try await phone.context.push().pushed == 1)
+            try await phone.context.pull(phone.tasks)
+            try await phone.context.pull(phone.lists)
+            #expect(try await phone.told() == ["shopping: milk"])
+            #expect(try await phone.texts("Lists") == ["shopping"])
+            #expect(try await phone.tasks.read("t")?["list"] == "l")
+        }
+    }
+
     @Test("is found by a deletion also when the insert was dropped", arguments: DatasyncDialect.allCases)
     func droppedAndDeleted(_ dialect: DatasyncDialect) async throws {
         try await AssignedIDWorld.with(dialect) { world in
