@@ -72,9 +72,10 @@ extension AttachmentWork {
 
     /// Fetches a file that nobody waits for, if there is room for it.
     func downloadAhead(_ id: AttachmentID) async throws {
-        guard let file = try await file(id), file.aheadFrom != nil, !file.isWanted, !file.isHere, let transport else {
-            return
-        }
+        // Who chose it may have read the list before it was put off.
+        guard let file = try await file(id), let time = file.aheadFrom, time.milliseconds <= now.milliseconds,
+            !file.isWanted, !file.isHere, let transport
+        else { return }
         guard try await isWantedAhead(id) else {
             try await forget(file)
             try await change(id) { $0.aheadFrom = nil }
