@@ -105,6 +105,9 @@ public final class SyncAttachments: Sendable {
     /// How many files are still to be encrypted anew: after a key of the store was revoked, each gets another key, by itself, as
     /// long as the store is open, one after the other and beside everything else. The number now, and whenever it changes.
     ///
+    /// A file counts as done when its row has the other key. What there was under the old one is removed right after that; when
+    /// a kill comes in between, by the next start.
+    ///
     /// What is left is gone on with when the store is opened next. A file that is damaged, and that the server does not have, stays
     /// in the number. The sequence ends when the store is closed.
     public func filesToReencrypt() -> AsyncStream<Int> { core?.filesToReencrypt() ?? AsyncStream { $0.finish() } }

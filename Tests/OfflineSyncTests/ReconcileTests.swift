@@ -87,6 +87,10 @@ struct ReconcileTests {
         for _ in 0..<2 {
             let report = try await context.pull(query, options: everything)
             #expect(report.isComplete && report.setAside.map(\.id) == [long])
+            #expect(
+                report.setAside.allSatisfy { !$0.reason.contains("on purpose") || status == nil },
+                "the server's words"
+            )
             #expect(try await texts(context).keys.sorted() == [long, "r3"])
             #expect(try await context.setAsideRows().map(\.id) == [long])
         }

@@ -122,17 +122,21 @@ struct SetAsideTests {
         }
     }
 
+    /// Has the item "a" asked for by its id, as when a page was overtaken by an answer.
+    private func askByID(_ device: SyncWorld.Device) async throws {
+        try await device.store.upsert(
+            [Record(id: "mark", ["table": "TodoItem", "keyType": 1_000, "key": "a"])],
+            table: SystemTables.configuration.name
+        )
+    }
+
     @Test("what is asked for by id and does not fit is set aside, and not asked for by every pull")
     func refetched() async throws {
         try await SyncWorld.with(.datasync, age: 60_000) { world in
             try await world.shareItem("a")
             let laptop = world.laptop
             try await laptop.pull()
-            // As when a page was overtaken by an answer.
-            try await laptop.store.upsert(
-                [Record(id: "mark", ["table": "TodoItem", "keyType": 1_000, "key": "a"])],
-                table: SystemTables.configuration.name
-            )
+            try await askByID(laptop)
             try world.emulator.seed(
                 [["id": "a", "text": "milk", "due": "soon", "updatedAt": "2020-01-01T00:00:00Z"]],
                 in: "TodoItem"
@@ -154,10 +158,7 @@ struct SetAsideTests {
                 [["id": "a", "text": "newer", "updatedAt": "2020-01-01T00:00:00Z"]],
                 in: "TodoItem"
             )
-            try await laptop.store.upsert(
-                [Record(id: "mark", ["table": "TodoItem", "keyType": 1_000, "key": "a"])],
-                table: SystemTables.configuration.name
-            )
+            try await askByID(laptop)
             world.emulator.inject(
                 .respond(EmulatorResponse(422), times: 1) { $0.method == "GET" && $0.path.hasSuffix("/a") }
             )
@@ -174,10 +175,7 @@ struct SetAsideTests {
             try await world.shareItem("a")
             let laptop = world.laptop
             try await laptop.pull()
-            try await laptop.store.upsert(
-                [Record(id: "mark", ["table": "TodoItem", "keyType": 1_000, "key": "a"])],
-                table: SystemTables.configuration.name
-            )
+            try await askByID(laptop)
             let words = Data(#"{"error":"the row 'secret' is not for you"}"#.utf8)
             let refusal = EmulatorResponse(422, headers: ["Content-Type": "application/json"], body: words)
             world.emulator.inject(.respond(refusal, times: 1) { $0.method == "GET" && $0.path.hasSuffix("/a") })

@@ -59,24 +59,6 @@ struct RareCourseTests {
         #expect(item.change?.baseVersion == 3)
     }
 
-    @Test("an own deletion that is there all the same leaves an editor from before it nothing to be told")
-    func deletionNotTakenBack() throws {
-        var item = TestItem(TestRow(content: "a", version: 1))
-        try item.delete()
-        let deletion = item.send()
-        item.discard()
-        item.receive(.taken(nil), to: deletion)
-        let tombstone = TestRow(content: "a", version: 2, isDeleted: true)
-        item.receive(.shown(tombstone), to: item.send())
-        #expect(item.change == nil && item.row == nil && item.machine.memory.isDeleted)
-        try item.insert("a")
-        item.receive(.shown(tombstone), to: item.send())
-        let restored = TestRow(content: "a", version: 3)
-        item.receive(.taken(restored), to: item.send(.done))
-        try item.update("b", seen: 1)
-        #expect(item.change?.baseVersion == 3 && item.change?.isBasedOnOlderRow == false)
-    }
-
     @Test(
         "other content that is kept instead of taking a change back is a change of its own, which is not dropped silently"
     )

@@ -1,5 +1,30 @@
 /// What every state without work becomes of every event: what it usually becomes, and after which events something else.
 extension MachineTableTests {
+    private static let onePullFailed: [String: String] = [
+        "start": "active, connected, load",
+        "network up": "active, connected, wakes 105.0, begin 0",
+        "network down": "active, wakes 101.0",
+        "obstacle gone": "active, connected, wakes 105.0, begin 0",
+        "server reset": "active, connected, wakes 105.0, begin reset 0 1",
+        "news of B": "active, connected, wakes 105.0, begin 1",
+        "news": "active, connected, wakes 105.0, begin 1",
+        "change": "active, connected, wakes 100.5",
+        "ask upload": "active, connected, wakes 105.0, begin push",
+        "ask download": "active, connected, wakes 105.0, begin 1",
+        "ask both": "active, connected, wakes 105.0, begin push 1",
+        "suspend upload": "active, connected, without upload, wakes 101.0",
+        "suspend download": "active, connected, without download",
+        "suspend": "suspended, without both",
+        "reconnect": "active, connected, wakes 105.0, begin 0",
+        "pushed, newer": "active, connected, wakes 100.5",
+        "wait upload": "active, connected, wakes 105.0, begin push",
+        "wait upload of nothing": "active, connected, wakes 101.0, wait done",
+        "wait download": "active, connected, wakes 105.0, begin 1",
+        "wait both": "active, connected, wakes 105.0, begin push 1",
+        "fail": "failed",
+        "close": "closed",
+    ]
+
     static let expectedAtRest: [String: (usually: String, otherwise: [String: String])] = [
         "inactive": (
             "inactive",
@@ -150,59 +175,14 @@ extension MachineTableTests {
                 "close": "closed",
             ]
         ),
-        "one pull failed": (
-            "active, connected, wakes 101.0",
-            [
-                "start": "active, connected, load",
-                "network up": "active, connected, wakes 105.0, begin 0",
-                "network down": "active, wakes 101.0",
-                "obstacle gone": "active, connected, wakes 105.0, begin 0",
-                "server reset": "active, connected, wakes 105.0, begin reset 0 1",
-                "news of B": "active, connected, wakes 105.0, begin 1",
-                "news": "active, connected, wakes 105.0, begin 1",
-                "change": "active, connected, wakes 100.5",
-                "ask upload": "active, connected, wakes 105.0, begin push",
-                "ask download": "active, connected, wakes 105.0, begin 1",
-                "ask both": "active, connected, wakes 105.0, begin push 1",
-                "suspend upload": "active, connected, without upload, wakes 101.0",
-                "suspend download": "active, connected, without download",
-                "suspend": "suspended, without both",
-                "reconnect": "active, connected, wakes 105.0, begin 0",
-                "pushed, newer": "active, connected, wakes 100.5",
-                "wait upload": "active, connected, wakes 105.0, begin push",
-                "wait upload of nothing": "active, connected, wakes 101.0, wait done",
-                "wait download": "active, connected, wakes 105.0, begin 1",
-                "wait both": "active, connected, wakes 105.0, begin push 1",
-                "fail": "failed",
-                "close": "closed",
-            ]
-        ),
+        "one pull failed": ("active, connected, wakes 101.0", onePullFailed),
+        // As when it failed, but that nobody waits for it.
         "one pull refused": (
             "active, connected, wakes 101.0",
-            [
-                "start": "active, connected, load",
-                "network up": "active, connected, wakes 105.0, begin 0",
-                "network down": "active, wakes 101.0",
-                "obstacle gone": "active, connected, wakes 105.0, begin 0",
-                "server reset": "active, connected, wakes 105.0, begin reset 0 1",
-                "news of B": "active, connected, wakes 105.0, begin 1",
-                "news": "active, connected, wakes 105.0, begin 1",
-                "change": "active, connected, wakes 100.5",
-                "ask upload": "active, connected, wakes 105.0, begin push",
-                "ask download": "active, connected, wakes 105.0, begin 1",
-                "ask both": "active, connected, wakes 105.0, begin push 1",
-                "suspend upload": "active, connected, without upload, wakes 101.0",
-                "suspend download": "active, connected, without download",
-                "suspend": "suspended, without both",
-                "reconnect": "active, connected, wakes 105.0, begin 0",
-                "pushed, newer": "active, connected, wakes 100.5",
-                "wait upload": "active, connected, wakes 105.0, begin push",
-                "wait upload of nothing": "active, connected, wakes 101.0, wait done",
+            onePullFailed.merging([
                 "wait download": "active, connected, wakes 101.0, wait ended",
                 "wait both": "active, connected, wakes 101.0, wait ended",
-                "fail": "failed",
-                "close": "closed",
-            ]
+            ]) { $1 }
         ),
         "backing off, without upload": (
             "active, without upload, wakes 400.0",

@@ -89,10 +89,9 @@ extension PullRunner {
     private func setAside(_ id: RecordID, _ error: SyncError, _ work: inout Work) async throws {
         guard let id = id.stringValue else { return }
         let table = table
-        let reason = (error.cause as? RemoteError)?.message ?? error.message
         let row = SetAsideRow(
             id: id,
-            reason: "It stays here, as the server cannot be asked whether it has it: \(reason)"
+            reason: "It stays here, as the server cannot be asked whether it has it: \(error.refusalOfQuestion)"
         )
         work.report.setAside([row], of: table.name)
         try await store.write { try SetAsideStorage.insert([row], of: table, &$0) }
@@ -114,5 +113,11 @@ extension SyncError {
     fileprivate var isTooLong: Bool {
         guard let cause = cause as? RemoteError else { return false }
         return cause.code == .invalidRequest || cause.code == .refused
+    }
+
+    /// Why a question was not answered. Reasons are in log lines: what the server says of it may quote the row.
+    fileprivate var refusalOfQuestion: String {
+        guard let cause = cause as? RemoteError, cause.code != .invalidRequest else { return message }
+        return "it refuses the question" + (cause.status.map { " (HTTP \($0))" } ?? "") + "; its log says more."
     }
 }
