@@ -43,6 +43,7 @@ test: prerequisites openssl
 # search of memory in other builds.
 test-all: export SEALEDSYNC_ALL_ROUNDS := 1
 test-all: export SEALEDSYNC_ROTATION_KILLS := 200
+test-all: export SEALEDSYNC_SILENT_SECONDS := 3600
 test-all: sqlcipher4
 	@$(MAKE) --no-print-directory test
 	@$(MAKE) --no-print-directory test-key-stores
