@@ -71,8 +71,13 @@ struct OperationPropertyCoding {
 
     /// What was sent, as a JSON array in UTF-8.
     static func requests(_ requests: [SentRequest<Record>]) throws -> [UInt8] {
-        let list = try requests.map(request).joined(separator: CollectionOfOne(UInt8(ascii: ",")))
-        return [UInt8(ascii: "[")] + list + [UInt8(ascii: "]")]
+        var list = [UInt8(ascii: "[")]
+        for sent in requests {
+            if list.count > 1 { list.append(UInt8(ascii: ",")) }
+            list += try request(sent)
+        }
+        list.append(UInt8(ascii: "]"))
+        return list
     }
 
     private static func request(_ request: SentRequest<Record>) throws -> [UInt8] {
