@@ -1,15 +1,25 @@
 import SyncContract
 
-/// Writes JSON text, member by member, in the order given.
+/// Writes JSON, member by member, in the order given. It is kept as bytes: of a text each piece that is added has to be
+/// checked, and the whole copied where bytes are wanted.
 package struct JSONWriter: Sendable {
-    private var text = "{"
+    private var bytes: [UInt8] = [UInt8(ascii: "{")]
 
     package init() {}
+
+    /// Makes room, so that adding takes no memory piece by piece.
+    mutating func reserveCapacity(_ count: Int) { bytes.reserveCapacity(count) }
 
     /// Adds a member whose value is already JSON text.
     package mutating func add(_ name: String, json: String) {
         begin(name)
-        text += json
+        bytes.append(contentsOf: json.utf8)
+    }
+
+    /// Adds a member whose value is already JSON text in UTF-8.
+    package mutating func add(_ name: String, json: [UInt8]) {
+        begin(name)
+        bytes.append(contentsOf: json)
     }
 
     /// Adds a string member.
@@ -25,22 +35,31 @@ package struct JSONWriter: Sendable {
     package mutating func add(_ name: String, _ value: Bool) { add(name, json: value ? "true" : "false") }
 
     /// The object.
-    package var object: String { text + "}" }
+    package var object: String { String(decoding: utf8(), as: UTF8.self) }
+
+    /// The object in UTF-8, when all of it was added.
+    package consuming func utf8() -> [UInt8] {
+        bytes.append(UInt8(ascii: "}"))
+        return bytes
+    }
 
     private mutating func begin(_ name: String) {
-        if text.utf8.count > 1 { text += "," }
+        if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
         append(quoted: name)
-        text += ":"
+        bytes.append(UInt8(ascii: ":"))
     }
 
     private mutating func append(quoted value: String) {
-        let isPlain = value.utf8.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
-        guard isPlain else {
-            text += JSONText.quoted(value)
-            return
+        bytes.append(UInt8(ascii: "\""))
+        let start = bytes.count
+        bytes.append(contentsOf: value.utf8)
+        let isPlain = bytes[start...]
+            .allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+        if isPlain {
+            bytes.append(UInt8(ascii: "\""))
+        } else {
+            bytes.removeSubrange((start - 1)...)
+            bytes.append(contentsOf: JSONText.quoted(value).utf8)
         }
-        text += "\""
-        text += value
-        text += "\""
     }
 }

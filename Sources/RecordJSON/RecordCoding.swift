@@ -73,18 +73,37 @@ public struct RecordCoding: Sendable {
         includingNulls: Bool = true,
         includingID: Bool = true
     ) throws(RecordCodingError) -> String {
+        String(
+            decoding: try utf8(record, includingNulls: includingNulls, includingID: includingID),
+            as: UTF8.self
+        )
+    }
+
+    /// The same in UTF-8.
+    package static func utf8(
+        _ record: Record,
+        includingNulls: Bool = true,
+        includingID: Bool = true
+    ) throws(RecordCodingError) -> [UInt8] {
         var writer = JSONWriter()
-        if includingID { writer.add("id", json: try json(record.id.fieldValue, column: "id")) }
+        writer.reserveCapacity(512)
+        if includingID {
+            switch record.id {
+            case .string(let text): writer.add("id", text)
+            case .int64(let number): writer.add("id", number)
+            }
+        }
         let (names, values) = (record.slotNames, record.slotValues)
         for slot in names.indices.sorted(by: { names[$0] < names[$1] }) {
             switch values[slot] {
             case nil: break
             case .null?: if includingNulls { writer.add(names[slot], json: "null") }
             case .string(let text)?: writer.add(names[slot], text)
+            case .date(let instant)?: writer.add(names[slot], instant.wireText)
             case .some(let value): writer.add(names[slot], json: try json(value, column: names[slot]))
             }
         }
-        return writer.object
+        return writer.utf8()
     }
 
     /// One value as JSON.

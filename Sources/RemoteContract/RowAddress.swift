@@ -9,7 +9,8 @@ package enum RowAddress {
             "it is empty"
         } else if id == "." || id == ".." {
             "it is a path of its own"
-        } else if id.contains("/") {
+        } else if id.utf8.contains(UInt8(ascii: "/")) {
+            // With an accent behind it, it is another character and the same byte.
             "it contains a slash"
         } else if id.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }) {
             "it contains a control character"

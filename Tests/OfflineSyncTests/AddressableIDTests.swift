@@ -21,7 +21,7 @@ struct AddressableIDTests {
     @Test(
         "come with a pull; a change of such a row is parked with an explanation, and the others go on",
         arguments: DatasyncDialect.allCases,
-        ["a/b", "..", "a\u{1}b"]
+        ["a/b", "a/\u{301}b", "..", "a\u{1}b"]
     )
     func pulled(_ dialect: DatasyncDialect, _ id: String) async throws {
         for deletes in [true, false] {

@@ -88,10 +88,10 @@ extension WireProtocol {
         of table: TableDefinition,
         includingNulls: Bool,
         includingID: Bool = true
-    ) throws(RemoteError) -> String {
+    ) throws(RemoteError) -> [UInt8] {
         _ = try record.serverID(in: table)
         do throws(RecordCodingError) {
-            return try RecordCoding.object(record, includingNulls: includingNulls, includingID: includingID)
+            return try RecordCoding.utf8(record, includingNulls: includingNulls, includingID: includingID)
         } catch {
             throw RemoteError(
                 .invalidRequest,

@@ -8,6 +8,6 @@ struct WireRequest: Sendable, Hashable {
     var query = QueryText()
     /// The version the change is based on, without quotes.
     var ifMatch: String?
-    /// JSON text.
-    var body: String?
+    /// JSON text in UTF-8.
+    var body: [UInt8]?
 }

@@ -21,7 +21,7 @@ extension DatasyncRemote {
 
     private func httpRequest(_ request: WireRequest) throws(RemoteError) -> HTTPRequest {
         var http = try endpoint.httpRequest(request, version: wire.version)
-        http.body = request.body.map { Array($0.utf8) }
+        http.body = request.body
         return http
     }
 

@@ -53,7 +53,7 @@ extension DatasyncRemote {
                 table: table.name,
                 id: id,
                 ifMatch: version,
-                body: #"{"deleted":false}"#
+                body: Array(#"{"deleted":false}"#.utf8)
             )
             restored = try await write(undelete, of: record, in: table)
         default:

@@ -20,7 +20,7 @@ struct OperationRows: TranslatedRows {
         guard operation.change != before else { return .changed(changed) }
         changed["properties"] = .bytes(try OperationPropertyCoding.properties(of: operation))
         changed["serverItem"] =
-            try operation.serverItem.map { .bytes(Array(try RecordCoding.object($0).utf8)) } ?? .null
+            try operation.serverItem.map { .bytes(try RecordCoding.utf8($0)) } ?? .null
         return .changed(changed)
     }
 

@@ -116,7 +116,7 @@ struct RequestSender: Sendable {
     var mayUpdate: Bool { !remote.replacesWholeRows || storesUndeclaredColumns }
 
     func answer(toInsertOf row: Record, into table: TableDefinition, _ answer: Record) -> PushAnswer {
-        guard answer.id.folded(for: table.idComparison) == row.id.folded(for: table.idComparison) else {
+        guard table.isSameID(answer.id, row.id) else {
             return PushAnswer(
                 .storedUnderAnotherID,
                 RemoteError(

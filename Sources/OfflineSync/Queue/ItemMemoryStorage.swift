@@ -55,7 +55,8 @@ enum ItemMemoryStorage {
         let state = memory.isDeleted ? deleted : live
         let flags = memory.holdsRowOfOthers ? "\(state) \(holdsRowOfOthers)" : state
         let text = ([flags] + memory.ownVersions).joined(separator: "\t")
-        return memory.sent.isEmpty ? text : text + "\n" + (try OperationPropertyCoding.requests(memory.sent))
+        guard !memory.sent.isEmpty else { return text }
+        return text + "\n" + String(decoding: try OperationPropertyCoding.requests(memory.sent), as: UTF8.self)
     }
 
     /// Keeps the items apart whose insert was dropped and may arrive: where the server chooses ids they are looked for in

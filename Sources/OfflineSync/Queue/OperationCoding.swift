@@ -59,7 +59,7 @@ enum OperationCoding {
             .int64(operation.editCounter),
             .int64(operation.storedState),
             .bool(operation.isAttempted),
-            try operation.serverItem.map { .bytes(Array(try RecordCoding.object($0).utf8)) } ?? .null,
+            try operation.serverItem.map { .bytes(try RecordCoding.utf8($0)) } ?? .null,
             GroupCoding.text(operation.memberships),
         ]
     }

@@ -19,11 +19,11 @@ struct OperationPropertyCoding {
         if isPlain(change), operation.unknownOutcome == nil { return plainInsert }
         var properties = JSONWriter()
         properties.add("type", change.kind.rawValue)
-        if let item = change.deletedRow { properties.add("item", json: try RecordCoding.object(item)) }
+        if let item = change.deletedRow { properties.add("item", json: try RecordCoding.utf8(item)) }
         if change.wasSent || !change.sent.isEmpty {
             properties.add("requests", json: try requests(change.sent))
         }
-        if let base = change.base { properties.add("base", json: try RecordCoding.object(base)) }
+        if let base = change.base { properties.add("base", json: try RecordCoding.utf8(base)) }
         for (name, isSet) in flags where change[keyPath: isSet] { properties.add(name, true) }
         if let kind = change.replacedKind { properties.add("replaced", kind.rawValue) }
         if let failure = operation.unknownOutcome {
@@ -33,7 +33,7 @@ struct OperationPropertyCoding {
             unknown.add("pushes", Int64(failure.pushes))
             properties.add("unknown", json: unknown.object)
         }
-        return Array(properties.object.utf8)
+        return properties.utf8()
     }
 
     private static func isPlain(_ change: QueuedChange<Record>) -> Bool {
@@ -69,17 +69,23 @@ struct OperationPropertyCoding {
         ("asks", \.asksForRow),
     ]
 
-    /// What was sent, as a JSON array.
-    static func requests(_ requests: [SentRequest<Record>]) throws -> String {
-        "[" + (try requests.map(request)).joined(separator: ",") + "]"
+    /// What was sent, as a JSON array in UTF-8.
+    static func requests(_ requests: [SentRequest<Record>]) throws -> [UInt8] {
+        var list = [UInt8(ascii: "[")]
+        for sent in requests {
+            if list.count > 1 { list.append(UInt8(ascii: ",")) }
+            list += try request(sent)
+        }
+        list.append(UInt8(ascii: "]"))
+        return list
     }
 
-    private static func request(_ request: SentRequest<Record>) throws -> String {
+    private static func request(_ request: SentRequest<Record>) throws -> [UInt8] {
         var json = JSONWriter()
         json.add("type", request.kind.rawValue)
         if let version = request.version { json.add("version", version) }
-        if let content = request.content { json.add("item", json: try RecordCoding.object(content)) }
-        return json.object
+        if let content = request.content { json.add("item", json: try RecordCoding.utf8(content)) }
+        return json.utf8()
     }
 
     /// What was sent, from a JSON array.

@@ -145,7 +145,7 @@ public struct TableDefinition: Sendable, Hashable {
     ///
     /// A store that looks rows up keeps them under ``RecordID/folded(for:)``, which is one form for all such ids.
     public func isSameID(_ left: RecordID, _ right: RecordID) -> Bool {
-        left.folded(for: idComparison) == right.folded(for: idComparison)
+        left == right || left.folded(for: idComparison) == right.folded(for: idComparison)
     }
 }
 

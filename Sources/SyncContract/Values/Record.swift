@@ -58,6 +58,8 @@ public struct Record: Sendable, Identifiable {
         }
         set {
             if let slot = slot(of: name) {
+                // The list stays shared where there is nothing to remove.
+                guard newValue != nil || slotValues[slot] != nil else { return }
                 slotValues[slot] = newValue
             } else if let newValue, name != "id", name != SyncStateTerm.name {
                 append(newValue, as: name)
