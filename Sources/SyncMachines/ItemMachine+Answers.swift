@@ -223,14 +223,12 @@ extension ItemMachine {
             end(with: shown)
             return (.done, .server(shown))
         }
-        let isOwn =
-            !waiting.isBasedOnOlderRow
-            && waiting.sent.contains { entry in
-                (entry.writesRow || entry.kind == .tombstone)
-                    && entry.content.map { comparison.wrote($0, shown) } ?? false
-            }
-        if isOwn {
-            memory.wrote(shown.version, over: waiting.baseVersion)
+        let own = waiting.sent.first { entry in
+            (entry.writesRow || entry.kind == .tombstone)
+                && entry.content.map { comparison.wrote($0, shown) } ?? false
+        }
+        if let own, !waiting.isBasedOnOlderRow {
+            memory.wrote(shown.version, over: waiting.baseVersion ?? own.version)
             return goOver(shown)
         }
         if waiting.isUndo {

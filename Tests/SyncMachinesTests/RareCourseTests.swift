@@ -123,6 +123,19 @@ struct RareCourseTests {
         #expect(item.change == nil && item.row == nil)
     }
 
+    @Test("an own write is none of others for an editor, whatever was decided since over a row that was not shown")
+    func decidedOverHiddenOwnRow() throws {
+        var item = TestItem(TestRow(content: "a", version: 1))
+        try item.update("b")
+        item.receive(.aborted(provesNothingWasDone: false), to: item.send())
+        #expect(item.receive(.hidden, to: item.send()) == .hiddenConflict)
+        item.apply(item.machine.keepMine(.hidden))
+        try item.update("c")
+        #expect(item.receive(.shown(TestRow(content: "b", version: 2)), to: item.send()) == .again(.done))
+        try item.update("d", seen: 1)
+        #expect(item.change?.baseVersion == 2 && item.change?.isBasedOnOlderRow == false)
+    }
+
     @Test("a row that is what it was before the server was set up anew is no conflict, although something was sent")
     func sameAfterReset() throws {
         for (stamp, isSame) in [(0, true), (1, false)] {
