@@ -56,10 +56,10 @@ extension ItemMachine {
     ) -> (ItemOutcome<Row>, RowEffect<Row>) {
         guard change != nil else { return (.ignored, .none) }
         var sent = sent
-        if !memory.sent.isEmpty {
-            sent.sentBefore = memory.sent + sent.sentBefore
+        let dropped = takeOverDropped()
+        if !dropped.isEmpty {
+            sent.sentBefore = dropped + sent.sentBefore
             sent.wasSentBefore = true
-            takeOverDropped()
         }
         switch answer {
         case .taken(let shown): return taken(shown, sent)
@@ -223,14 +223,12 @@ extension ItemMachine {
             end(with: shown)
             return (.done, .server(shown))
         }
-        let isOwn =
-            !waiting.isBasedOnOlderRow
-            && waiting.sent.contains { entry in
-                (entry.writesRow || entry.kind == .tombstone)
-                    && entry.content.map { comparison.wrote($0, shown) } ?? false
-            }
-        if isOwn {
-            memory.wrote(shown.version, over: waiting.baseVersion)
+        let own = waiting.sent.first { entry in
+            (entry.writesRow || entry.kind == .tombstone)
+                && entry.content.map { comparison.wrote($0, shown) } ?? false
+        }
+        if let own, !waiting.isBasedOnOlderRow {
+            memory.wrote(shown.version, over: waiting.baseVersion ?? own.version)
             return goOver(shown)
         }
         if waiting.isUndo {
@@ -240,6 +238,12 @@ extension ItemMachine {
             return (.done, .server(shown))
         }
         if isBase, sent.request == .lookUp { return (.again(.done), .none) }
+        if waiting.baseVersion == nil, let base = waiting.base, base.version != nil, base.version == shown.version,
+            !base.contradicts(shown), comparison.isUnchanged(base, shown)
+        {
+            // It was asked for because versions may have been used again, and is the base still.
+            return goOver(shown)
+        }
         if isBase, sent.request.entry?.version == shown.version {
             // It is not the row that was in the way: the server will not do this to it.
             withdraw(sent)
@@ -279,7 +283,7 @@ extension ItemMachine {
     ) -> (ItemOutcome<Row>, RowEffect<Row>) {
         guard var waiting = change else { return (.ignored, .none) }
         // The tombstone that is to be brought back is still there.
-        let isBase = waiting.restores && waiting.baseVersion == shown.version
+        let isBase = waiting.kind == .update && waiting.restores && waiting.baseVersion == shown.version
         if isBase, sent.request == .lookUp { return (.again(.done), .none) }
         let wasDeletedHere =
             waiting.mayHaveLeft(shown, comparison) || (memory.isDeleted && waiting.kind == .insert)
@@ -292,8 +296,14 @@ extension ItemMachine {
                 return (.again(.done), waiting.isUndo ? .remove : .none)
             }
             let isUndo = waiting.isUndo
-            // An own deletion that was not to be: whoever holds the row in an editor has seen all that it deleted.
-            if isUndo, wasDeletedHere { memory.isDeleted = true } else { memory.deleted() }
+            // Of an own deletion that left it, whoever holds the row in an editor has seen all that it deleted.
+            if wasDeletedHere, isUndo {
+                memory.isDeleted = true
+            } else if wasDeletedHere, !waiting.isBasedOnOlderRow {
+                memory.deletedHere(over: waiting.baseVersion)
+            } else {
+                memory.deleted()
+            }
             end(with: shown)
             return (.done, isUndo ? .remove : .none)
         }

@@ -113,10 +113,19 @@ extension ItemMachine {
     /// The change is dropped, and the local row stays. What comes after it goes over what was seen, and over nothing else
     /// that a pull may have brought. What has left may arrive all the same, and is remembered.
     package mutating func keepLocal(_ seen: SeenOnServer<Row>) -> RowEffect<Row> {
-        guard change != nil else { return .none }
+        guard let dropped = change else { return .none }
         drop()
-        guard case .row(let shown) = seen, !shown.isDeleted else { return .none }
-        return .adopt(shown)
+        switch seen {
+        case .row(let shown) where !shown.isDeleted:
+            memory.sent.append(SentRequest(.none, content: shown, version: shown.version))
+            return .adopt(shown)
+        case .refused:
+            if let base = dropped.base, !base.isDeleted, base.version == dropped.baseVersion {
+                memory.sent.append(SentRequest(.none, content: base, version: base.version))
+            }
+            return .none
+        case .row, .nothing, .hidden: return .none
+        }
     }
 
     /// Drops the change, and remembers what it has sent.

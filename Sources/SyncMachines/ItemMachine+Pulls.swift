@@ -22,9 +22,12 @@ extension ItemMachine {
     ) -> (PulledRow, RowEffect<Row>) {
         let own = memory.sent.first { $0.writesRow && $0.content.map { comparison.wrote($0, pulled) } ?? false }
         guard var waiting = change else {
+            let isOwnDeletion = memory.sent.contains { $0.mayHaveLeft(pulled, over: nil, comparison) }
             memory.sent.removeAll { $0.isDead(given: pulled) }
             if pulled.isDeleted {
                 if isHere { memory.deleted() }
+                // A deletion that was given up has arrived, or one that was to take an insert back.
+                if isOwnDeletion { memory.isDeleted = true }
             } else if let own, own.version != pulled.version {
                 // It has arrived.
                 memory.wrote(pulled.version, over: own.version)

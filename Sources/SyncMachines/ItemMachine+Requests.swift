@@ -87,13 +87,23 @@ extension ItemMachine {
 
     /// What a dropped change has sent counts as sent by the one that waits.
     ///
-    /// Who inserts has not seen what was written to a row that was there, and left here without a word to the server.
-    mutating func takeOverDropped() {
-        guard !memory.sent.isEmpty, let waiting = change else { return }
-        let taken = memory.sent.filter { waiting.kind != .insert || !$0.writesRow || $0.kind == .insert }
+    /// Who inserts has not seen what was written to a row that was there, and left here without a word to the server. Any
+    /// other change of a row that was kept is based on the server's, not on the local one of then.
+    ///
+    /// - Returns: What was sent.
+    @discardableResult mutating func takeOverDropped() -> [SentRequest<Row>] {
+        guard !memory.sent.isEmpty, let waiting = change else { return [] }
+        let kept = memory.sent.last { $0.kind == .none }
+        let sent = memory.sent.filter { $0.kind != .none }
+        memory.sent = []
+        if let kept, waiting.kind != .insert, !waiting.isBasedOnOlderRow, waiting.baseVersion == kept.version {
+            change?.base = kept.content
+        }
+        guard !sent.isEmpty else { return [] }
+        let taken = sent.filter { waiting.kind != .insert || !$0.writesRow || $0.kind == .insert }
         change?.sent.insert(contentsOf: taken, at: 0)
         change?.wasSent = true
-        memory.sent = []
+        return sent
     }
 
     private func request(
@@ -120,7 +130,9 @@ extension ItemMachine {
             return .update(row, version: waiting.baseVersion, restoring: waiting.restores)
         case .delete:
             if waiting.base?.isDeleted == true, let version = waiting.baseVersion {
-                return .tombstone(waiting.base, version: version)
+                let mayBeRestored = waiting.sent.contains { $0.kind == .restore && $0.version == version }
+                // Where writing a tombstone takes two requests the row is live between them: not without need.
+                return mayBeRestored ? .tombstone(waiting.base, version: version) : .lookUp
             }
             if let version = waiting.baseVersion { return .delete(version: version) }
             // To look it up is not enough: the insert may arrive after that.

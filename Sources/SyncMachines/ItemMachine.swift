@@ -65,8 +65,8 @@ package struct ItemMemory<Row: MachineRow>: Hashable, Sendable {
     /// Whether this device deleted the row, or saw it deleted, and it is not there again.
     package var isDeleted = false
 
-    /// What a change has sent that was dropped, with the local row left as it is, and what may still arrive; or what was
-    /// carried out, in a version that the server has not named. The next change takes it over.
+    /// What a change has sent that was dropped, with the local row left as it is, and what may still arrive, and what the
+    /// server had then; or what was carried out, in a version that the server has not named. The next change takes it over.
     package var sent: [SentRequest<Row>] = []
 
     package init() {}

@@ -118,10 +118,6 @@ package struct QueuedChange<Row: MachineRow>: Hashable, Sendable {
     /// Whether one of the own deletions may have left a tombstone: a deletion leaves the content of the version that it
     /// wants. With another one, written here or elsewhere, it is somebody else who has deleted the row since.
     func mayHaveLeft(_ tombstone: Row, _ comparison: some RowComparison<Row>) -> Bool {
-        sent.contains { entry in
-            guard entry.deletes else { return false }
-            guard !entry.isUnconditional, let deleted = entry.content ?? base else { return true }
-            return comparison.mayBeLeft(of: deleted, tombstone)
-        }
+        sent.contains { $0.mayHaveLeft(tombstone, over: base, comparison) }
     }
 }

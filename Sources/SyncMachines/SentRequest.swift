@@ -11,6 +11,8 @@ package struct SentRequest<Row: MachineRow>: Hashable, Sendable {
         case tombstone = 4
         /// Gives a tombstone the content that it is to be brought back with.
         case fill = 5
+        /// Nothing: this is the server's row over which a local one was kept, and what the next change is based on.
+        case none = 6
     }
 
     package var kind: Kind
@@ -30,7 +32,7 @@ package struct SentRequest<Row: MachineRow>: Hashable, Sendable {
     /// Whether it can never succeed any more, now that the server has shown a row or tombstone.
     func isDead(given shown: Row) -> Bool {
         switch kind {
-        case .insert: true
+        case .insert, .none: true
         case .tombstone where version == nil: true
         // Only servers without versions are sent this; nothing can be known of it.
         case .update, .delete, .restore, .tombstone, .fill: version == nil || version != shown.version
@@ -45,4 +47,11 @@ package struct SentRequest<Row: MachineRow>: Hashable, Sendable {
 
     /// Whether it deletes.
     var deletes: Bool { kind == .delete || kind == .tombstone }
+
+    /// Whether it may have left a tombstone, of the row that it was based on.
+    func mayHaveLeft(_ tombstone: Row, over base: Row?, _ comparison: some RowComparison<Row>) -> Bool {
+        guard deletes else { return false }
+        guard !isUnconditional, let deleted = content ?? base else { return true }
+        return comparison.mayBeLeft(of: deleted, tombstone)
+    }
 }

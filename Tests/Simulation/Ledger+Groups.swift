@@ -115,7 +115,7 @@ extension Ledger {
         if edit.isDeletion {
             // There was nothing to delete, at some time since.
             guard let row = server.row(edit.place.key), row.removals.isEmpty else { return true }
-            if row.history.contains(where: { $0.content.deletion != nil && $0.sequence > edit.knownSequence }) {
+            if row.history.contains(where: { $0.content.deletion != nil && $0.sequence >= edit.knownSequence }) {
                 return true
             }
         }

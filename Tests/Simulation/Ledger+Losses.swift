@@ -18,13 +18,13 @@ extension Ledger {
             let hasArrived = history.contains { $0.content.values.values.contains(edit.token) }
             return hasArrived ? nil : "\(name)'s edit \(edit.token) of \(edit.place.key) is nowhere"
         }
-        // What never arrived, or was deleted by somebody else, need not be deleted.
+        // What never arrived, or was deleted by somebody else, need not be deleted, nor what was deleted already.
         guard let row, !row.isGone,
             !row.removals.contains(where: { $0 >= edit.knownSequence }),
             let last = history.last, last.content.deletion == nil,
             history.contains(where: { !edit.follows.isDisjoint(with: $0.content.tokens) }),
             !history.contains(where: { $0.content.deletion == edit.token }),
-            !history.contains(where: { $0.content.deletion != nil && $0.sequence > edit.knownSequence })
+            !history.contains(where: { $0.content.deletion != nil && $0.sequence >= edit.knownSequence })
         else { return nil }
         return "\(name)'s deletion \(edit.token) of \(edit.place.key) is nowhere"
     }

@@ -71,6 +71,22 @@ struct LocalChangeTests {
         #expect(item.send(.done)?.request == .update(TestRow(content: "a", version: 2), version: 2, restoring: true))
     }
 
+    /// The deletion was carried out, and its second copy is what gets the answer.
+    @Test("a deletion that meets its own tombstone is none of others for an editor that was opened before")
+    func doubledDelete() throws {
+        for (content, isOwn) in [("a", true), ("theirs", false)] {
+            var item = TestItem(TestRow(content: "a", version: 1))
+            try item.delete()
+            let tombstone = TestRow(content: content, version: 2, isDeleted: true)
+            #expect(item.receive(.shown(tombstone), to: item.send()) == .done)
+            try item.insert("b")
+            #expect(item.receive(.shown(tombstone), to: item.send()) == .again(.done))
+            item.receive(.taken(TestRow(content: "b", version: 3)), to: item.send(.done))
+            try item.update("c", seen: 1)
+            #expect(item.change?.isBasedOnOlderRow == !isOwn)
+        }
+    }
+
     @Test("an item inserted over its waiting deletion is a change of the row that was to be deleted")
     func insertOverDelete() throws {
         var item = TestItem(TestRow(content: "a", version: 1))

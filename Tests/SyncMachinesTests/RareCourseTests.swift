@@ -104,6 +104,75 @@ struct RareCourseTests {
         #expect(item.change?.baseVersion == 4)
     }
 
+    @Test(
+        "a row that was to be brought back, and is deleted instead, is not made live for that",
+        arguments: [true, false]
+    )
+    func deletedInsteadOfRestored(_ isRefused: Bool) throws {
+        var item = TestItem(TestRow(content: "a", version: 1))
+        try item.update("b")
+        let deleted = TestRow(content: "a", version: 2, isDeleted: true)
+        item.receive(.shown(deleted), to: item.send())
+        item.apply(item.machine.keepMine(.row(deleted)))
+        item.receive(.refused(provesNothingWasDone: isRefused), to: item.send())
+        item.apply(item.machine.deleteInstead(item.row, .refused))
+        let deletion = item.send()
+        #expect(deletion?.request == (isRefused ? .lookUp : .tombstone(deleted, version: 2)))
+        let end = TestRow(content: "a", version: isRefused ? 2 : 3, isDeleted: true)
+        #expect(item.receive(isRefused ? .shown(end) : .taken(end), to: deletion) == .done)
+        #expect(item.change == nil && item.row == nil)
+    }
+
+    @Test("an own write is none of others for an editor, whatever was decided since over a row that was not shown")
+    func decidedOverHiddenOwnRow() throws {
+        var item = TestItem(TestRow(content: "a", version: 1))
+        try item.update("b")
+        item.receive(.aborted(provesNothingWasDone: false), to: item.send())
+        #expect(item.receive(.hidden, to: item.send()) == .hiddenConflict)
+        item.apply(item.machine.keepMine(.hidden))
+        try item.update("c")
+        #expect(item.receive(.shown(TestRow(content: "b", version: 2)), to: item.send()) == .again(.done))
+        try item.update("d", seen: 1)
+        #expect(item.change?.baseVersion == 2 && item.change?.isBasedOnOlderRow == false)
+    }
+
+    @Test("a row that is what it was before the server was set up anew is no conflict, although something was sent")
+    func sameAfterReset() throws {
+        for (stamp, isSame) in [(0, true), (1, false)] {
+            var item = TestItem(TestRow(content: "a", version: 1))
+            try item.update("b")
+            item.receive(.aborted(provesNothingWasDone: false), to: item.send())
+            _ = item.machine.reset(onto: .hidden, item.row, TestComparison())
+            let lookUp = item.send()
+            #expect(lookUp?.request == .lookUp)
+            let shown = TestRow(content: "a", version: 1, stamp: stamp)
+            #expect(item.receive(.shown(shown), to: lookUp) == (isSame ? .again(.done) : .conflict(shown)))
+            guard isSame else { continue }
+            let update = item.send(.done)
+            #expect(update?.request == .update(TestRow(content: "b", version: 1), version: 1, restoring: false))
+        }
+    }
+
+    @Test("a late deletion that was given up, and that a pull finds, lets the item be made again")
+    func lateDeletion() throws {
+        for (content, isOwn) in [("a", true), ("theirs", false)] {
+            var item = TestItem()
+            try item.insert("a")
+            item.receive(.refused(provesNothingWasDone: false), to: item.send())
+            item.discard()
+            let deletion = item.send()
+            #expect(deletion?.request == .tombstone(TestRow(content: "a"), version: nil))
+            item.receive(.refused(provesNothingWasDone: false), to: deletion)
+            item.discard()
+            #expect(item.change == nil)
+            let tombstone = TestRow(content: content, version: 1, isDeleted: true)
+            item.pull(tombstone)
+            try item.insert("b")
+            let outcome = item.receive(.shown(tombstone), to: item.send())
+            #expect(outcome == (isOwn ? .again(.done) : .conflict(tombstone)))
+        }
+    }
+
     /// A tombstone was filled to be brought back, and what became of showing it is not known.
     private func shownPerhaps() throws -> TestItem {
         var item = TestItem(TestRow(content: "a", version: 1))

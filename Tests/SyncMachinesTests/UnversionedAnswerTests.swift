@@ -108,6 +108,62 @@ struct UnversionedAnswerTests {
         #expect(item.change == nil && item.row == nil)
     }
 
+    /// A new item that was taken without a version; the look-up before the next change was refused, and the local row kept.
+    private func keptLocal(_ answer: ItemAnswer<TestRow>) throws -> TestItem {
+        var item = TestItem()
+        try item.insert("b")
+        #expect(item.receive(answer, to: item.send()) == .done)
+        try item.update("c")
+        let lookUp = item.send()
+        #expect(lookUp?.request == .lookUp)
+        #expect(item.receive(.refused(provesNothingWasDone: false), to: lookUp) == .parked)
+        item.apply(item.machine.keepLocal(.refused))
+        #expect(item.change == nil && item.row?.content == "c")
+        return item
+    }
+
+    @Test(
+        "is no conflict either when a change was dropped before the version was known, and its row kept",
+        arguments: answers
+    )
+    func dropped(_ answer: ItemAnswer<TestRow>) throws {
+        var item = try keptLocal(answer)
+        try item.update("d")
+        #expect(item.receive(.shown(written), to: item.send()) == .again(.done))
+        #expect(item.send(.done)?.request == .update(TestRow(content: "d", version: 2), version: 2, restoring: false))
+
+        var others = try keptLocal(answer)
+        let theirs = TestRow(content: "theirs", version: 3)
+        try others.update("d")
+        #expect(others.receive(.shown(theirs), to: others.send()) == .conflict(theirs))
+
+        var pulled = try keptLocal(answer)
+        pulled.pull(written)
+        #expect(pulled.row == written && pulled.machine.memory.sent.isEmpty)
+
+        var discarded = try keptLocal(answer)
+        try discarded.update("d")
+        discarded.discard()
+        #expect(discarded.change == nil && discarded.row?.content == "c", "nothing was sent, and nothing is taken back")
+    }
+
+    @Test("has the next change go over the row that was seen when a change is dropped, on a server without versions")
+    func droppedOverRow() throws {
+        var item = TestItem(TestRow(content: "a", version: nil))
+        try item.update("b")
+        let theirs = TestRow(content: "theirs", version: nil)
+        #expect(item.receive(.shown(theirs), to: item.send()) == .conflict(theirs))
+        item.apply(item.machine.keepLocal(.row(theirs)))
+        try item.update("c")
+        #expect(item.receive(.shown(theirs), to: item.send()) == .again(.done))
+        #expect(item.send(.done)?.request == .update(TestRow(content: "c"), version: nil, restoring: false))
+
+        var newer = item
+        newer.machine.change = nil
+        newer.pull(theirs)
+        #expect(newer.machine.memory.isEmpty)
+    }
+
     @Test("hides nothing that others have written since", arguments: answers, [nil, 1])
     func others(_ answer: ItemAnswer<TestRow>, _ seen: Int?) throws {
         let theirs = TestRow(content: "theirs", version: 3)

@@ -206,6 +206,11 @@ extension PushRunner {
             return try OperationReferences.insertsWaiting(for: operation, table, schema, &transaction)
         }
         guard !plan.isMember(operation.id) else { return [] }
+        // What refers to it waits for the id that it finds out, and no row on the server can know that yet.
+        let awaitsID = table.assignsIDs && operation.change.insertWaits
+        if awaitsID, try IdentifierMapping.serverIDs(of: [operation.itemID], in: table, &transaction).isEmpty {
+            return []
+        }
         return
             try referring.numbers(referringTo: operation, table, through: plan.last, schema, &transaction)
             .compactMap { try OperationQueue.operation($0, &transaction, schema) }

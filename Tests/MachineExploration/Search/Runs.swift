@@ -14,6 +14,7 @@ extension Bounds {
         Bounds(edits: 3, discards: 1, hasEditor: true, limit: 700_000),
         Bounds(edits: 2, faults: 1, keeps: 0, showsTombstones: false),
         Bounds(edits: 3, faults: 1, keeps: 0, isAlone: true),
+        Bounds(edits: 3, faults: 1, keeps: 0, hasEditor: true, isAlone: true),
         Bounds(edits: 3, discards: 1, keeps: 0, isAlone: true, restoresInSteps: true),
         Bounds(edits: 2, faults: 2, keeps: 0, removals: 1, isAlone: true),
     ]
@@ -43,6 +44,7 @@ extension Bounds {
         Bounds(rowExists: false, edits: 3, faults: 2, removals: 1, isAlone: true, limit: 6_000_000),
         Bounds(rowExists: false, edits: 4, faults: 2, discards: 1, keeps: 0, isAlone: true, limit: 6_000_000),
         Bounds(edits: 3, faults: 2, discards: 1, touches: 1, hasEditor: true, isAlone: true, limit: 6_000_000),
+        Bounds(edits: 3, faults: 1, keeps: 0, hasEditor: true, limit: 6_000_000),
     ]
 
     /// What finds a rule that is missing: small enough to be done for each of them.
@@ -58,6 +60,7 @@ extension Bounds {
         Bounds(edits: 3, faults: 1, keeps: 0, limit: 2_500_000),
         Bounds(rowExists: false, edits: 3, faults: 1, keeps: 0, limit: 1_500_000),
         Bounds(edits: 2, hasEditor: true),
+        Bounds(edits: 3, faults: 1, keeps: 0, hasEditor: true, isAlone: true),
         Bounds(edits: 3, keeps: 0, hasEditor: true, limit: 1_500_000),
         Bounds(edits: 3, discards: 1, hasEditor: true, limit: 1_500_000),
     ]

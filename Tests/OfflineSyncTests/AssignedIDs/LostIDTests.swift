@@ -168,6 +168,11 @@ struct LostIDTests {
             try await phone.context.pull(phone.tasks)
             try await phone.context.pull(phone.lists)
             #expect(try await phone.told() == ["shopping: milk"])
+            // On the server it names the list as it did when it left, until it is written again.
+            #expect(world.toldByServer() == ["?: milk"])
+            try await phone.tasks.update(Record(id: "t", ["text": "cream"]))
+            #expect(try await phone.context.push().pushed == 1)
+            #expect(world.toldByServer() == ["shopping: cream"])
             #expect(try await phone.texts("Lists") == ["shopping"])
             #expect(try await phone.tasks.read("t")?["list"] == "l")
         }

@@ -1,3 +1,4 @@
+import DatasyncEmulator
 import DatasyncHTTP
 import OfflineSync
 import StoreConformance
@@ -21,6 +22,36 @@ struct MissingReferenceTests {
             try await phone.pullAll()
             #expect(try await phone.texts("Tasks") == ["bread", "milk"])
             #expect(try await phone.context.operations().isEmpty)
+        }
+    }
+
+    @Test(
+        "do not wait for ever for the deletion of that row, which waits for one of them",
+        arguments: DatasyncDialect.allCases
+    )
+    func deletion(_ dialect: DatasyncDialect) async throws {
+        try await AssignedIDWorld.with(dialect) { world in
+            let phone = world.phone
+            try await phone.lists.insert(["text": "shopping"], id: "l")
+            phone.server.intercept(.requestLost)
+            _ = try await syncErrorCode { _ = try await phone.context.push() }
+            world.emulator.inject(.respond(EmulatorResponse(422), times: 1) { $0.method == "POST" })
+            let failed = try #require(try await phone.context.push().failures.first)
+            try await phone.context.resolve(failed, with: .keepLocal())
+            try await phone.tasks.insert(["text": "milk", "list": "l"], id: "t")
+            #expect(try await phone.context.push().pushed == 1)
+            try await phone.lists.update(Record(id: "l", ["text": "groceries"]))
+            let conflict = try #require(try await phone.context.push().conflicts.first)
+            // The task on the server names the list; the other one goes first.
+            try await phone.context.write { [tasks = phone.tasks] transaction in
+                try transaction.insert(["text": "bread", "list": "l"], id: "u", into: tasks)
+                try transaction.update(Record(id: "t", ["list": .null]), in: tasks)
+            }
+            try await phone.context.resolve(conflict, with: .deleteInstead)
+            for _ in 1...2 { #expect(try await phone.context.push().notTaken.isEmpty) }
+            #expect(try await phone.context.operations().isEmpty)
+            #expect(world.textsOnServer("Tasks") == ["bread", "milk"])
+            #expect(world.textsOnServer("Lists") == [])
         }
     }
 

@@ -156,6 +156,15 @@ struct ChoosingRemote: SyncRemote {
         }
     }
 
+    func writeTombstone(_ record: Record, in table: TableDefinition, version: String?) async throws -> Record? {
+        let request = "  \(who)'s tombstone of \(ChoosingServer.Write.story(record)) @\(version ?? "-")"
+        return try await server.exchange(request) { [device] state in
+            let id = record.id.stringValue ?? ""
+            return state.existing(id, table, version, includingDeleted: true)
+                .map { state.write($0, as: id, table, device, isDeleted: true, namesVersion: version != nil) }
+        }
+    }
+
     func record(_ id: String, in table: TableDefinition) async throws -> Record? {
         try await server.exchange("  \(who)'s question for \(id)") { .success($0.rows[table.name]?[id]) }
     }

@@ -27,8 +27,6 @@ extension ChosenDevice {
         about error: TableOperationError<Record>,
         _ choice: Choice
     ) async throws -> ConflictResolution<Record>? {
-        // A row that the server may have and whose id nobody knows would stay here alone.
-        let choice = choice == .local && error.kind == .insert ? .mine : choice
         let key = RowKey(table: error.table, id: error.itemID)
         guard let origin = origins[key] else {
             world.fail("\(name) knows nothing of \(key)")

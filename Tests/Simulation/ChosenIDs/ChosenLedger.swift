@@ -36,6 +36,9 @@ final class ChosenLedger {
     private var deletions: [Place: String] = [:]
     /// Rows that stay as they are here, whatever the server has: their texts, nil for one that was deleted.
     private(set) var kept: [Place: String?] = [:]
+    /// The lists that rows on the server name as they are called on the device that has written the row, by the rows'
+    /// origins: such a list was not to be sent.
+    private(set) var namedAsHere: [String: String] = [:]
     /// What was changed together, in its order. What one deletion leads to is in none.
     private var groups: [(device: Int, tokens: [[String]])] = []
 
@@ -120,11 +123,16 @@ final class ChosenLedger {
         guard let origin = write.new["origin"]?.stringValue, let text = write.new["text"]?.stringValue else {
             return ["a row without content: \(write.description)"]
         }
+        // A tombstone that is written anew is what it was.
+        if write.old?.isDeleted == true, write.new.isDeleted, write.namesVersion { return [] }
         let place = Place(device: write.device, origin: origin)
         let token = write.new.isDeleted ? deletions[place] ?? "†nobody" : text
         let before = history[origin]?.last?.token
         let isNews = !(history[origin] ?? []).contains { $0.token == token }
         history[origin, default: []].append((token, sequence))
+        if write.table == "items" {
+            namedAsHere[origin] = write.namesUnknownList ? write.new["list"]?.stringValue : nil
+        }
         var objections: [String] = []
         if !write.namesVersion { objections.append("a change names no version") }
         if write.old == nil, before != nil, !madeAnew.contains(origin) { objections.append("a row is made twice") }
