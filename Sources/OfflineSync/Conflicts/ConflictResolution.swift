@@ -21,6 +21,10 @@ public enum ConflictResolution<Item: Sendable>: Sendable {
     case discard
     /// The local change is dropped, and the local row stays, or gets the given values; nothing is sent. The row differs
     /// from the server's until it changes here or there.
+    ///
+    /// So may the file of a column that owns its file: the server's row keeps the one that it names, which nothing on this
+    /// device names any more. Nothing removes it from the server when the row changes here later; whoever knows its id can,
+    /// with `SyncAttachments.remove(_:)`.
     case keepLocal(Item? = nil)
     /// The row is deleted instead, here at once and on the server by the next push, over what the error shows.
     case deleteInstead
