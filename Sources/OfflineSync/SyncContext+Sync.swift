@@ -42,3 +42,8 @@ extension SyncReport {
     /// What the server did not take.
     public var notTaken: [TableOperationError<Record>] { push.notTaken }
 }
+
+extension SyncReport: CustomStringConvertible {
+    /// The numbers in words; never what is in a row.
+    public var description: String { "push: \(push); pull: \(pull.numbers)" }
+}

@@ -105,12 +105,14 @@ public struct SyncTable<Item: Identifiable & Sendable>: Sendable {
         return try await context.pull(query, queryID: queryID, options: options)
     }
 
-    /// Removes all rows locally when no change waits. See ``SyncContext/purge(_:resettingDeltaTokens:)``.
-    public func purge(resettingDeltaTokens: Bool? = nil) async throws {
+    /// Removes all rows locally when no change waits, and says how many there were. See
+    /// ``SyncContext/purge(_:resettingDeltaTokens:)``.
+    @discardableResult
+    public func purge(resettingDeltaTokens: Bool? = nil) async throws -> Int {
         try await context.purge(query, resettingDeltaTokens: resettingDeltaTokens)
     }
 
-    /// Removes all rows and all changes that wait. See ``SyncContext/forcePurge(_:)``.
+    /// Removes all rows and all changes that wait, and says how many changes that were. See ``SyncContext/forcePurge(_:)``.
     @discardableResult
     public func forcePurge() async throws -> Int { try await context.forcePurge(name) }
 }

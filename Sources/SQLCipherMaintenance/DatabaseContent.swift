@@ -9,6 +9,13 @@ struct DatabaseContent: Hashable, Sendable {
         let type: String
         let name: String
         let sql: String
+
+        /// Whether it is the table in which the files beside rows have their keys, which the module of these files declares.
+        /// An app's own table of that name has other columns.
+        fileprivate var holdsFileKeys: Bool {
+            type == "table" && name == "AttachmentFiles"
+                && ["file", "key", "isExposed"].allSatisfy { sql.contains($0.sqlIdentifier) }
+        }
     }
 
     /// The layout of the store's tables.
@@ -40,8 +47,13 @@ struct DatabaseContent: Hashable, Sendable {
         self.rowCounts = rowCounts
     }
 
-    /// What a plain copy has, which needs none of this library's functions.
-    var plain: DatabaseContent { leavingSearchIndexes { _ in true } }
+    /// What a plain copy has, which needs none of this library's functions: no keys of files either, which stay encrypted
+    /// where they are.
+    var plain: DatabaseContent {
+        var content = leavingSearchIndexes { _ in true }
+        for entry in entries where entry.holdsFileKeys { content.rowCounts[entry.name] = 0 }
+        return content
+    }
 
     /// What an encrypted copy has: not the indexes for searching that another version of this library made, and that
     /// opening the store would make anew.

@@ -13,6 +13,8 @@ struct TransferListTests {
     private final class CountingBackend: StoreReadBackend {
         private let base: any StoreReadBackend
         private(set) var count = 0
+        /// How many rows queries have given.
+        private(set) var rows = 0
 
         init(_ base: any StoreReadBackend) { self.base = base }
 
@@ -25,7 +27,10 @@ struct TransferListTests {
 
         func forEach(_ query: Query, _ body: (Record) throws -> Void) throws {
             count += 1
-            try base.forEach(query, body)
+            try base.forEach(query) { row in
+                rows += 1
+                try body(row)
+            }
         }
 
         func count(_ query: Query) throws -> Int {
@@ -34,12 +39,12 @@ struct TransferListTests {
         }
     }
 
-    private func read(_ device: PhotoDevice) async throws -> (transfers: [Transfer], queries: Int) {
+    private func read(_ device: PhotoDevice) async throws -> (transfers: [Transfer], queries: Int, rows: Int) {
         let references = AttachmentReferences(device.store.schema)
         return try await device.store.read { reader in
             let backend = CountingBackend(reader.backend)
             var counting = StoreReader(backend)
-            return (try TransferList.read(references, &counting), backend.count)
+            return (try TransferList.read(references, &counting), backend.count, backend.rows)
         }
     }
 
@@ -67,6 +72,34 @@ struct TransferListTests {
         let taken = try await read(device)
         #expect(Set(taken.transfers) == [Transfer(.upload, ids[3]), Transfer(.upload, ids[4])])
         #expect(taken.queries == one.queries)
+        await device.close()
+    }
+
+    @Test("looks at no more files than are sent next, however many wait, unless rows wait before them")
+    func bound() async throws {
+        let device = try await PhotoDevice(hasServer: false)
+        func add(_ count: Int, isDue: Bool, from time: Int64) async throws {
+            try await device.store.write { transaction in
+                for number in 0..<count {
+                    let used = Timestamp(milliseconds: time + Int64(number))
+                    var file = AttachmentFile(
+                        AttachmentID.make(),
+                        name: try AttachmentFolder.newName(),
+                        key: try AttachmentFolder.newKey(),
+                        lastUsed: used
+                    )
+                    (file.isHere, file.isDue) = (true, isDue)
+                    try transaction.save(file)
+                }
+            }
+        }
+        try await add(1_500, isDue: true, from: 1_000_000)
+        let due = try await read(device)
+        #expect(due.transfers.count == 400 && due.rows == 400)
+        // Those whose rows wait come first, and hide nothing.
+        try await add(500, isDue: false, from: 0)
+        let behind = try await read(device)
+        #expect(behind.transfers == due.transfers && behind.rows == 2_000)
         await device.close()
     }
 }

@@ -76,6 +76,28 @@ struct ExportTests {
         #expect(try DatabaseDump(other, keyByte: 9).entries == before.entries)
     }
 
+    @Test("leaves out the keys of files, and nothing of an app's own table of that name", arguments: [true, false])
+    func fileKeys(_ isOfFiles: Bool) async throws {
+        let folder = try TestFolder()
+        let columns: [ColumnDefinition] = [.init("file", .string), .init("key", .bytes)]
+        let table = TableDefinition(
+            "AttachmentFiles",
+            columns: columns + (isOfFiles ? [.init("isExposed", .bool)] : [])
+        )
+        let key = Array("KeyOfAFileThatStaysEncrypted....".utf8)
+        let store = try await EncryptedStore.open(in: folder, [table])
+        try await store.upsert([Record(id: "a", ["file": "name", "key": .bytes(key)])], table: table.name)
+        await store.close()
+        let plain = folder.url.appending(path: "plain.sqlite")
+        try await StoreFile(folder.database).exportPlaintext(to: plain, key: .testKey())
+        #expect(try (Data(contentsOf: plain).range(of: Data(key)) == nil) == isOfFiles)
+        #expect(try DatabaseDump(plain: plain).rows[table.name]?.count == (isOfFiles ? 0 : 1))
+        let other = try TestFolder()
+        let result = try await StoreFile.encrypt(plaintext: plain, into: other.database, key: .testKey())
+        #expect(result.rowCounts[table.name] == (isOfFiles ? 0 : 1))
+        #expect(result.tables == [table])
+    }
+
     @Test("takes over what lies in a WAL that a killed process left")
     func leftLog() async throws {
         let folder = try TestFolder()

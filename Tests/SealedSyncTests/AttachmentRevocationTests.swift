@@ -47,6 +47,20 @@ struct AttachmentRevocationTests {
 
     private func names() throws -> [String] { try AttachmentFolder(store.attachmentsURL).names() }
 
+    @Test("a plain copy of the store has no key of a file")
+    func plainCopy() async throws {
+        let (_, files) = try await makeStore()
+        let plain = store.attachmentsURL.deletingLastPathComponent().appending(path: "plain.sqlite")
+        try await StoreFile(store.databaseURL).exportPlaintext(to: plain, key: store.unlock(folder.unlocker).dataKey)
+        let bytes = try Data(contentsOf: plain)
+        #expect(files.count == 3)
+        for file in files {
+            let key = unsafe file.key.withUnsafeBytes { unsafe Data($0) }
+            #expect(bytes.range(of: key) == nil && bytes.range(of: Data(file.name.utf8)) == nil)
+            #expect(bytes.range(of: Data(file.id.text.utf8)) != nil, "the row names it still")
+        }
+    }
+
     /// How many files the stolen keys open.
     private func opened(by stolen: [AttachmentFile]) throws -> Int {
         try names()

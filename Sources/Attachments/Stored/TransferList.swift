@@ -4,8 +4,8 @@ internal import SyncContract
 
 /// What is to be carried, as the store says.
 enum TransferList {
-    /// How many of a kind are looked at in one go; the rest comes when these are done.
-    private static let bound = 200
+    /// How many files to send are found in one go; the rest comes when these are done.
+    private static let bound = 400
 
     /// - Parameters:
     ///   - references: Which rows name files.
@@ -28,20 +28,36 @@ enum TransferList {
             .filter { !asked.contains($0) }
         var transfers = (missing.filter(waitedFor.contains) + missing.filter { !waitedFor.contains($0) })
             .map { Transfer(.download, $0) }
-        let unsent = files.filtered(by: Column("isOnServer") == false && Column("isHere") == true && noFailure)
-            .ordered(by: "lastUsed")
-            .selecting([AttachmentMarks.isDue])
-        // Those whose rows wait may be many, and must not hide the others.
-        let ids = try transaction.records(unsent)
-            .compactMap { row in
-                row.id.stringValue.flatMap(AttachmentID.init)
-                    .map { (id: $0, isDue: row[AttachmentMarks.isDue]?.boolValue ?? false) }
-            }
-            .filter { !asked.contains($0.id) }
-        let taken = try references.taken(among: ids.filter { !$0.isDue }.map(\.id), &transaction)
-        transfers += ids.lazy.filter { $0.isDue || taken.contains($0.id) }.prefix(2 * bound)
-            .map { Transfer(.upload, $0.id) }
+        transfers += try uploads(references, except: asked, &transaction)
         return transfers + removals
+    }
+
+    /// Files to send, at most so many: this is asked for after each one that was sent.
+    private static func uploads(
+        _ references: AttachmentReferences,
+        except asked: Set<AttachmentID>,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> [Transfer] {
+        let isUnsent = Column("isOnServer") == false && Column("isHere") == true && Column<String?>("failure") == nil
+        var unsent = Query(AttachmentFiles.table.name).filtered(by: isUnsent).ordered(by: "lastUsed")
+            .selecting([AttachmentMarks.isDue])
+        unsent.limit = bound
+        var uploads: [Transfer] = []
+        while true {
+            let rows = try transaction.records(unsent)
+            let ids =
+                rows.compactMap { row in
+                    row.id.stringValue.flatMap(AttachmentID.init)
+                        .map { (id: $0, isDue: row[AttachmentMarks.isDue]?.boolValue ?? false) }
+                }
+                .filter { !asked.contains($0.id) }
+            let taken = try references.taken(among: ids.filter { !$0.isDue }.map(\.id), &transaction)
+            uploads += ids.filter { $0.isDue || taken.contains($0.id) }.map { Transfer(.upload, $0.id) }
+            guard uploads.count < bound, let limit = unsent.limit, rows.count == limit else { break }
+            // Those whose rows wait may be many, and must not hide the others: all the rest at once.
+            (unsent.offset, unsent.limit) = (limit, nil)
+        }
+        return Array(uploads.prefix(bound))
     }
 
     /// Files to remove from the server, each once, and those that the app has removed itself: nobody fetches or sends them any

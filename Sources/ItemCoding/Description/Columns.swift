@@ -9,8 +9,14 @@ public struct Columns<Item: Decodable & Sendable>: Sendable {
 
     /// The column of a property.
     public subscript<Value: ColumnValue>(dynamicMember property: KeyPath<Item, Value>) -> Column<Value> {
-        // A name that no column has: the message of the query that is refused quotes it.
-        Column<Value>(ItemDescription.of(Item.self).columnName(of: property) ?? "\(property)")
+        Column<Value>(ItemDescription.of(Item.self).columnName(of: property) ?? Self.unknownName(of: property))
+    }
+
+    /// A name that no column has: the message of the query that is refused quotes it.
+    private static func unknownName<Value>(of property: KeyPath<Item, Value>) -> String {
+        let name = "\(property)"
+        // Nothing but an address and a type is known of a computed one; the type helps to find it.
+        return name.contains("<computed 0x") ? "\\\(Item.self).<computed \(Value.self)>" : name
     }
 
     /// Where a row stands between this device and the server: see `Column.syncState`.

@@ -24,6 +24,10 @@ public enum ConflictResolution<Item: Sendable>: Sendable {
     ///
     /// Where the server chooses ids, an item whose insert is dropped has none: rows that refer to it reach the server with
     /// the local id, and keep that there until they are written again, also when the item gets an id after all.
+    ///
+    /// The file of a column that owns its file may differ as well: the server's row keeps the one that it names, which nothing
+    /// on this device names any more. Nothing removes it from the server when the row changes here later; whoever knows its
+    /// id can, with `SyncAttachments.remove(_:)`.
     case keepLocal(Item? = nil)
     /// The row is deleted instead, here at once and on the server by the next push, over what the error shows.
     case deleteInstead

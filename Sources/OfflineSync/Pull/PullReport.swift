@@ -68,3 +68,14 @@ public struct PullReport: Sendable {
         }
     }
 }
+
+extension PullReport: CustomStringConvertible {
+    /// The numbers in words; never what is in a row.
+    public var description: String { numbers + (push.map { "; push: \($0)" } ?? "") }
+
+    /// The description without the push.
+    var numbers: String {
+        "\(received) received, \(deleted) deleted, \(skipped) skipped, \(notFetched) not fetched, \(setAside.count) set aside,"
+            + " \(pruned) pruned, \(requests) requests" + (isComplete ? "" : ", incomplete")
+    }
+}

@@ -36,7 +36,10 @@ struct Purge: Sendable {
     }
 
     /// Removes the rows, and sees to it that they do not come back as they were.
-    func run(_ transaction: inout StoreTransaction) throws {
+    ///
+    /// - Returns: How many there were.
+    @discardableResult
+    func run(_ transaction: inout StoreTransaction) throws -> Int {
         // Where the progress of pulls stays, so does what they still owe: no page brings it again.
         if takesWholeTable, resetsDeltaTokens { try Self.removeTraces(of: table.name, &transaction) }
         if resetsDeltaTokens {
@@ -46,7 +49,7 @@ struct Purge: Sendable {
             try keepAway(&transaction)
         }
         if !takesWholeTable { try removeRefetches(&transaction) }
-        try transaction.delete(query)
+        return try transaction.delete(query)
     }
 
     /// Forgets what is to be fetched of a table, and what of it was left out.

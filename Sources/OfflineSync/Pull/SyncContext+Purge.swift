@@ -17,16 +17,18 @@ extension SyncContext {
     ///   - source: A table, or a query.
     ///   - resettingDeltaTokens: Whether the table's next incremental pulls start from the beginning; nil when the
     ///     source is a whole table.
+    /// - Returns: How many rows were removed. Changes are never given up; a forced purge counts those that were instead.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/purgeAbortedPendingChanges`` when changes of the rows wait,
     ///   for a whole table changes of any of its rows. Nothing is removed then. ``SyncError/Code/invalidParameter`` for a
     ///   table that is local only: its rows are nowhere else.
-    public func purge(_ source: any SyncSource, resettingDeltaTokens: Bool? = nil) async throws {
+    @discardableResult
+    public func purge(_ source: any SyncSource, resettingDeltaTokens: Bool? = nil) async throws -> Int {
         let query = source.source
         let table = try syncedTable(query.table, "purged")
         try query.checkKinds(for: table)
         let purge = Purge(query, table, remote, resettingDeltaTokens)
         let schema = store.schema
-        try await coordination.pullGate.withTurn {
+        return try await coordination.pullGate.withTurn {
             try await coordination.gate.withTurn {
                 try await store.write { transaction in
                     let waiting = try purge.waiting(&transaction)
@@ -38,9 +40,11 @@ extension SyncContext {
                         )
                     }
                     try AttachmentMarks.keepDue(in: table, schema, &transaction)
-                    try purge.run(&transaction)
-                    guard purge.takesWholeTable else { return }
-                    try IdentifierMapping.removeUnreferenced(of: query.table, schema, &transaction)
+                    let removed = try purge.run(&transaction)
+                    if purge.takesWholeTable {
+                        try IdentifierMapping.removeUnreferenced(of: query.table, schema, &transaction)
+                    }
+                    return removed
                 }
             }
         }
@@ -52,7 +56,7 @@ extension SyncContext {
     /// here no longer. Otherwise as ``purge(_:resettingDeltaTokens:)``; a query for a whole table is as
     /// ``forcePurge(_:)``.
     ///
-    /// - Returns: How many changes were given up, those in conflict and those that failed included.
+    /// - Returns: How many changes were given up, those in conflict and those that failed included; not how many rows went.
     @discardableResult
     public func forcePurge(_ query: Query, resettingDeltaTokens: Bool? = nil) async throws -> Int {
         let table = try syncedTable(query.table, "purged")
@@ -84,7 +88,7 @@ extension SyncContext {
     /// The changes are lost: the server never learns of them. All or nothing. The name may be that of a table that is
     /// not declared any more: its rows, which are out of reach then, stay, and its changes are given up.
     ///
-    /// - Returns: How many changes were given up, those in conflict and those that failed included.
+    /// - Returns: How many changes were given up, those in conflict and those that failed included; not how many rows went.
     @discardableResult
     public func forcePurge(_ table: String) async throws -> Int {
         let schema = store.schema

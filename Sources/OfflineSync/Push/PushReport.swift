@@ -28,3 +28,11 @@ public struct PushReport: Sendable {
     /// the push began is on the server.
     public var notTaken: [TableOperationError<Record>] { conflicts + failures }
 }
+
+extension PushReport: CustomStringConvertible {
+    /// The numbers in words; never what is in a row.
+    public var description: String {
+        "\(pushed) pushed, \(conflicts.count) in conflict, \(failures.count) refused or failed, \(waiting) waiting,"
+            + " \(overtaken) overtaken, \(requests) requests"
+    }
+}

@@ -37,13 +37,14 @@ extension TableQuerying {
         return try await rows.table.context.write { try $0.delete(source) }
     }
 
-    /// Removes the rows here without telling the server, when no change of them waits. See
+    /// Removes the rows here without telling the server, when no change of them waits, and says how many there were. See
     /// ``SyncContext/purge(_:resettingDeltaTokens:)``.
-    public func purge<Item>(resettingDeltaTokens: Bool? = nil) async throws where Table == SyncTable<Item> {
+    @discardableResult
+    public func purge<Item>(resettingDeltaTokens: Bool? = nil) async throws -> Int where Table == SyncTable<Item> {
         try await rows.table.context.purge(rows.source, resettingDeltaTokens: resettingDeltaTokens)
     }
 
-    /// Removes the rows here with the changes of them that wait. See
+    /// Removes the rows here with the changes of them that wait, and says how many changes that were. See
     /// ``SyncContext/forcePurge(_:resettingDeltaTokens:)``.
     @discardableResult
     public func forcePurge<Item>() async throws -> Int where Table == SyncTable<Item> {

@@ -14,6 +14,10 @@ extension StoreFile {
     /// ``encrypt(plaintext:into:key:schema:progress:)`` makes an equal store of it. Truth values are 0 and 1, dates are
     /// milliseconds since 1970, decimals are texts.
     ///
+    /// Files beside rows (attachments) are not in it, and neither are their keys: the files stay encrypted where they are, and
+    /// the table `AttachmentFiles` is empty. A store that is made of the copy fetches them from the server; those that
+    /// were not sent are in the original alone.
+    ///
     /// The store is locked meanwhile and stays as it is, except that a WAL that was left behind is written back. The
     /// file appears under its name when it is complete and on the disk. A kill before that leaves a part of it,
     /// readable for its owner, as `<name>.new`: delete it, or export to the same place again, which does.
@@ -43,8 +47,8 @@ extension StoreFile {
     /// Makes a store of a plain SQLite file.
     ///
     /// A file that ``exportPlaintext(to:key:progress:)`` wrote becomes an equal store: all values, undeclared keys, the
-    /// queue of operations and the delta tokens. Any other file is taken over table by table. Each needs a column `id`
-    /// as its primary key, of texts or whole numbers (which become their decimal texts). Columns have the types of the
+    /// queue of operations and the delta tokens, but not the attachments and their keys. Any other file is taken over table
+    /// by table. Each needs a column `id` as its primary key, of texts or whole numbers (which become their decimal texts). Columns have the types of the
     /// schema's declaration; tables and columns that it does not name get the type that all their values have, or, when
     /// there are none, the declared one. Indexes over plain columns are kept.
     ///

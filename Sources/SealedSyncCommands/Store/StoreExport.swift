@@ -10,7 +10,8 @@ struct StoreExport: ToolCommand {
         discussion: """
             For moving to another program, or for a look with the sqlite3 shell. Whoever gets the file has all the \
             data, without any secret, and deleting it later does not take it off the disk for certain; hence the long \
-            flag. 'store encrypt' makes an equal store of the file again.
+            flag. Attachments stay encrypted where they are, and their keys are left out. 'store encrypt' makes an \
+            equal store of the file again, which fetches its attachments from the server.
             """
     )
 

@@ -231,6 +231,7 @@ struct TypedQueryTests {
         try await withTable(.inMemory) { items, _ in
             let error = await #expect(throws: StoreError.self) { try await items.where { $0.isOpen }.read() }
             #expect(error?.code == .invalidQuery && error?.message.contains("no stored property") == true)
+            #expect(error?.message.contains(".<computed Bool>'") == true && error?.message.contains("0x") == false)
         }
     }
 }
