@@ -386,7 +386,7 @@ var testTargets: [Target] {
                 "ScriptedServer", "SeededNumbers", "VirtualTime",
             ]
         ),
-        // A clock that stands still until a test moves it.
+        // A clock that stands still until a test moves it, and requests that a test holds and lets go.
         .target(name: "VirtualTime", path: "Tests/VirtualTime"),
         .testTarget(
             name: "AttachmentsTests",

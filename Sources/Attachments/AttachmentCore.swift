@@ -126,6 +126,8 @@ final class AttachmentCore: Sendable {
             try transaction.upsert([removal], into: AttachmentRemovals.table.name)
             return name
         }
+        // Who waits for it to be fetched waits for nothing any more.
+        await runner.removed(id)
         if let name { try await FileWork.run { [work] _ in try work.folder.letGo(name) } }
         await states.changed(id)
     }

@@ -29,7 +29,7 @@ extension SyncSession {
                 return true
             }
             group.addTask {
-                try await self.environment.sleep(time)
+                try await self.environment.sleepUntil(deadline)
                 return false
             }
             let isComplete = try await group.next() ?? false

@@ -19,13 +19,14 @@ extension SyncSession {
     ///   store throws.
     public func wait(for direction: SyncDirection, timeout: Duration? = nil) async throws {
         guard let timeout else { return try await wait(for: direction) }
+        let deadline = environment.now() + timeout
         try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask {
                 try await self.wait(for: direction)
                 return true
             }
             group.addTask {
-                try await self.environment.sleep(timeout)
+                try await self.environment.sleepUntil(deadline)
                 return false
             }
             defer { group.cancelAll() }

@@ -112,6 +112,7 @@ struct AheadFaultTests {
         }
         for wait in [15, 15, 30, 60, 120] { try await tryAgain(after: .seconds(wait)) }
         #expect(device.server.requests(.download).filter { $0.id == id }.count == 6)
+        await device.clock.sleeperComes { $0 == .seconds(240) }
         let count = device.server.requests.count
         device.clock.advance(by: .seconds(10 * 86_400))
         await device.server.requestsReach(count + 1)

@@ -1,5 +1,6 @@
 import RemoteContract
 import Synchronization
+import VirtualTime
 
 /// A server of files in memory, which does what a test says to a request.
 final class FaultyTransport: AttachmentTransport {
@@ -35,30 +36,24 @@ final class FaultyTransport: AttachmentTransport {
 
     private struct State {
         var files: [AttachmentID: StoredFile] = [:]
-        var requests: [Request] = []
-        var fate: @Sendable (Request) -> Fate = { _ in .answered }
         var running = 0
         var mostRunning = 0
-        var held: [Int: CheckedContinuation<Void, Never>] = [:]
-        var next = 0
-        var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
     private let server = Mutex(State())
+    private let watched = WatchedRequests<Request, Fate> { _ in
+        .answered
+    } isHeld: {
+        if case .held = $0 { true } else { false }
+    }
 
-    var requests: [Request] { server.withLock { $0.requests } }
+    var requests: [Request] { watched.all }
     var mostAtATime: Int { server.withLock { $0.mostRunning } }
     func requests(_ kind: Request.Kind) -> [Request] { requests.filter { $0.kind == kind } }
-    func forgetRequests() { server.withLock { $0.requests = [] } }
+    func forgetRequests() { watched.forget() }
 
-    func set(_ fate: @escaping @Sendable (Request) -> Fate) {
-        let held = server.withLock { server in
-            server.fate = fate
-            defer { server.held = [:] }
-            return server.held.values
-        }
-        for continuation in held { continuation.resume() }
-    }
+    /// What becomes of requests from here on. Those that are held are let go, to what is said now.
+    func set(_ fate: @escaping @Sendable (Request) -> Fate) { watched.set(fate) }
 
     subscript(id: AttachmentID) -> StoredFile? {
         get { server.withLock { $0.files[id] } }
@@ -69,17 +64,8 @@ final class FaultyTransport: AttachmentTransport {
         server.withLock { $0.files[id] = StoredFile(bytes: bytes, length: Int64(bytes.count), tag: tag) }
     }
 
-    /// Returns when so many requests have come in all.
-    func requestsReach(_ count: Int) async {
-        await withCheckedContinuation { continuation in
-            let isReached = server.withLock { server in
-                if server.requests.count >= count { return true }
-                server.watchers.append((count, continuation))
-                return false
-            }
-            if isReached { continuation.resume() }
-        }
-    }
+    /// Returns when so many requests have come in all, or the task is cancelled.
+    func requestsReach(_ count: Int) async { await watched.reach(count) }
 
     // MARK: The protocol
 
@@ -145,46 +131,18 @@ final class FaultyTransport: AttachmentTransport {
         _ answer: (_ bound: Int) async throws -> Answer
     ) async throws -> Answer {
         try Task.checkCancellation()
-        let met = server.withLock { server in
-            server.requests.append(request)
+        server.withLock { server in
             server.running += 1
             server.mostRunning = max(server.mostRunning, server.running)
-            let met = server.watchers.filter { $0.count <= server.requests.count }
-            server.watchers.removeAll { $0.count <= server.requests.count }
-            return met
         }
-        for watcher in met { watcher.continuation.resume() }
         defer { server.withLock { $0.running -= 1 } }
-        while true {
-            switch server.withLock({ $0.fate })(request) {
-            case .answered: return try await answer(1 << 40)
-            case .failed(let error): throw error
-            case .answerLost:
-                _ = try await answer(1 << 40)
-                throw Self.broken
-            case .cut(let count): return try await answer(count)
-            case .held: try await hold()
-            }
+        switch try await watched.fate(of: request) {
+        case .answered, .held: return try await answer(1 << 40)
+        case .failed(let error): throw error
+        case .answerLost:
+            _ = try await answer(1 << 40)
+            throw Self.broken
+        case .cut(let count): return try await answer(count)
         }
-    }
-
-    private func hold() async throws {
-        let number = server.withLock { server in
-            server.next += 1
-            return server.next
-        }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isOver = server.withLock { server in
-                    if Task.isCancelled { return true }
-                    server.held[number] = continuation
-                    return false
-                }
-                if isOver { continuation.resume() }
-            }
-        } onCancel: {
-            server.withLock { $0.held.removeValue(forKey: number) }?.resume()
-        }
-        try Task.checkCancellation()
     }
 }

@@ -202,9 +202,10 @@ struct SessionResetTests {
         try await setUpAnew(device, server)
         let line = device.line
         line.set(.held)
+        let before = line.requests.count
         device.session.serverWasReset()
         device.session.resume()
-        await line.requestsReach(line.requests.count + 1)
+        await line.requestsReach(before + 1)
         device.session.suspend(.download)
         line.set(.answered)
         #expect(try await texts(device) == ["c", "mine", "new"])

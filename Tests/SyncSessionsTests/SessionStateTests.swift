@@ -205,8 +205,8 @@ struct SessionStateTests {
         #expect(device.session.connectionState == .connected)
         #expect(await device.session.reconnect() == .nothingToDo)
         device.line.set(.held)
-        device.session.serverChanged()
         let before = device.line.requests.count
+        device.session.serverChanged()
         await device.line.requestsReach(before + 1)
         let reconnecting = Task { await device.session.reconnect() }
         reconnecting.cancel()

@@ -50,86 +50,33 @@ final class Line: Sendable {
         case held
     }
 
-    private struct State {
-        var fate: @Sendable (EmulatorRequest) -> Fate = { _ in .answered }
-        var other: Emulator?
-        var requests: [String] = []
-        var held: [Int: CheckedContinuation<Void, Never>] = [:]
-        var next = 0
-        var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    private let watched = WatchedRequests<EmulatorRequest, Fate> { _ in
+        .answered
+    } isHeld: {
+        if case .held = $0 { true } else { false }
     }
-
-    private let state = Mutex(State())
+    private let other = Mutex<Emulator?>(nil)
 
     /// The requests so far: method and path.
-    var requests: [String] { state.withLock { $0.requests } }
+    var requests: [String] { watched.all.map { "\($0.method) \($0.path)" } }
 
     /// What becomes of requests from here on. Those that are held are let go, to what is said now.
-    func set(_ fate: @escaping @Sendable (EmulatorRequest) -> Fate) {
-        let held = state.withLock { state in
-            state.fate = fate
-            defer { state.held = [:] }
-            return state.held.values
-        }
-        for continuation in held { continuation.resume() }
-    }
-
+    func set(_ fate: @escaping @Sendable (EmulatorRequest) -> Fate) { watched.set(fate) }
     func set(_ fate: Fate) { set { _ in fate } }
 
     /// Has another emulator answer from here on.
-    func divert(to other: Emulator) { state.withLock { $0.other = other } }
+    func divert(to other: Emulator) { self.other.withLock { $0 = other } }
 
-    /// Returns when so many requests were sent in all.
-    func requestsReach(_ count: Int) async {
-        await withCheckedContinuation { continuation in
-            let isReached = state.withLock { state in
-                if state.requests.count >= count { return true }
-                state.watchers.append((count, continuation))
-                return false
-            }
-            if isReached { continuation.resume() }
-        }
-    }
+    /// Returns when so many requests were sent in all, or the task is cancelled.
+    func requestsReach(_ count: Int) async { await watched.reach(count) }
 
     func answer(_ request: EmulatorRequest, _ emulator: Emulator) async throws -> EmulatorResponse {
-        let met = state.withLock { state in
-            state.requests.append("\(request.method) \(request.path)")
-            let met = state.watchers.filter { $0.count <= state.requests.count }
-            state.watchers.removeAll { $0.count <= state.requests.count }
-            return met
+        switch try await watched.fate(of: request) {
+        case .answered, .held: try await (other.withLock { $0 } ?? emulator).handle(request)
+        case .unreachable:
+            throw TransportError(.connectionLost, "no network, on purpose", fate: .mayHaveBeenProcessed)
+        case .status(let status, let headers): EmulatorResponse(status, headers: headers, body: Data("{}".utf8))
         }
-        for watcher in met { watcher.continuation.resume() }
-        while true {
-            switch state.withLock({ $0.fate })(request) {
-            case .answered: return try await (state.withLock { $0.other } ?? emulator).handle(request)
-            case .unreachable:
-                throw TransportError(.connectionLost, "no network, on purpose", fate: .mayHaveBeenProcessed)
-            case .status(let status, let headers):
-                return EmulatorResponse(status, headers: headers, body: Data("{}".utf8))
-            case .held: try await hold()
-            }
-        }
-    }
-
-    private func hold() async throws {
-        let number = state.withLock { state in
-            state.next += 1
-            return state.next
-        }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isOver = state.withLock { state in
-                    if Task.isCancelled { return true }
-                    state.held[number] = continuation
-                    return false
-                }
-                if isOver { continuation.resume() }
-            }
-        } onCancel: {
-            let continuation = state.withLock { $0.held.removeValue(forKey: number) }
-            continuation?.resume()
-        }
-        try Task.checkCancellation()
     }
 }
 

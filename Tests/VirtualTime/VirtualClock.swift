@@ -20,7 +20,8 @@ package final class VirtualClock: Clock, Sendable {
         var sleepers: [Int: Sleeper] = [:]
         var cancelled: Set<Int> = []
         var next = 0
-        var watchers: [(isMet: @Sendable ([Duration]) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
+        var watchers: [Int: (isMet: @Sendable ([Duration]) -> Bool, continuation: CheckedContinuation<Void, Never>)] =
+            [:]
     }
 
     private let state = Mutex(State())
@@ -45,26 +46,35 @@ package final class VirtualClock: Clock, Sendable {
         for sleeper in woken { sleeper.continuation.resume() }
     }
 
-    /// Returns when somebody sleeps for a time that is meant, counted from now.
+    /// Returns when somebody sleeps for a time that is meant, counted from now, or the task is cancelled.
     package func sleeperComes(_ isMeant: @escaping @Sendable (Duration) -> Bool = { _ in true }) async {
-        await withCheckedContinuation { continuation in
-            let isThere = state.withLock { state in
-                let offset = state.offset
-                let isMet: @Sendable ([Duration]) -> Bool = { $0.contains { isMeant($0 - offset) } }
-                if isMet(state.sleepers.values.map(\.deadline)) { return true }
-                state.watchers.append((isMet, continuation))
-                return false
+        let number = newNumber()
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    let offset = state.offset
+                    let isMet: @Sendable ([Duration]) -> Bool = { $0.contains { isMeant($0 - offset) } }
+                    if Task.isCancelled || isMet(state.sleepers.values.map(\.deadline)) { return true }
+                    state.watchers[number] = (isMet, continuation)
+                    return false
+                }
+                if isOver { continuation.resume() }
             }
-            if isThere { continuation.resume() }
+        } onCancel: {
+            state.withLock { $0.watchers.removeValue(forKey: number) }?.continuation.resume()
+        }
+    }
+
+    private func newNumber() -> Int {
+        state.withLock { state in
+            state.next += 1
+            return state.next
         }
     }
 
     package func sleep(until deadline: Instant, tolerance: Duration?) async throws {
         try Task.checkCancellation()
-        let number = state.withLock { state in
-            state.next += 1
-            return state.next
-        }
+        let number = newNumber()
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                 let (result, met) = state.withLock {
@@ -73,9 +83,9 @@ package final class VirtualClock: Clock, Sendable {
                     if deadline.offset <= state.offset { return (.success(()), []) }
                     state.sleepers[number] = Sleeper(deadline: deadline.offset, continuation: continuation)
                     let deadlines = state.sleepers.values.map(\.deadline)
-                    let met = state.watchers.filter { $0.isMet(deadlines) }.map(\.continuation)
-                    state.watchers.removeAll { $0.isMet(deadlines) }
-                    return (nil, met)
+                    let met = state.watchers.filter { $0.value.isMet(deadlines) }
+                    for number in met.keys { state.watchers[number] = nil }
+                    return (nil, met.values.map(\.continuation))
                 }
                 if let result { continuation.resume(with: result) }
                 for watcher in met { watcher.resume() }

@@ -62,7 +62,7 @@ extension AttachmentWork {
             } catch {
                 let failure = (error as? StoreError).map { "\($0.code)" } ?? "\(type(of: error))"
                 let wait = progress.wait(after: failure, environment.backoff, random: environment.random())
-                do { try await environment.sleep(wait) } catch { return }
+                do { try await environment.sleepUntil(environment.now() + wait) } catch { return }
             }
         }
     }

@@ -5,10 +5,10 @@ internal import SyncSessions
 
 /// Does what the machine of transfers says: begins and ends tasks, wakes it, looks what the store has to be carried.
 actor TransferRunner {
-    private let work: AttachmentWork
-    private var machine: TransferMachine
+    let work: AttachmentWork
+    var machine: TransferMachine
     private var tasks: [Transfer: Task<Void, Never>] = [:]
-    private var waiters: [AttachmentID: [Int: CheckedContinuation<Void, any Error>]] = [:]
+    var waiters: [AttachmentID: [Int: CheckedContinuation<Void, any Error>]] = [:]
     private var cancelledWaits: Set<Int> = []
     private var nextWait = 0
     private var settling: [Int: CheckedContinuation<Void, any Error>] = [:]
@@ -17,12 +17,12 @@ actor TransferRunner {
     private var listeners: [Task<Void, Never>] = []
     private var renewal: Task<Void, Never>?
     /// The last of those who note what rows have arrived, one behind the other.
-    private var noting: Task<Void, Never>?
+    var noting: Task<Void, Never>?
     /// When it is looked again what may be fetched ahead.
-    private var later: (at: Timestamp, task: Task<Void, Never>)?
-    private var isLooking = false
-    private var mustLook = false
-    private var lookers: [CheckedContinuation<Void, Never>] = []
+    var later: (at: Timestamp, task: Task<Void, Never>)?
+    var isLooking = false
+    var mustLook = false
+    var lookers: [CheckedContinuation<Void, Never>] = []
 
     init(_ work: AttachmentWork, limit: Int) {
         self.work = work
@@ -86,7 +86,7 @@ actor TransferRunner {
         ])
         // The engine has changed what is known of files.
         let engine: Set = [SystemTables.operations.name, SystemTables.configuration.name]
-        let (sleep, work) = (work.environment.sleep, work)
+        let (environment, work) = (work.environment, work)
         listeners = [
             Task { [weak self] in
                 await self?.look()
@@ -98,7 +98,7 @@ actor TransferRunner {
                 }
             },
             Task { [weak self] in for await isPushing in pushes { await self?.send(.pushing(isPushing)) } },
-            Task { [weak self] in for await directions in suspensions { await self?.send(.suspended(directions)) } },
+            Task { [weak self] in for await directions in suspensions { await self?.suspended(directions) } },
             Task { [weak self, work] in
                 guard let arrived = work.ahead?.arrived else { return }
                 await self?.noteArrivals()
@@ -113,7 +113,7 @@ actor TransferRunner {
                     } catch {
                         // The store is locked or full: the next time will do.
                     }
-                    do { try await sleep(.seconds(3600)) } catch { return }
+                    do { try await environment.sleepUntil(environment.now() + .seconds(3600)) } catch { return }
                 }
             },
         ]
@@ -133,6 +133,7 @@ actor TransferRunner {
             Task { await noteArrivals() }
             return await look()
         }
+        resumeAll()
         await endRenewal()
         for task in tasks.values { await task.value }
     }
@@ -147,10 +148,14 @@ actor TransferRunner {
         listeners = []
         waking?.task.cancel()
         later?.task.cancel()
-        let error = StoreError(.closed, "The store was closed; open it again.")
-        for id in waiters.keys { resume(id, error) }
+        resumeAll()
         endSettling()
         work.states.end()
+    }
+
+    private func suspended(_ directions: SyncDirection) {
+        send(.suspended(directions))
+        if directions.contains(.download) { resumeAll() }
     }
 
     // MARK: What others ask
@@ -176,6 +181,11 @@ actor TransferRunner {
         }
     }
 
+    /// A file was removed here: whoever waits for it is told.
+    func removed(_ id: AttachmentID) async {
+        if waiters[id] != nil { await want(id) }
+    }
+
     private func want(_ id: AttachmentID) async {
         do {
             let (key, name, now) = (try AttachmentFolder.newKey(), try AttachmentFolder.newName(), work.now)
@@ -193,6 +203,7 @@ actor TransferRunner {
                 return false
             }
             if isHere { return resume(id, nil) }
+            if let obstacle { return resume(id, obstacle) }
             await asked([id])
         } catch {
             resume(id, error)
@@ -262,35 +273,7 @@ actor TransferRunner {
 
     // MARK: The machine
 
-    /// Looks what there is to do.
-    func look() async {
-        guard work.transport != nil, !machine.isClosed else { return }
-        mustLook = true
-        // What the one that is under way has read may be older than what the caller knows.
-        guard !isLooking else { return await withCheckedContinuation { lookers.append($0) } }
-        isLooking = true
-        while mustLook {
-            mustLook = false
-            do {
-                try await prepare()
-                let waitedFor = Set(waiters.keys)
-                let (transfers, next) = try await work.store.read { [work, running = machine.running] reader in
-                    let asked = try TransferList.read(work.references, waitedFor: waitedFor, &reader)
-                    let (ahead, next) = try work.ahead?.transfers(work, running: running, &reader) ?? ([], nil)
-                    return (asked + ahead, next)
-                }
-                send(.work(transfers))
-                if let next { look(at: next) }
-            } catch {
-                // The store is locked or closed, or cannot be read: its next change is the next chance.
-            }
-        }
-        isLooking = false
-        for looker in lookers { looker.resume() }
-        lookers = []
-    }
-
-    private func send(_ event: TransferMachine.Event) {
+    func send(_ event: TransferMachine.Event) {
         for effect in machine.handle(event, at: work.environment.now(), random: work.environment.random()) {
             switch effect {
             case .begin(let transfer):
@@ -318,7 +301,7 @@ actor TransferRunner {
         send(.ended(transfer, outcome))
         if transfer.kind == .download { await answer(transfer.id, outcome, error) }
         // Who has begun to wait meanwhile is answered, too, when it has arrived; else it is fetched for them.
-        if transfer.kind == .ahead, outcome == .done, waiters[transfer.id] != nil { await want(transfer.id) }
+        if transfer.kind == .ahead, outcome != .cancelled, waiters[transfer.id] != nil { await want(transfer.id) }
         await work.states.changed(transfer.id)
         await look()
     }
@@ -326,14 +309,25 @@ actor TransferRunner {
     /// Tells those who wait for a file how its transfer has ended.
     private func answer(_ id: AttachmentID, _ outcome: TransferMachine.Outcome, _ error: (any Error)?) async {
         guard outcome == .cancelled else { return resume(id, error) }
-        do {
-            try work.gate.check()
-        } catch {
-            return resume(id, error)
-        }
-        guard !machine.suspended.contains(.download) else { return resume(id, Self.suspended) }
+        if let obstacle { return resume(id, obstacle) }
         // It was given up for another one who waited, and was cancelled.
         if waiters[id] != nil { await want(id) }
+    }
+
+    /// Why nothing is fetched now.
+    private var obstacle: (any Error)? {
+        do {
+            try work.gate.check()
+            return machine.suspended.contains(.download) ? Self.suspended : nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Tells all who wait for files that nothing is fetched now, those included whose turn had not come.
+    private func resumeAll() {
+        guard let obstacle else { return }
+        for id in waiters.keys { resume(id, obstacle) }
     }
 
     private static var suspended: SyncError {
@@ -346,38 +340,6 @@ actor TransferRunner {
         }
     }
 
-    /// Looks again when a file may be tried that a rule wants.
-    private func look(at time: Timestamp) {
-        let now = work.now
-        if let later, later.at.milliseconds <= time.milliseconds, later.at.milliseconds > now.milliseconds { return }
-        later?.task.cancel()
-        let wait = Duration.milliseconds(max(0, time.milliseconds - now.milliseconds))
-        later = (
-            time,
-            Task { [weak self, sleep = work.environment.sleep] in
-                do { try await sleep(wait) } catch { return }
-                await self?.look()
-            }
-        )
-    }
-
-    /// Notes the files of rows that have arrived, so that they are fetched.
-    private func noteArrivals() async {
-        guard work.ahead != nil else { return }
-        let before = noting
-        let task = Task { [weak self, work] in
-            await before?.value
-            do {
-                try await self?.prepare()
-                try await work.noteArrivals()
-            } catch {
-                // The store is locked, or cannot be written: what has arrived is noted when it can.
-            }
-        }
-        noting = task
-        await task.value
-    }
-
     private func wake(at time: Duration) {
         if let waking, waking.at <= time, waking.at > work.environment.now() { return }
         waking?.task.cancel()
@@ -385,7 +347,7 @@ actor TransferRunner {
         waking = (
             time,
             Task { [weak self] in
-                do { try await environment.sleep(time - environment.now()) } catch { return }
+                do { try await environment.sleepUntil(time) } catch { return }
                 await self?.send(.woken)
             }
         )

@@ -8,7 +8,8 @@ package import Foundation
 package struct SessionEnvironment: Sendable {
     /// The time since any one moment.
     let now: @Sendable () -> Duration
-    let sleep: @Sendable (Duration) async throws -> Void
+    /// Until such a time: not for as long as it seemed to be when that was worked out.
+    let sleepUntil: @Sendable (Duration) async throws -> Void
     let date: @Sendable () -> Date
     /// 0 to 1.
     let random: @Sendable () -> Double
@@ -22,7 +23,7 @@ package struct SessionEnvironment: Sendable {
     ) {
         let origin = clock.now
         now = { origin.duration(to: clock.now) }
-        sleep = { try await clock.sleep(for: $0) }
+        sleepUntil = { try await clock.sleep(until: origin.advanced(by: $0), tolerance: nil) }
         self.date = date
         self.random = random
         self.reachability = reachability

@@ -113,7 +113,7 @@ extension SyncSession {
         running.waking = time.map { time in
             Task { [weak self, environment] in
                 do {
-                    try await environment.sleep(max(.zero, time - environment.now()))
+                    try await environment.sleepUntil(time)
                     self?.send(.woken)
                 } catch {
                     // Another time was set.
@@ -226,7 +226,8 @@ extension SyncSession {
 
     // MARK: Events
 
-    private func queueChanged(_ context: SyncContext) async {
+    /// Looks whether there is something to send that no push is due for.
+    func queueChanged(_ context: SyncContext) async {
         // A push looks by itself what it leaves; what waits already need not be noticed again.
         let (isPushing, isScheduled, seen, hasWaiters) = running.withLock { running in
             let isAwaited = !running.waiters.isEmpty || !running.watchers.isEmpty

@@ -74,7 +74,11 @@ extension SyncSession {
         try await reviewUploads(passing: passed, failed: failed.union(review.edited))
         try await reviewProgress()
         let failure = report?.failures.first(where: { failed.contains($0.operationID) })
-        if failure == nil { send(.pushed(hasNewer: review.hasNewer)) }
+        if failure == nil {
+            send(.pushed(hasNewer: review.hasNewer))
+            // What has come since that look found a push that was still due, and left it to that.
+            if !review.hasNewer { await queueChanged(context) }
+        }
         return failure.map { ServerFailure($0) }
     }
 

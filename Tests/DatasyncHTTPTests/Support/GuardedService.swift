@@ -8,8 +8,10 @@ final class GuardedService: ClientTransport {
     private struct State {
         var valid: Set<String> = []
         var seen: [String?] = []
+        /// How many of those have begun to wait, or go on.
+        var arrived = 0
         var isHolding = false
-        var held: [CheckedContinuation<Void, Never>] = []
+        var held: [Int: CheckedContinuation<Void, Never>] = [:]
         var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
@@ -35,8 +37,8 @@ final class GuardedService: ClientTransport {
     func release() {
         let held = state.withLock { state in
             state.isHolding = false
-            defer { state.held = [] }
-            return state.held
+            defer { state.held = [:] }
+            return state.held.values
         }
         for continuation in held { continuation.resume() }
     }
@@ -45,7 +47,7 @@ final class GuardedService: ClientTransport {
     func arrived(_ count: Int) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in
-                guard state.seen.count < count else { return true }
+                guard state.arrived < count else { return true }
                 state.waiting.append((count, continuation))
                 return false
             }
@@ -55,26 +57,26 @@ final class GuardedService: ClientTransport {
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         let text = request.headerFields[field].map { $0.hasPrefix("Bearer ") ? String($0.dropFirst(7)) : $0 }
-        let (isValid, isHolding, ready) = state.withLock { state in
+        let (number, isValid, isHeld) = state.withLock { state in
             state.seen.append(text)
-            let ready = state.waiting.filter { $0.count <= state.seen.count }
-            state.waiting.removeAll { $0.count <= state.seen.count }
-            return (text.map(state.valid.contains) ?? false, state.isHolding, ready)
+            return (state.seen.count, text.map(state.valid.contains) ?? false, state.isHolding)
         }
-        for waiting in ready { waiting.continuation.resume() }
-        if isHolding {
-            await withTaskCancellationHandler {
-                await withCheckedContinuation { continuation in
-                    let goesOn = state.withLock { state in
-                        guard !Task.isCancelled else { return true }
-                        state.held.append(continuation)
-                        return false
-                    }
-                    if goesOn { continuation.resume() }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                // It is held before anybody hears that it has arrived, and may let it go.
+                let (goesOn, ready) = state.withLock { state in
+                    state.arrived += 1
+                    let ready = state.waiting.filter { $0.count <= state.arrived }
+                    state.waiting.removeAll { $0.count <= state.arrived }
+                    let goesOn = !isHeld || Task.isCancelled
+                    if !goesOn { state.held[number] = continuation }
+                    return (goesOn, ready)
                 }
-            } onCancel: {
-                release()
+                if goesOn { continuation.resume() }
+                for waiting in ready { waiting.continuation.resume() }
             }
+        } onCancel: {
+            state.withLock { $0.held.removeValue(forKey: number) }?.resume()
         }
         try Task.checkCancellation()
         guard isValid else { return HTTPResponse(status: .init(code: 401), body: []) }
