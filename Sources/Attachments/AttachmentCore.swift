@@ -128,7 +128,7 @@ final class AttachmentCore: Sendable {
         }
         // Who waits for it to be fetched waits for nothing any more.
         await runner.removed(id)
-        if let name { try await FileWork.run { [work] _ in try work.folder.letGo(name) } }
+        if let name { try await FileWork.finish { [work] in try work.folder.letGo(name) } }
         await states.changed(id)
     }
 

@@ -42,4 +42,11 @@ enum FileWork {
             cancellation.cancel()
         }
     }
+
+    /// Runs what a step that is done already calls for, whatever becomes of the task.
+    ///
+    /// - Throws: What it throws, with a failure of the system as a `StoreError`.
+    static func finish(_ work: @escaping @Sendable () throws -> Void) async throws {
+        try await Task { try await run { _ in try work() } }.value
+    }
 }

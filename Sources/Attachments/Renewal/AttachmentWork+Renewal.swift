@@ -22,7 +22,7 @@ extension AttachmentWork {
                     }
             }
             guard !old.isEmpty else { return }
-            try await FileWork.run { [folder] _ in for name in old { try folder.letGo(name) } }
+            try await FileWork.finish { [folder] in for name in old { try folder.letGo(name) } }
         }
     }
 
@@ -110,7 +110,7 @@ extension AttachmentWork {
             throw error
         }
         // A kill here leaves the old file, which the next start removes: no row knows it.
-        try await FileWork.run { [folder] _ in try folder.letGo(old ?? fresh.name) }
+        try await FileWork.finish { [folder] in try folder.letGo(old ?? fresh.name) }
         await states.changed(id)
         return old != nil
     }
@@ -126,7 +126,9 @@ extension AttachmentWork {
     func discard(_ name: String) async {
         let folder = folder
         // What stays is removed when the store is opened next.
-        _ = await Task { try await FileWork.run { _ in try folder.remove(name) } }.result
+        do { try await FileWork.finish { try folder.remove(name) } } catch {
+            // As it says above.
+        }
     }
 }
 

@@ -68,7 +68,7 @@ extension AttachmentWork {
             try transaction.save(file)
             return old
         }
-        if let old { try await FileWork.run { [folder] _ in try folder.letGo(old) } }
+        if let old { try await FileWork.finish { [folder] in try folder.letGo(old) } }
         await states.changed(id)
     }
 
@@ -116,7 +116,7 @@ extension AttachmentWork {
                 return nil
             }
             guard let name else { continue }
-            try await FileWork.run { [folder] _ in try folder.letGo(name) }
+            try await FileWork.finish { [folder] in try folder.letGo(name) }
             await states.changed(id)
         }
     }

@@ -176,6 +176,8 @@ extension SyncSession {
             let hasChanges = changes.count > 0
             send(.loaded(suspended: suspended, hasChanges: hasChanges, ages: ages, needsReset: needsReset)) {
                 $0.seen = changes
+                // That the store could not be read, if it could not.
+                $0.set(nil)
             }
         } catch {
             guard running.withLock({ $0.loads == number }) else { return }
