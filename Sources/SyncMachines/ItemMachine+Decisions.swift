@@ -115,6 +115,7 @@ extension ItemMachine {
     package mutating func keepLocal(_ seen: SeenOnServer<Row>) -> RowEffect<Row> {
         guard let dropped = change else { return .none }
         drop()
+        if dropped.asksForRow, !dropped.hasShown(seen) { needsRow = true }
         switch seen {
         case .row(let shown) where !shown.isDeleted:
             memory.sent.append(SentRequest(.none, content: shown, version: shown.version))
@@ -137,5 +138,13 @@ extension ItemMachine {
             entry.deletes && entry.content == nil
                 ? SentRequest(entry.kind, content: dropped.base, version: entry.version) : entry
         }
+    }
+}
+
+extension QueuedChange {
+    /// Whether what a pull has brought since is what was seen.
+    fileprivate func hasShown(_ seen: SeenOnServer<Row>) -> Bool {
+        guard case .row(let row) = seen, let shown else { return false }
+        return shown.version != nil && shown.version == row.version && !shown.contradicts(row)
     }
 }

@@ -21,7 +21,14 @@ extension ItemMachine {
         _ comparison: some RowComparison<Row>
     ) -> (PulledRow, RowEffect<Row>) {
         let own = memory.sent.first { $0.writesRow && $0.content.map { comparison.wrote($0, pulled) } ?? false }
+        let kept = memory.kept
         guard var waiting = change else {
+            if isHere, let kept, let version = kept.version, version == pulled.version,
+                kept.content?.contradicts(pulled) != true
+            {
+                // It is what the local row was kept over. Where there is none, it may have been purged.
+                return (.passOver, .none)
+            }
             let isOwnDeletion = memory.sent.contains { $0.mayHaveLeft(pulled, over: nil, comparison) }
             memory.sent.removeAll { $0.isDead(given: pulled) }
             if pulled.isDeleted {
@@ -37,7 +44,8 @@ extension ItemMachine {
             return (.apply, .none)
         }
         let isSameVersion = pulled.version != nil && pulled.version == waiting.baseVersion
-        if isSameVersion, waiting.base?.contradicts(pulled) != true {
+        let base = kept.flatMap { $0.version == waiting.baseVersion ? $0.content : nil } ?? waiting.base
+        if isSameVersion, base?.contradicts(pulled) != true {
             // It is not news, and the newest: what was kept before is out of date.
             waiting.shown = nil
             change = waiting

@@ -92,18 +92,22 @@ extension ItemMachine {
     ///
     /// - Returns: What was sent.
     @discardableResult mutating func takeOverDropped() -> [SentRequest<Row>] {
+        takeOverKept()
         guard !memory.sent.isEmpty, let waiting = change else { return [] }
-        let kept = memory.sent.last { $0.kind == .none }
-        let sent = memory.sent.filter { $0.kind != .none }
+        let sent = memory.sent
         memory.sent = []
-        if let kept, waiting.kind != .insert, !waiting.isBasedOnOlderRow, waiting.baseVersion == kept.version {
-            change?.base = kept.content
-        }
-        guard !sent.isEmpty else { return [] }
         let taken = sent.filter { waiting.kind != .insert || !$0.writesRow || $0.kind == .insert }
         change?.sent.insert(contentsOf: taken, at: 0)
         change?.wasSent = true
         return sent
+    }
+
+    /// Bases the change on the server's row over which the local one was kept.
+    mutating func takeOverKept() {
+        guard let waiting = change, let kept = memory.kept else { return }
+        memory.sent.removeAll { $0.kind == .none }
+        guard waiting.kind != .insert, !waiting.isBasedOnOlderRow, waiting.baseVersion == kept.version else { return }
+        change?.base = kept.content
     }
 
     private func request(

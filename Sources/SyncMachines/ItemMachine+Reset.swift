@@ -16,6 +16,7 @@ extension ItemMachine {
         _ row: Row?,
         _ comparison: some RowComparison<Row>
     ) -> (ItemOutcome<Row>, RowEffect<Row>) {
+        takeOverKept()
         memory.forgetVersions()
         guard var waiting = change else { return (.ignored, .none) }
         waiting.state = .pending

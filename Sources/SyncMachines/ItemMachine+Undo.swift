@@ -18,6 +18,11 @@ extension ItemMachine {
             if there.isDeleted { memory.deleted() } else { memory.replaced(by: there.version) }
             return there.isDeleted ? .remove : .server(there)
         }
+        if !waiting.sent.isEmpty {
+            // What is on its way goes over the server's row, and that has to be there again.
+            takeOverKept()
+            waiting.base = change?.base
+        }
         memory.gaveUpDecision()
         if let base = waiting.base, base.version != waiting.baseVersion, let shown = waiting.shown {
             // The server was set up anew, and the base is none of its rows: what it has shown has to be there again.

@@ -96,7 +96,16 @@ package struct ItemMemory<Row: MachineRow>: Hashable, Sendable {
 
     /// Forgets which versions were left behind: they may be used again for other rows. That the row was deleted, and what may
     /// still arrive, is as it was.
-    package mutating func forgetVersions() { endChain() }
+    package mutating func forgetVersions() {
+        endChain()
+        sent.removeAll { $0.kind == .none }
+    }
+
+    /// Whether anything that left may still arrive.
+    package var hasSent: Bool { sent.contains { $0.kind != .none } }
+
+    /// The server's row over which the local one was kept.
+    var kept: SentRequest<Row>? { sent.last { $0.kind == .none } }
 
     /// Takes note that what was decided is given up.
     mutating func gaveUpDecision() {

@@ -28,6 +28,9 @@ struct FurtherResolutionTests {
             #expect(try await laptop.text("a") == "mine")
             #expect(try await laptop.context.push().pushed == 0)
             #expect(world.onServer() == ["a": "theirs"])
+            // A pull brings no news: the row that was seen.
+            try await laptop.pull()
+            #expect(try await laptop.text("a") == "mine")
             // What is changed later goes over the row that was seen.
             try await laptop.table.update(Record(id: "a", ["text": "later"]))
             #expect(try await laptop.context.push().conflicts.isEmpty)

@@ -37,7 +37,7 @@ extension AttachmentWork {
     /// Changes what is known of a file that has arrived; removes one that was removed meanwhile.
     func note(_ file: AttachmentFile, _ body: @escaping @Sendable (inout AttachmentFile) -> Void) async throws {
         let isKnown = try await change(file.id, body)
-        if !isKnown { try await FileWork.run { [folder] _ in try folder.remove(file.name) } }
+        if !isKnown { try await FileWork.finish { [folder] in try folder.remove(file.name) } }
     }
 
     /// Brings the content into the file of what has arrived.

@@ -224,6 +224,8 @@ actor TransferRunner {
         } catch {
             // It arrives without anybody waiting for it.
         }
+        // Somebody else has come meanwhile, whose wish may have been the one that was taken back.
+        if waiters[id] != nil { await want(id) }
     }
 
     /// Tries files at once.
@@ -308,7 +310,9 @@ actor TransferRunner {
 
     /// Tells those who wait for a file how its transfer has ended.
     private func answer(_ id: AttachmentID, _ outcome: TransferMachine.Outcome, _ error: (any Error)?) async {
-        guard outcome == .cancelled else { return resume(id, error) }
+        guard outcome == .done || outcome == .cancelled else { return resume(id, error) }
+        // It may have been removed right behind its end.
+        guard outcome == .cancelled else { return waiters[id] == nil ? () : await want(id) }
         if let obstacle { return resume(id, obstacle) }
         // It was given up for another one who waited, and was cancelled.
         if waiters[id] != nil { await want(id) }

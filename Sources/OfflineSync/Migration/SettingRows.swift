@@ -59,7 +59,14 @@ struct SettingRows: TranslatedRows {
             if let value = row["value"]?.stringValue, let memory = Self.readable(value, table.old), !memory.sent.isEmpty
             {
                 var translated = memory
-                translated.sent = try memory.sent.flatMap { try OperationRows.sent($0, table) }
+                translated.sent = try memory.sent.flatMap { request in
+                    // What was kept over is a row of the server's, and one.
+                    guard request.kind == .none, var kept = Optional(request) else {
+                        return try OperationRows.sent(request, table)
+                    }
+                    kept.content = try kept.content.map(table.translated)
+                    return [kept]
+                }
                 changed["value"] = .string(try ItemMemoryStorage.text(of: translated))
             }
             return .changed(changed)

@@ -66,7 +66,17 @@ struct PageApplication: Sendable {
             let isDeleted = record.isDeleted
             let isRemembered = key.map(remembered.contains) ?? false
             if isDeleted && local != nil || isRemembered {
-                try remember(record, isHere: local != nil, isRemembered: isRemembered, comparison, &transaction)
+                let isApplied = try remember(
+                    record,
+                    isHere: local != nil,
+                    isRemembered: isRemembered,
+                    comparison,
+                    &transaction
+                )
+                guard isApplied else {
+                    counts.skipped.insert(record.id)
+                    continue
+                }
             }
             if isDeleted {
                 if local != nil { deletions.append(record.id) }
@@ -127,18 +137,20 @@ struct PageApplication: Sendable {
     }
 
     /// What a row without a waiting change makes of what is remembered of it.
+    ///
+    /// - Returns: Whether it takes the place of the local one: not where that one was kept over it.
     private func remember(
         _ record: Record,
         isHere: Bool,
         isRemembered: Bool,
         _ comparison: TableRowComparison,
         _ transaction: inout StoreTransaction
-    ) throws {
-        guard let id = record.id.stringValue else { return }
+    ) throws -> Bool {
+        guard let id = record.id.stringValue else { return true }
         let before = isRemembered ? try ItemMemoryStorage.memory(of: id, in: table, &transaction) : ItemMemory()
         var machine = ItemMachine<Record>(memory: before)
-        _ = machine.pulled(record, isHere: isHere, comparison)
-        guard machine.memory != before else { return }
-        try ItemMemoryStorage.set(machine.memory, of: id, in: table, &transaction)
+        let (verdict, _) = machine.pulled(record, isHere: isHere, comparison)
+        if machine.memory != before { try ItemMemoryStorage.set(machine.memory, of: id, in: table, &transaction) }
+        return verdict == .apply
     }
 }

@@ -60,7 +60,7 @@ struct AnswerRecorder: Sendable {
         let comparison = TableRowComparison(
             table: table,
             shownColumns: merge.shownColumns,
-            mayBeOwn: !underWay.sentBefore.isEmpty || !item.machine.memory.sent.isEmpty
+            mayBeOwn: !underWay.sentBefore.isEmpty || item.machine.memory.hasSent
         )
         let local = try transaction.record(.string(current.itemID), in: table.name)
         let row = local.map(table.withoutLocalColumns)

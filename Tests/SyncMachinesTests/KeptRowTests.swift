@@ -1,0 +1,79 @@
+import SyncMachines
+import Testing
+
+/// Somebody else's row was seen in a conflict, and the local one stays beside it.
+@Suite("A row that was kept over the server's")
+struct KeptRowTests {
+    private let theirs = TestRow(content: "theirs", version: 2)
+
+    private func kept() throws -> TestItem {
+        var item = TestItem(TestRow(content: "a", version: 1))
+        try item.update("mine")
+        item.receive(.shown(theirs), to: item.send())
+        item.apply(item.machine.keepLocal(.row(theirs)))
+        #expect(item.row?.content == "mine" && item.change == nil)
+        return item
+    }
+
+    @Test("stays when a pull brings the row that was seen, and goes when it brings another")
+    func pulled() throws {
+        var item = try kept()
+        #expect(item.pull(theirs) == .passOver)
+        #expect(item.row?.content == "mine")
+        item.pull(TestRow(content: "newer", version: 3))
+        #expect(item.row == TestRow(content: "newer", version: 3) && item.machine.memory.sent.isEmpty)
+    }
+
+    @Test("comes as the server has it when it was purged meanwhile")
+    func purged() throws {
+        var item = try kept()
+        item.row = nil
+        #expect(item.pull(theirs) == .apply)
+        #expect(item.row == theirs)
+    }
+
+    @Test("is no obstacle for a change that waits when a pull brings the row that was seen")
+    func pulledBeneath() throws {
+        var item = try kept()
+        try item.update("later")
+        #expect(item.pull(theirs) == .passOver)
+        #expect(item.change?.baseVersion == 2 && item.change?.shown == nil)
+    }
+
+    @Test("is not what a change is taken back to that may have gone over the server's row")
+    func takenBack() throws {
+        var item = try kept()
+        try item.update("later")
+        // A request is prepared without a look at what is remembered.
+        let memory = item.machine.memory
+        item.machine.memory = ItemMemory()
+        let request = item.send()
+        item.machine.memory = memory
+        #expect(request?.request == .update(TestRow(content: "later", version: 2), version: 2, restoring: false))
+        item.discard()
+        #expect(item.row == theirs && item.change?.isUndo == true && item.change?.base == theirs)
+    }
+
+    @Test("is asked for when a pull had brought a newer one before the decision, and only then")
+    func decidedLate() throws {
+        for version in [2, 3] {
+            var item = TestItem(TestRow(content: "a", version: 1))
+            try item.update("mine")
+            item.receive(.shown(theirs), to: item.send())
+            item.pull(TestRow(content: version == 2 ? "theirs" : "newer", version: version))
+            item.apply(item.machine.keepLocal(.row(theirs)))
+            #expect(item.machine.needsRow == (version == 3))
+        }
+    }
+
+    @Test("is a change over the row that is found unchanged when the server was said to be set up anew")
+    func reset() throws {
+        var item = try kept()
+        try item.update("later")
+        let (outcome, _) = item.machine.reset(onto: .row(theirs), item.row, TestComparison())
+        #expect(outcome == .again(.done))
+        #expect(
+            item.send(.done)?.request == .update(TestRow(content: "later", version: 2), version: 2, restoring: false)
+        )
+    }
+}
