@@ -286,7 +286,7 @@ extension ItemMachine {
         let isBase = waiting.kind == .update && waiting.restores && waiting.baseVersion == shown.version
         if isBase, sent.request == .lookUp { return (.again(.done), .none) }
         let wasDeletedHere =
-            waiting.mayHaveLeft(shown, comparison) || (memory.isDeleted && waiting.kind == .insert)
+            waiting.mayHaveLeft(shown, comparison) || (memory.isDeleted && waiting.makesRow)
         if waiting.kind == .delete || (waiting.isUndo && (!wasDeletedHere || waiting.base == nil)) {
             let mayBeRestored = waiting.sent.contains { $0.kind == .restore && $0.version == shown.version }
             if mayBeRestored, shown.version != nil {
@@ -341,6 +341,12 @@ extension ItemMachine {
             return (.done, effect)
         }
         if waiting.kind == .insert, sent.request == .lookUp { return (.again(.done), .none) }
+        if waiting.kind == .update, memory.isDeleted, waiting.makesRow {
+            waiting.kind = .insert
+            waiting.rebase(onto: nil)
+            change = waiting
+            return (.again(.done), .none)
+        }
         if waiting.sent.contains(where: \.deletes) {
             // The own deletion was carried out, and left no tombstone, or one that the answer does not show.
             memory.deleted()

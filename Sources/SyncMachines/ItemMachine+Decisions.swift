@@ -117,15 +117,15 @@ extension ItemMachine {
         drop()
         if dropped.asksForRow, !dropped.hasShown(seen) { needsRow = true }
         switch seen {
-        case .row(let shown) where !shown.isDeleted:
+        case .row(let shown):
             memory.sent.append(SentRequest(.none, content: shown, version: shown.version))
             return .adopt(shown)
         case .refused:
-            if let base = dropped.base, !base.isDeleted, base.version == dropped.baseVersion {
+            if let base = dropped.base, base.version == dropped.baseVersion {
                 memory.sent.append(SentRequest(.none, content: base, version: base.version))
             }
             return .none
-        case .row, .nothing, .hidden: return .none
+        case .nothing, .hidden: return .none
         }
     }
 

@@ -65,6 +65,15 @@ package struct QueuedChange<Row: MachineRow>: Hashable, Sendable {
 
     package init(_ kind: Kind) { self.kind = kind }
 
+    /// Whether it makes a row that the server has not had, as far as is known: an insert, or a change of a row whose insert was
+    /// dropped, and which was kept here all the same.
+    var makesRow: Bool {
+        guard kind == .update else { return kind == .insert }
+        guard let base, base.version == nil, baseVersion == nil, !isUndo, !restores else { return false }
+        // What may have been brought back may have been deleted by others since.
+        return !sent.contains { $0.kind == .restore }
+    }
+
     /// Bases the change on a row of the server.
     mutating func rebase(onto shown: Row?) {
         base = shown

@@ -162,6 +162,41 @@ struct ReferenceOrderTests {
         #expect(try await context.operations().isEmpty)
     }
 
+    @Test(
+        "a row that is sent again, and refers to another one by now, waits for that when there is a change of it",
+        arguments: [1, 8],
+        ["new", "changed", "unchanged", "itself"]
+    )
+    func referringElsewhereUnderWay(parallel: Int, other: String) async throws {
+        let context = SyncContext(store: store, remote: server, options: SyncOptions(parallelOperations: parallel))
+        for id in ["l", "changed", "unchanged"] { try await lists.insert(["text": "1"], id: id) }
+        try await lists.insert(["text": "1", "above": "l"], id: "itself")
+        _ = try await context.push()
+        try await lists.update(Record(id: "itself", ["text": "2"]))
+        server.script = { _ in throw RemoteError(.unreachable, "the answer is lost") }
+        await #expect(throws: SyncError.self) { _ = try await context.push() }
+        // What was sent before arrives, and the row is edited before the answer says so.
+        let isFirst = Mutex(true)
+        server.script = { [server, lists] _ in
+            let isFirst = isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            guard isFirst else { return }
+            server.change("itself", "2", ["above": "l"])
+            if other == "new" { try await lists.insert(["text": "1"], id: other) }
+            if other == "changed" { try await lists.update(Record(id: .string(other), ["text": "2"])) }
+            try await lists.update(Record(id: "itself", ["above": .string(other)]))
+        }
+        let waits = ["new", "changed"].contains(other)
+        var report = try await context.push()
+        #expect(report.notTaken.isEmpty && report.waiting == (waits ? 1 : 0))
+        #expect(try await context.operations().count == (waits ? 2 : 0))
+        report = try await context.push()
+        #expect(report.notTaken.isEmpty && report.waiting == 0)
+        #expect(try await context.operations().isEmpty)
+    }
+
     @Test("a deletion goes after a later change by which a row refers to another one, which is new")
     func referringElsewhere() async throws {
         try await share()

@@ -65,8 +65,13 @@ final class Ledger {
     ///   - device: Whose.
     ///   - before: The store before.
     ///   - after: The store after.
-    ///   - seen: What was before the user's eyes when that is something else than the rows of the store.
-    func change(by device: Int, from before: StoreSnapshot, to after: StoreSnapshot, seen: Record? = nil) {
+    ///   - seen: What was before the user's eyes of one row when that is something else than the row of the store.
+    func change(
+        by device: Int,
+        from before: StoreSnapshot,
+        to after: StoreSnapshot,
+        seen: (key: RowKey, row: Record)? = nil
+    ) {
         for key in settings.rows {
             let place = Place(device: device, key: key)
             let old = before.rows[key]
@@ -83,6 +88,8 @@ final class Ledger {
                 open[place] = []
                 forced.remove(place)
             }
+            // What a rule deletes with it is deleted as it is here.
+            let seen = seen?.key == key ? seen?.row : nil
             let known = seen.map { self.tokens($0) + tokens(old).filter { edits[$0]?.place.device == device } }
             if let new {
                 let deletions = old == nil ? Array(seenDeletions[place] ?? []) : []

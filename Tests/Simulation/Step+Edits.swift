@@ -86,7 +86,11 @@ extension Device {
     }
 
     /// Makes a call whose changes are the user's; of a group with the rows in the order in which they are changed.
-    func changing(seen: Record? = nil, group: [GroupChange] = [], _ body: () async throws -> Void) async throws {
+    func changing(
+        seen: (key: RowKey, row: Record)? = nil,
+        group: [GroupChange] = [],
+        _ body: () async throws -> Void
+    ) async throws {
         let witness = ChangeWitness(mayMark: true, isGroup: !group.isEmpty) { [self] before, after in
             let count = world.ledger.order.count
             world.ledger.change(by: number, from: before, to: after, seen: seen)
@@ -197,17 +201,17 @@ extension Device {
         guard let (tableName, editor) = editor, editor.version != nil else { return }
         self.editor = nil
         let table = try table(tableName)
-        guard try await table.read(editor.id.stringValue ?? "") != nil else { return }
+        let id = editor.id.stringValue ?? ""
+        let seen = (key: world.settings.key(id, in: tableName), row: editor)
+        guard try await table.read(id) != nil else { return }
         if deletes {
-            try await changing(seen: editor) {
-                try await table.delete(editor.id.stringValue ?? "", version: editor.version)
-            }
+            try await changing(seen: seen) { try await table.delete(id, version: editor.version) }
         } else {
             var change = editor
             for column in WorldSettings.columns { change[column] = .string(newToken()) }
             // It stays what it is: somebody may have changed it since the editor was opened.
             change["mark"] = nil
-            try await changing(seen: editor) { try await table.update(change) }
+            try await changing(seen: seen) { try await table.update(change) }
         }
     }
 }

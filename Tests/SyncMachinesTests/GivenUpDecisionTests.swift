@@ -97,7 +97,10 @@ struct GivenUpDecisionTests {
         item.receive(.refused(provesNothingWasDone: true), to: item.send())
         item.apply(item.machine.keepLocal(.refused))
         #expect(item.row == TestRow(content: "b", version: 2))
+        // It is no news, and the row stays; what comes later takes its place.
         item.pull(theirs)
+        #expect(item.row == TestRow(content: "b", version: 2))
+        item.pull(TestRow(content: "theirs", version: 3))
         _ = try save(&item)
         #expect(item.change?.isBasedOnOlderRow == true)
     }

@@ -78,6 +78,29 @@ struct OperationReferences: Sendable {
         }
     }
 
+    /// Whether an operation's row names one by now that is not among these, and for which something waits. Which of the two
+    /// goes first is found out where operations are chosen.
+    func lackOneThatWaits(
+        of operation: TableOperation,
+        _ table: TableDefinition,
+        _ schema: StoreSchema,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> Bool {
+        let columns = table.columns.filter { $0.references != nil }
+        guard !columns.isEmpty, let row = try transaction.record(.string(operation.itemID), in: table.name) else {
+            return false
+        }
+        for column in columns {
+            guard let other = column.references.flatMap(schema.table), let id = row[column.name]?.stringValue else {
+                continue
+            }
+            let named = ItemKey(table: other.name, key: OperationCoding.itemKey(id, other))
+            if named == item || references.contains(named) { continue }
+            if try OperationQueue.operation(for: id, in: other, &transaction, schema) != nil { return true }
+        }
+        return false
+    }
+
     /// Whether one of them has to be settled before the other may be sent.
     func isTied(to other: OperationReferences) -> Bool {
         item == other.item || references.contains(other.item) || other.references.contains(item)

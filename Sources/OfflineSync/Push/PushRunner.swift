@@ -209,7 +209,7 @@ struct PushRunner {
     }
 
     /// Chooses what an operation sends next in its turn; nil when nothing. A change that came into a group meanwhile does not
-    /// go along: others may have to go before it.
+    /// go along: others may have to go before it. Nor does one by which the row came to name another row that waits.
     func again(
         _ inFlight: InFlightOperation,
         _ lookUp: LookUp,
@@ -217,13 +217,20 @@ struct PushRunner {
     ) async throws -> InFlightOperation? {
         try Task.checkCancellation()
         let (number, table) = (inFlight.operation.id, inFlight.table)
-        let sentCounter = inFlight.operation.editCounter
-        return try await store.write { transaction in
+        let (sentCounter, references) = (inFlight.operation.editCounter, inFlight.references)
+        let (next, waitsForOther) = try await store.write { transaction -> (InFlightOperation?, Bool) in
             guard let waiting = try OperationQueue.operation(number, &transaction, schema), waiting.isToSend,
                 !waiting.memberships.contains(where: { $0.editCounter > sentCounter })
-            else { return nil }
-            return try prepare(waiting, table, lookUp, &transaction)
+            else { return (nil, false) }
+            if let references, waiting.editCounter != sentCounter,
+                try references.lackOneThatWaits(of: waiting, table, schema, &transaction)
+            {
+                return (nil, true)
+            }
+            return (try prepare(waiting, table, lookUp, references: references, &transaction), false)
         }
+        if waitsForOther { progress.leaveWaiting(1) }
+        return next
     }
 
     /// Asks what is to be done about something that the server did not take, and does it; not for ever.

@@ -40,6 +40,8 @@ extension SyncSession {
         var cycle = 0
         var download: SyncProgress { pulling.progress }
         var loads = 0
+        /// How often anything was begun that ends by itself.
+        var begun = 0
         private var numbers = 0
         var version = 0
 
@@ -125,6 +127,7 @@ extension SyncSession {
 
     private func begin(_ work: SessionMachine.Work, _ running: inout Running) {
         guard let context else { return }
+        running.begun += 1
         let pulls = running.pulls
         // It may be begun within a push of the app's own, which does not wait for it.
         running.workTask = SerialGate.withoutTurns {
@@ -156,6 +159,7 @@ extension SyncSession {
     private func load(_ running: inout Running) {
         guard let context else { return }
         running.loads += 1
+        running.begun += 1
         let (pulls, number) = (running.pulls, running.loads)
         Task { await self.load(pulls, number, context) }
     }
@@ -301,11 +305,11 @@ extension SyncSession {
 
     func tryAgain() async -> Reconnection {
         var before: Reconnection?
-        send(.reconnect) { running in before = running.machine.reconnectionBefore }
+        var begun = 0
+        send(.reconnect) { (before, begun) = ($0.machine.reconnectionBefore, $0.begun) }
         if let before, before != .alreadyConnecting { return before }
-        guard running.withLock({ $0.machine.isTrying }) else {
-            return before ?? .nothingToDo
-        }
+        // What was begun may have ended by now.
+        guard running.withLock({ $0.machine.isTrying || $0.begun != begun }) else { return before ?? .nothingToDo }
         // Within a push that waits for this call nothing would end before it.
         guard !isWithinSync else { return before ?? .tried }
         await workEnds()
