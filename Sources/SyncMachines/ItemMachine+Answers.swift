@@ -284,7 +284,11 @@ extension ItemMachine {
         guard var waiting = change else { return (.ignored, .none) }
         // The tombstone that is to be brought back is still there.
         let isBase = waiting.kind == .update && waiting.restores && waiting.baseVersion == shown.version
-        if isBase, sent.request == .lookUp { return (.again(.done), .none) }
+        if isBase, !sent.request.brings {
+            change?.sent.removeAll { $0.isDead(given: shown) }
+            return (.again(.done), .none)
+        }
+        let isOverTombstone = waiting.restores && waiting.base?.isDeleted == true && waiting.baseVersion != nil
         let wasDeletedHere =
             waiting.mayHaveLeft(shown, comparison) || (memory.isDeleted && waiting.makesRow)
         if waiting.kind == .delete || (waiting.isUndo && (!wasDeletedHere || waiting.base == nil)) {
@@ -307,8 +311,12 @@ extension ItemMachine {
             end(with: shown)
             return (.done, isUndo ? .remove : .none)
         }
+        // Where a tombstone can be changed, a change that was for one has made no row that somebody could have deleted.
+        let fills = { (entry: SentRequest<Row>) in
+            entry.kind == .fill || (entry.kind == .update && isOverTombstone && entry.version == waiting.baseVersion)
+        }
         let isFilledHere = waiting.sent.contains { entry in
-            entry.kind == .fill && entry.content.map { comparison.wrote($0, shown) } ?? false
+            fills(entry) && entry.content.map { comparison.wrote($0, shown) } ?? false
         }
         if isFilledHere, !waiting.isBasedOnOlderRow {
             memory.wentOver(shown.version, from: waiting.baseVersion)

@@ -119,7 +119,8 @@ extension ItemMachine {
         switch seen {
         case .row(let shown):
             memory.sent.append(SentRequest(.none, content: shown, version: shown.version))
-            return .adopt(shown)
+            // With the version of a tombstone some servers would carry a plain change out, and the row stay deleted.
+            return shown.isDeleted ? .none : .adopt(shown)
         case .refused:
             if let base = dropped.base, base.version == dropped.baseVersion {
                 memory.sent.append(SentRequest(.none, content: base, version: base.version))

@@ -32,11 +32,9 @@ extension ItemMachine {
     package mutating func update(_ stored: Row, seen: Row.Version?) throws(EditRefusal) -> RowEffect<Row> {
         guard change?.kind != .delete else { throw .deletionWaits }
         if change == nil {
-            let tombstone = keptTombstone(under: stored)
             change = QueuedChange(.update)
-            change?.base = tombstone ?? stored
+            change?.base = stored
             change?.baseVersion = stored.version
-            change?.restores = tombstone != nil
         } else {
             change?.edited()
         }
@@ -52,9 +50,8 @@ extension ItemMachine {
     /// - Throws: When a deletion waits already.
     package mutating func delete(_ stored: Row?, seen: Row.Version?) throws(EditRefusal) -> Bool {
         guard var waiting = change else {
-            let tombstone = stored.flatMap(keptTombstone)
             change = QueuedChange(.delete)
-            change?.base = tombstone ?? stored
+            change?.base = stored
             change?.baseVersion = stored?.version
             change?.deletedRow = stored
             change?.isForced = stored == nil && seen == nil
@@ -124,17 +121,6 @@ extension ItemMachine {
             end()
         }
         return row.map { .local($0) } ?? RowEffect.none
-    }
-
-    /// The tombstone over which the local row was kept: a change of the row brings it back.
-    ///
-    /// A live row is found out from the answer. Here that would be too late: where a tombstone gets its content by a request
-    /// of its own, a plain change is carried out, and the row stays deleted.
-    private func keptTombstone(under stored: Row) -> Row? {
-        guard let kept = memory.kept?.content, kept.isDeleted,
-            kept.version == stored.version
-        else { return nil }
-        return kept
     }
 
     /// Bases the change on what the app has seen, when that is neither what is here nor one of this device's own writes

@@ -27,6 +27,15 @@ package enum ItemRequest<Row: MachineRow>: Hashable, Sendable {
         }
     }
 
+    /// Whether it brings a deleted row back, or is a step to that.
+    var brings: Bool {
+        switch self {
+        case .update(_, _, let restoring): restoring
+        case .fillTombstone: true
+        case .insert, .delete, .tombstone, .lookUp: false
+        }
+    }
+
     /// What is remembered of it when it was carried out, in a version that was not named, and the server has shown, or not,
     /// what it made of the row.
     func entry(showing shown: Row?) -> SentRequest<Row>? {
@@ -88,7 +97,8 @@ extension ItemMachine {
     /// What a dropped change has sent counts as sent by the one that waits.
     ///
     /// Who inserts has not seen what was written to a row that was there, and left here without a word to the server. Any
-    /// other change of a row that was kept is based on the server's, not on the local one of then.
+    /// other change of a row that was kept is based on the server's, not on the local one of then; over a tombstone it
+    /// brings the row back.
     ///
     /// - Returns: What was sent.
     @discardableResult mutating func takeOverDropped() -> [SentRequest<Row>] {
@@ -106,8 +116,12 @@ extension ItemMachine {
     mutating func takeOverKept() {
         guard let waiting = change, let kept = memory.kept else { return }
         memory.sent.removeAll { $0.kind == .none }
-        guard waiting.kind != .insert, !waiting.isBasedOnOlderRow, waiting.baseVersion == kept.version else { return }
-        change?.base = kept.content
+        guard let there = kept.content, waiting.kind != .insert, !waiting.isBasedOnOlderRow else { return }
+        if waiting.baseVersion == kept.version { change?.base = there }
+        guard there.isDeleted else { return }
+        change?.base = there
+        change?.baseVersion = there.version
+        change?.restores = waiting.kind == .update
     }
 
     private func request(

@@ -94,8 +94,8 @@ package struct ItemMemory<Row: MachineRow>: Hashable, Sendable {
         holdsRowOfOthers = !ownVersions.isEmpty
     }
 
-    /// Forgets which versions were left behind, and over which one the local row was kept: they may be used again for other
-    /// rows. That the row was deleted, and what may still arrive, is as it was.
+    /// Forgets which versions were left behind, and over which one the local row was kept: they may be used again for
+    /// other rows. That the row was deleted, and what may still arrive, is as it was.
     package mutating func forgetVersions() {
         endChain()
         sent.removeAll { $0.kind == .none }

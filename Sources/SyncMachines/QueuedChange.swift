@@ -65,8 +65,8 @@ package struct QueuedChange<Row: MachineRow>: Hashable, Sendable {
 
     package init(_ kind: Kind) { self.kind = kind }
 
-    /// Whether it makes a row that the server has not had, as far as is known: an insert, or a change of a row whose insert was
-    /// dropped, and which was kept here all the same.
+    /// Whether it makes a row that the server has not had, as far as is known: an insert, or a change of a row whose insert
+    /// was dropped, and which was kept here all the same.
     var makesRow: Bool {
         guard kind == .update else { return kind == .insert }
         guard let base, base.version == nil, baseVersion == nil, !isUndo, !restores else { return false }

@@ -11,7 +11,8 @@ package struct SentRequest<Row: MachineRow>: Hashable, Sendable {
         case tombstone = 4
         /// Gives a tombstone the content that it is to be brought back with.
         case fill = 5
-        /// Nothing: this is the server's row or tombstone over which a local one was kept, and what the next change is based on.
+        /// Nothing: this is the server's row or tombstone over which a local one was kept, and what the next change is
+        /// based on.
         case none = 6
     }
 

@@ -44,4 +44,42 @@ struct DroppedChangeTests {
             #expect(world.onServer().isEmpty)
         }
     }
+
+    /// Gives the laptop a conflict with a deletion of the phone.
+    private func conflictWithDeletion(in world: SyncWorld) async throws -> TableOperationError<Record> {
+        try await world.shareItem()
+        try await world.phone.table.delete("a")
+        _ = try await world.phone.context.push()
+        try await world.laptop.table.update(Record(id: "a", ["text": "cream"]))
+        _ = try await world.laptop.context.push()
+        return try await world.laptop.onlyError()
+    }
+
+    @Test("over a deletion that was seen has the next one bring the item back", arguments: DatasyncDialect.allCases)
+    func keptOverDeletion(_ dialect: DatasyncDialect) async throws {
+        try await SyncWorld.with(dialect) { world in
+            let laptop = world.laptop
+            try await laptop.context.resolve(try await conflictWithDeletion(in: world), with: .keepLocal())
+            #expect(try await laptop.context.push().pushed == 0 && world.onServer().isEmpty)
+            #expect(try await laptop.text("a") == "cream")
+            try await laptop.table.update(Record(id: "a", ["text": "butter"]))
+            #expect(try await laptop.context.push().conflicts.isEmpty)
+            #expect(world.onServer() == ["a": "butter"])
+        }
+    }
+
+    @Test("when the item had its content and was not shown has the next one show it")
+    func refusedShowing() async throws {
+        try await SyncWorld.with(.azureMobileApps) { world in
+            let laptop = world.laptop
+            try await laptop.context.resolve(try await conflictWithDeletion(in: world), with: .keepMine)
+            world.emulator.inject(.respond(EmulatorResponse(422), times: 1) { $0.method == "POST" })
+            #expect(try await laptop.context.push().failures.count == 1)
+            try await laptop.context.resolve(try await laptop.onlyError(), with: .keepLocal())
+            try await laptop.table.update(Record(id: "a", ["text": "butter"]))
+            #expect(try await laptop.context.push().notTaken.isEmpty)
+            #expect(try await laptop.text("a") == "butter")
+            #expect(world.onServer() == ["a": "butter"])
+        }
+    }
 }

@@ -78,8 +78,8 @@ struct OperationReferences: Sendable {
         }
     }
 
-    /// Whether an operation's row names one by now that is not among these, and for which something waits. Which of the two
-    /// goes first is found out where operations are chosen.
+    /// Whether an operation's row names one by now that is not among these, and for which something waits. Which of the
+    /// two goes first is found out where operations are chosen.
     func lackOneThatWaits(
         of operation: TableOperation,
         _ table: TableDefinition,
