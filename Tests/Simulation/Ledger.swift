@@ -209,8 +209,9 @@ final class Ledger {
             if !(received[device]?.contains(token) ?? false) { edits[token]?.mustNotReturn = true }
         }
         // What may have arrived has to be taken back.
-        // A row that was to be brought back is deleted again as a whole.
-        let restored = base?.content.deletion == nil ? [] : tokens(given)
+        // A row that was to be brought back, or made anew on a server that had lost it, is deleted again as a whole.
+        let isMadeAnew = operation["baseVersion"]?.stringValue == nil && settings.losesHistory
+        let restored = base?.content.deletion == nil && !isMadeAnew ? [] : tokens(given)
         let deletion = delete(at: place, follows: edited.sorted() + restored)
         edits[deletion]?.isGivenUp = true
         edits[deletion]?.isCompensation = true
