@@ -93,10 +93,10 @@ extension ItemMachine {
     /// - Returns: What becomes of the local row; nil when no deletion waits.
     package mutating func undoDelete() -> RowEffect<Row>? {
         guard var waiting = change, waiting.kind == .delete, !waiting.isUndo else { return nil }
-        let row = waiting.deletedRow
+        // Where there was none, the server's comes back.
+        guard let row = waiting.deletedRow else { return discard() }
         guard !waiting.sent.contains(where: \.deletes) else {
-            // It may have been carried out: the item is made anew. Where there was none, the server's comes back.
-            guard let row else { return discard() }
+            // It may have been carried out: the item is made anew.
             waiting.writeAgain()
             change = waiting
             return .local(row)
@@ -116,11 +116,11 @@ extension ItemMachine {
             change = waiting
         } else {
             // Nothing waited before: the row is as it was, if it is still what the deletion is based on.
-            let isAsItWas = waiting.isBasedOnOlderRow || waiting.base?.version == row?.version
+            let isAsItWas = waiting.isBasedOnOlderRow || waiting.base?.version == row.version
             guard isAsItWas, waiting.shown == nil, waiting.sent.isEmpty else { return discard() }
             end()
         }
-        return row.map { .local($0) } ?? RowEffect.none
+        return .local(row)
     }
 
     /// Bases the change on what the app has seen, when that is neither what is here nor one of this device's own writes

@@ -48,6 +48,15 @@ struct UndoTests {
         try await table.revert("nothing waits for this")
     }
 
+    @Test("the deletion of an item that is not here, taken back, makes no empty one of it")
+    func deletionOfNothing() async throws {
+        try await table.delete("gone", version: "1")
+        #expect(try await context.operations().count == 1)
+        try await table.undoDelete("gone")
+        #expect(try await table.read("gone") == nil)
+        #expect(try await context.operations().isEmpty)
+    }
+
     @Test("an item whose making was given up can be deleted instead, when the server refuses to take it back")
     func deletedInstead() async throws {
         let server = GroupServer { _ in throw RemoteError(.unreachable, "no answer") }
