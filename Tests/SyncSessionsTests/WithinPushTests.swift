@@ -25,6 +25,8 @@ struct WithinPushTests {
         try await device.session.wait(for: .both)
         device.session.suspend(.upload)
         try await device.add("milk")
+        // The session hears of it when it may; it is to know it now.
+        await device.session.queueChanged(device.context)
         return device
     }
 
