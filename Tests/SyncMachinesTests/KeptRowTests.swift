@@ -4,7 +4,7 @@ import Testing
 /// Somebody else's row was seen in a conflict, and the local one stays beside it.
 @Suite("A row that was kept over the server's")
 struct KeptRowTests {
-    private let theirs = TestRow(content: "theirs", version: 2)
+    private let theirs = TestRow(content: "theirs", version: 2, stamp: 1)
 
     private func kept() throws -> TestItem {
         var item = TestItem(TestRow(content: "a", version: 1))
@@ -60,7 +60,7 @@ struct KeptRowTests {
             var item = TestItem(TestRow(content: "a", version: 1))
             try item.update("mine")
             item.receive(.shown(theirs), to: item.send())
-            item.pull(TestRow(content: version == 2 ? "theirs" : "newer", version: version))
+            item.pull(version == 2 ? theirs : TestRow(content: "newer", version: version))
             item.apply(item.machine.keepLocal(.row(theirs)))
             #expect(item.machine.needsRow == (version == 3))
         }
