@@ -21,7 +21,7 @@ extension ItemMachine {
         if !waiting.sent.isEmpty {
             // What is on its way goes over the server's row, and that has to be there again.
             takeOverKept()
-            waiting.base = change?.base
+            waiting = change ?? waiting
         }
         memory.gaveUpDecision()
         if let base = waiting.base, base.version != waiting.baseVersion, let shown = waiting.shown {

@@ -54,6 +54,23 @@ struct KeptRowTests {
         #expect(item.row == theirs && item.change?.isUndo == true && item.change?.base == theirs)
     }
 
+    @Test("is gone, as at the server, when a change is taken back that may have brought a deleted one back")
+    func takenBackOverTombstone() throws {
+        let tombstone = TestRow(content: "a", version: 2, isDeleted: true)
+        var item = TestItem(TestRow(content: "a", version: 1))
+        try item.update("mine")
+        item.receive(.shown(tombstone), to: item.send())
+        item.apply(item.machine.keepLocal(.row(tombstone)))
+        try item.update("later")
+        let memory = item.machine.memory
+        item.machine.memory = ItemMemory()
+        _ = item.send()
+        item.machine.memory = memory
+        item.discard()
+        #expect(item.row == nil && item.change?.kind == .delete)
+        #expect(item.change?.base == tombstone && item.change?.baseVersion == 2)
+    }
+
     @Test("is asked for when a pull had brought a newer one before the decision, and only then")
     func decidedLate() throws {
         for version in [2, 3] {

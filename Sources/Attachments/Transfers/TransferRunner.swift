@@ -311,10 +311,8 @@ actor TransferRunner {
     /// Tells those who wait for a file how its transfer has ended.
     private func answer(_ id: AttachmentID, _ outcome: TransferMachine.Outcome, _ error: (any Error)?) async {
         guard outcome == .done || outcome == .cancelled else { return resume(id, error) }
-        // It may have been removed right behind its end.
-        guard outcome == .cancelled else { return waiters[id] == nil ? () : await want(id) }
-        if let obstacle { return resume(id, obstacle) }
-        // It was given up for another one who waited, and was cancelled.
+        if outcome == .cancelled, let obstacle { return resume(id, obstacle) }
+        // It is here; or it was removed right behind its end, or given up for another one who waited and was cancelled.
         if waiters[id] != nil { await want(id) }
     }
 

@@ -61,11 +61,9 @@ struct SettingRows: TranslatedRows {
                 var translated = memory
                 translated.sent = try memory.sent.flatMap { request in
                     // What was kept over is a row of the server's, and one.
-                    guard request.kind == .none, var kept = Optional(request) else {
-                        return try OperationRows.sent(request, table)
-                    }
-                    kept.content = try kept.content.map(table.translated)
-                    return [kept]
+                    guard request.kind == .none else { return try OperationRows.sent(request, table) }
+                    let row = try request.content.map(table.translated)
+                    return [SentRequest(.none, content: row, version: request.version)]
                 }
                 changed["value"] = .string(try ItemMemoryStorage.text(of: translated))
             }

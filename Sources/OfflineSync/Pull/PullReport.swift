@@ -10,7 +10,8 @@ public struct PullReport: Sendable {
     /// left the condition.
     public internal(set) var deleted = 0
 
-    /// How many rows were left alone because a local change waits for them.
+    /// How many rows were left alone: a local change waits for them, or the local row was kept over just what the server has
+    /// (``ConflictResolution/keepLocal(_:)``).
     public var skipped: Int { skippedRows.count }
 
     /// How many items that were asked for by id the server did not hand over. Where it failed, the next pull asks again;

@@ -47,10 +47,11 @@ extension StoreFile {
     /// Makes a store of a plain SQLite file.
     ///
     /// A file that ``exportPlaintext(to:key:progress:)`` wrote becomes an equal store: all values, undeclared keys, the
-    /// queue of operations and the delta tokens, but not the attachments and their keys. Any other file is taken over table
-    /// by table. Each needs a column `id` as its primary key, of texts or whole numbers (which become their decimal texts). Columns have the types of the
-    /// schema's declaration; tables and columns that it does not name get the type that all their values have, or, when
-    /// there are none, the declared one. Indexes over plain columns are kept.
+    /// queue of operations and the delta tokens, but not the attachments and their keys. Any other file is taken over
+    /// table by table. Each needs a column `id` as its primary key, of texts or whole numbers (which become their
+    /// decimal texts). Columns have the types of the schema's declaration; tables and columns that it does not name get
+    /// the type that all their values have, or, when there are none, the declared one. Indexes over plain columns are
+    /// kept.
     ///
     /// What cannot be taken over exactly is refused, with the name of the table and what to do, and no store is made: a
     /// table without such an `id`, ids that are null, that are equal under the table's comparison, or of another type;
