@@ -17,7 +17,7 @@ public import StoreKeys
 /// The errors are `KeyError`s: `wrongSecret` for a secret that another TPM has sealed, or this one before it was cleared;
 /// `secretUnavailable` if the TPM cannot be reached or refuses; `invalidParameters` for a slot that is none.
 ///
-/// tpm2-tss has copies of the secret in memory that it does not lock; what is within reach is overwritten at once. It tells
+/// tpm2-tss has copies of the secret in memory that it does not lock; they are overwritten before a call ends. It tells
 /// failures on standard error, unless the variable `TSS2_LOG` is `all+none`.
 public struct TPMUnlocker: StoreUnlocker {
     /// What the app calls a slot made by this unlocker.

@@ -167,7 +167,13 @@ static inline ctpm_outcome ctpm_seal(
                 tpm.esys, tpm.storage_key, tpm.session, ESYS_TR_NONE, ESYS_TR_NONE, &sensitive, &template, &outside,
                 &registers, &private_half, &public_half, NULL, NULL, NULL);
         }
-        explicit_bzero(&sensitive, sizeof sensitive);
+        // tpm2-tss keeps what it was given to seal in its context, and gives that back unwiped: zeros are sealed over it.
+        explicit_bzero(sensitive.sensitive.data.buffer, count);
+        if (!*code) {
+            *code = Esys_Create(
+                tpm.esys, tpm.storage_key, tpm.session, ESYS_TR_NONE, ESYS_TR_NONE, &sensitive, &template, &outside,
+                &registers, NULL, NULL, NULL, NULL, NULL);
+        }
         if (!*code) {
             blob.private_half = *private_half;
             blob.public_half = *public_half;
