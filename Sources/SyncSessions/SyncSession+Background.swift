@@ -14,7 +14,7 @@ extension SyncSession {
     ///
     /// - Parameter time: How long it may take; that of another sync it waits for included.
     /// - Returns: What was done. ``/OfflineSync/SyncReport/isComplete`` is false when the time was over first.
-    /// - Throws: As ``/OfflineSync/SyncContext/sync()``, what the server says against one pull when the others were made;
+    /// - Throws: As ``/OfflineSync/SyncContext/sync()``, what the server says against one pull, or what broke it off, when the others were made;
     ///   ``/OfflineSync/SyncError`` with code `sessionEnded` when the session was closed or its context is gone;
     ///   `CancellationError` when the calling task was cancelled.
     public func sync(within time: Duration) async throws -> SyncReport {
@@ -77,22 +77,20 @@ extension SyncSession {
         }
         guard open.contains(.download) else { return }
         var failure: (any Error)?
+        var isBroken = false
         for pull in pulls {
             var options = pull.options
             options.order = .pullOnly
             options.maximumTime = max(.zero, deadline - environment.now())
             do {
-                let report =
-                    if let queryID = pull.queryID {
-                        try await context.pull(pull.source, queryID: queryID, options: options)
-                    } else {
-                        try await context.pull(pull.source, options: options)
-                    }
+                let report = try await context.pull(pull, options)
                 results.ended(report)
                 guard report.isComplete else { break }
                 try await context.storeCompletePull(of: pull.source, pull.name, at: environment.date())
-            } catch  where error.isOfOnePull {
-                // The others are made all the same.
+                isBroken = false
+            } catch  where error.isOfOnePull || error.mayBeOfOnePull && !isBroken {
+                // The others are made all the same; when two in a row have broken off, nothing gets through.
+                isBroken = !error.isOfOnePull
                 failure = failure ?? error
             }
         }

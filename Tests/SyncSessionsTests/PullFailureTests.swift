@@ -10,25 +10,30 @@ import VirtualTime
 struct PullFailureTests {
     let emulator = SessionDevice.emulator()
 
+    private static let breakingOff: [Line.Fate] = [.unreachable, .status(504)]
+
     /// A device that keeps both tables, of which one cannot be pulled, and whose server has a note.
-    private func device(_ status: Int) throws -> (SessionDevice, [any SyncSource]) {
+    private func device(_ fate: Line.Fate) throws -> (SessionDevice, [any SyncSource]) {
         try emulator.seed([["id": "n", "text": "note"]], in: "Note")
         let device = try SessionDevice(emulator)
-        Self.refuse(device, status)
+        Self.refuse(device, fate)
         return (device, [device.table, try device.context.table("Note")])
     }
 
-    private static func refuse(_ device: SessionDevice, _ status: Int) {
-        device.line.set { $0.method == "GET" && $0.path.contains("TodoItem") ? .status(status) : .answered }
+    private static func refuse(_ device: SessionDevice, _ fate: Line.Fate) {
+        device.line.set { $0.method == "GET" && $0.path.contains("TodoItem") ? fate : .answered }
     }
 
     private func pulls(_ device: SessionDevice) -> Int {
         device.line.requests.filter { $0.hasPrefix("GET") && $0.contains("TodoItem") }.count
     }
 
-    @Test("makes the others, sends changes, and tries that one again after a while", arguments: [400, 403, 404, 500])
-    func others(_ status: Int) async throws {
-        let (device, sources) = try device(status)
+    @Test(
+        "makes the others, sends changes, and tries that one again after a while",
+        arguments: [400, 403, 404, 500].map { .status($0) } + breakingOff
+    )
+    func others(_ fate: Line.Fate) async throws {
+        let (device, sources) = try device(fate)
         device.session.start(keeping: sources)
         await device.clock.sleeperComes { $0 == .seconds(1) }
         #expect(try await device.store.read(table: "Note", itemID: "n")?["text"] == "note")
@@ -62,12 +67,12 @@ struct PullFailureTests {
 
     @Test("does not let anybody wait for what is refused")
     func waits() async throws {
-        let (device, sources) = try device(404)
+        let (device, sources) = try device(.status(404))
         device.line.set(.held)
         device.session.start(keeping: sources)
         await device.line.requestsReach(1)
         let waiting = Task { try await device.session.wait(for: .download) }
-        Self.refuse(device, 404)
+        Self.refuse(device, .status(404))
         var error = await #expect(throws: SyncError.self) { try await waiting.value }
         #expect(error?.code == .sessionEnded && (error?.cause as? SyncError)?.code == .pullAborted)
         await device.session.workEnds()
@@ -80,9 +85,9 @@ struct PullFailureTests {
         await device.session.close()
     }
 
-    @Test("sends nothing before a pull that is to precede it")
-    func preceding() async throws {
-        let (device, _) = try device(500)
+    @Test("sends nothing before a pull that is to precede it", arguments: [.status(500)] + breakingOff)
+    func preceding(_ fate: Line.Fate) async throws {
+        let (device, _) = try device(fate)
         let note = try device.context.table("Note")
         let first = SessionPull(device.table, options: PullOptions(order: .pullFirst))
         try await device.add("milk")
@@ -112,9 +117,55 @@ struct PullFailureTests {
         await device.session.close()
     }
 
-    @Test("one sync makes the others, and says what is wrong with that one")
-    func background() async throws {
-        let (device, _) = try device(500)
+    @Test("asks for another one when the last one breaks off", arguments: breakingOff)
+    func last(_ fate: Line.Fate) async throws {
+        let (device, sources) = try device(fate)
+        device.session.start(keeping: sources.reversed())
+        await device.clock.sleeperComes { $0 == .seconds(1) }
+        #expect(device.session.state == .active && device.session.connectionState == .connected)
+        #expect((device.session.error as? SyncError)?.code == .pullAborted)
+        for await progress in device.session.progress(for: .download, mode: .reportIndefinitely) {
+            #expect(progress.progressEstimate == 0.5)
+            break
+        }
+        await device.session.close()
+    }
+
+    @Test("tries one more when one breaks off, and backs off when that does, too", arguments: breakingOff)
+    func unreachable(_ fate: Line.Fate) async throws {
+        let (device, sources) = try device(fate)
+        device.session.start(keeping: [device.table])
+        await device.backsOff()
+        let attempt = device.line.requests.count
+        await device.session.close()
+        let other = try SessionDevice(emulator)
+        other.line.set(fate)
+        other.session.start(keeping: sources + [SessionPull(device.table, queryID: "third")])
+        await other.backsOff()
+        #expect(other.line.requests.count == 2 * attempt)
+        #expect(other.session.connectionState == .disconnected)
+        await other.session.close()
+    }
+
+    @Test("one sync tries no more than one behind one that breaks off")
+    func backgroundUnreachable() async throws {
+        let (device, _) = try device(.unreachable)
+        await #expect(throws: SyncError.self) { _ = try await device.session.sync(within: .seconds(20)) }
+        let attempt = pulls(device)
+        device.session.start(keeping: ["a", "b", "c"].map { SessionPull(device.table, queryID: $0) })
+        await device.backsOff()
+        let before = pulls(device)
+        await #expect(throws: SyncError.self) { _ = try await device.session.sync(within: .seconds(20)) }
+        #expect(pulls(device) - before == 2 * attempt)
+        await device.session.close()
+    }
+
+    @Test(
+        "one sync makes the others, and says what is wrong with that one",
+        arguments: [.status(500)] + breakingOff
+    )
+    func background(_ fate: Line.Fate) async throws {
+        let (device, _) = try device(fate)
         try await device.add("milk")
         let error = await #expect(throws: SyncError.self) { _ = try await device.session.sync(within: .seconds(20)) }
         #expect(error?.code == .pullAborted)

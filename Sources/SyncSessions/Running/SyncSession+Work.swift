@@ -21,7 +21,8 @@ extension SyncSession {
     }
 
     /// Pulls what precedes a push, pushes, and pulls the rest. A pull that the server refuses or fails on keeps none of the
-    /// others from being made; where it precedes the push, nothing is sent.
+    /// others from being made, nor does one that breaks off while another one is answered; where it precedes the push, nothing
+    /// is sent.
     ///
     /// - Returns: The failure of the server on a change, which stops nothing else.
     private func steps(
@@ -34,6 +35,7 @@ extension SyncSession {
             return nil
         }
         var failure: (any Error)?
+        var broken: BrokenPull?
         if !work.pulls.isEmpty {
             running.withLock { running in
                 running.cycle += 1
@@ -43,9 +45,15 @@ extension SyncSession {
         }
         let preceding = work.pushes ? work.pulls.filter { pulls[$0].precedesPush } : []
         if work.pushes {
-            failure = try await push(context) { try await pull(preceding, of: pulls, .pullFirst, context) }
+            failure = try await push(context) { try await pull(preceding, of: pulls, .pullFirst, context, &broken) }
         }
-        _ = try await pull(work.pulls.filter { !preceding.contains($0) }, of: pulls, .pullOnly, context)
+        _ = try await pull(work.pulls.filter { !preceding.contains($0) }, of: pulls, .pullOnly, context, &broken)
+        if let last = broken {
+            // None comes behind it that shows whether the service answers.
+            guard pulls.count > 1 else { throw last.error }
+            try await probe(pulls[(last.index + 1) % pulls.count], context)
+            failed(last.index, last.error)
+        }
         return failure
     }
 
@@ -82,14 +90,23 @@ extension SyncSession {
         return failure.map { ServerFailure($0) }
     }
 
-    /// Makes pulls, one after the other.
+    /// A pull that has broken off, as long as nothing was answered since: whether it is at fault itself is not known.
+    private struct BrokenPull {
+        let index: Int
+        let error: any Error
+    }
+
+    /// Makes pulls, one after the other. When one breaks off right behind another that has, nothing gets through: that one may
+    /// be from before these, and the next be after them.
     ///
     /// - Returns: Whether all are complete.
+    /// - Throws: What stands against all pulls.
     private func pull(
         _ indices: [Int],
         of pulls: [SessionPull],
         _ order: PullOptions.Order,
-        _ context: SyncContext
+        _ context: SyncContext,
+        _ broken: inout BrokenPull?
     ) async throws -> Bool {
         var areComplete = true
         for index in indices {
@@ -99,12 +116,35 @@ extension SyncSession {
             } catch  where error.isOfOnePull {
                 areComplete = false
                 send(.answered)
-                send(.pullFailed(index, SessionFailure(error), random: environment.random())) {
-                    $0.pullErrors[index] = error
-                }
+                failed(index, error)
+            } catch  where broken == nil && error.mayBeOfOnePull {
+                areComplete = false
+                broken = BrokenPull(index: index, error: error)
+                continue
             }
+            if let other = broken { failed(other.index, other.error) }
+            broken = nil
         }
         return areComplete
+    }
+
+    /// A pull has failed while the service answers.
+    private func failed(_ index: Int, _ error: any Error) {
+        send(.pullFailed(index, SessionFailure(error), random: environment.random())) { $0.pullErrors[index] = error }
+    }
+
+    /// Makes a pull for its answer alone.
+    ///
+    /// - Throws: What has kept it from being answered.
+    private func probe(_ pull: SessionPull, _ context: SyncContext) async throws {
+        var options = pull.options
+        options.order = .pullOnly
+        do {
+            _ = try await context.pull(pull, options)
+        } catch  where error.isOfOnePull {
+            // That is an answer, too.
+        }
+        send(.answered)
     }
 
     private func pull(_ pull: SessionPull, _ order: PullOptions.Order, _ context: SyncContext) async throws {
@@ -121,18 +161,21 @@ extension SyncSession {
         // One that has met its bound goes on: it lets others in between.
         while !isComplete {
             try Task.checkCancellation()
-            let report =
-                if let queryID = pull.queryID {
-                    try await context.pull(pull.source, queryID: queryID, options: options)
-                } else {
-                    try await context.pull(pull.source, options: options)
-                }
+            let report = try await context.pull(pull, options)
             if report.requests > 0 { send(.answered) }
             isComplete = report.isComplete
         }
         running.withLock { $0.pulling.finish() }
         progressed()
         try await context.storeCompletePull(of: pull.source, pull.name, at: environment.date())
+    }
+}
+
+extension SyncContext {
+    /// Pulls what a session keeps, with other options.
+    func pull(_ pull: SessionPull, _ options: PullOptions) async throws -> PullReport {
+        guard let queryID = pull.queryID else { return try await self.pull(pull.source, options: options) }
+        return try await self.pull(pull.source, queryID: queryID, options: options)
     }
 }
 
