@@ -64,6 +64,24 @@ struct SessionStateTests {
         #expect(Array(told.dropFirst()) == (0..<20).flatMap { _ in [SyncDirection.both, .download, []] })
     }
 
+    @Test("reconnecting says that it was tried, though the attempt has failed by the time it looks")
+    func failedAtOnce() async throws {
+        let device = try SessionDevice(emulator)
+        device.line.set(.unreachable)
+        device.session.start(keeping: [device.table])
+        await device.backsOff()
+        device.line.set(.held)
+        let session = device.session
+        // It is told within the call, as soon as the attempt has begun, which ends there and then.
+        withObservationTracking {
+            _ = session.state
+        } onChange: {
+            session.send(.ended(.temporary(name: "unreachable", wait: nil, isAnswer: false), random: 0))
+        }
+        #expect(await session.reconnect() == .tried)
+        await session.close()
+    }
+
     @Test("what is suspended or resumed before the start counts")
     func beforeStart() async throws {
         let device = try SessionDevice(emulator)
