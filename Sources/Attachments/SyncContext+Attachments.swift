@@ -41,7 +41,7 @@ extension SyncContext {
             }
         }
         told.onTermination = { _ in listening.cancel() }
-        await attachments.core?.runner.start(pushes: pushes, suspensions: session.suspensions)
+        await attachments.core?.runner.start(pushes: pushes, of: session)
     }
 }
 

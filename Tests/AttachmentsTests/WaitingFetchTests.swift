@@ -9,6 +9,14 @@ import Testing
 
 @testable import Attachments
 
+extension TransferRunner {
+    /// Fetches a file right behind the resumption, of which nothing can be told here in between.
+    fileprivate func fetch(_ id: AttachmentID, resuming session: SyncSession) async throws {
+        session.resume(.download)
+        try await fetch(id)
+    }
+}
+
 @Suite("Who waits for a file whose turn has not come")
 struct WaitingFetchTests {
     /// A device that fetches one file, of which the server holds the request, and waits with another one behind it.
@@ -50,6 +58,19 @@ struct WaitingFetchTests {
         device.server.set { _ in .answered }
         device.context.session.resume(.download)
         await device.state(of: behind) { $0 == .synced }
+        await device.close()
+    }
+
+    @Test("is not told that downloads are suspended right after they were resumed", .timeLimit(.minutes(1)))
+    func resumed() async throws {
+        let device = try await PhotoDevice()
+        let id = AttachmentID.make()
+        device.server.put([1], as: id)
+        let runner = try device.core.runner
+        device.context.session.suspend(.download)
+        while await !runner.machine.suspended.contains(.download) { await Task.yield() }
+        try await runner.fetch(id, resuming: device.context.session)
+        #expect(try await device.attachments.state(of: id) == .synced)
         await device.close()
     }
 

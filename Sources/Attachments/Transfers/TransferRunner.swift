@@ -15,6 +15,8 @@ actor TransferRunner {
     private var waking: (at: Duration, task: Task<Void, Never>)?
     private var preparation: Task<Void, any Error>?
     private var listeners: [Task<Void, Never>] = []
+    /// Knows at any time whether downloads are suspended; the machine is told of it a moment later.
+    private var session: SyncSession?
     private var renewal: Task<Void, Never>?
     /// The last of those who note what rows have arrived, one behind the other.
     var noting: Task<Void, Never>?
@@ -79,7 +81,9 @@ actor TransferRunner {
     }
 
     /// Lets files travel by themselves from now on.
-    func start(pushes: AsyncStream<Bool>, suspensions: AsyncStream<SyncDirection>) {
+    func start(pushes: AsyncStream<Bool>, of session: SyncSession) {
+        self.session = session
+        let suspensions = session.suspensions
         let changes = work.store.changes()
         let tables = work.references.tables.union([
             SystemTables.operations.name, AttachmentFiles.table.name, AttachmentRemovals.table.name,
@@ -163,9 +167,7 @@ actor TransferRunner {
     /// Fetches a file, and returns when it is here.
     func fetch(_ id: AttachmentID) async throws {
         guard !machine.isClosed else { throw StoreError(.closed, "The store was closed; open it again.") }
-        guard !machine.suspended.contains(.download) else {
-            throw Self.suspended
-        }
+        guard !isSuspended else { throw Self.suspended }
         nextWait += 1
         let number = nextWait
         try await withTaskCancellationHandler {
@@ -320,11 +322,13 @@ actor TransferRunner {
     private var obstacle: (any Error)? {
         do {
             try work.gate.check()
-            return machine.suspended.contains(.download) ? Self.suspended : nil
+            return isSuspended ? Self.suspended : nil
         } catch {
             return error
         }
     }
+
+    private var isSuspended: Bool { session?.suspended.contains(.download) ?? false }
 
     /// Tells all who wait for files that nothing is fetched now, those included whose turn had not come.
     private func resumeAll() {
