@@ -26,6 +26,9 @@ final class Device: @unchecked Sendable {
     /// Rows that stay as they are here, whatever the server has, until they change here or there: what they say.
     var keptLocal: [RowKey: [String?]?] = [:]
 
+    /// Of the rows among them of which the server had nothing how often it had been written to the row: nothing is told again.
+    var keptOverNothing: [RowKey: Int] = [:]
+
     /// The marks of rows whose deletion waits.
     private var marksOfDeleted: [RowKey: String?] = [:]
 

@@ -218,6 +218,15 @@ final class Ledger {
         open[place] = []
     }
 
+    /// A user wants deleted what a deletion was only to take back.
+    func wantDeletion(of key: RowKey, by device: Int) {
+        let place = Place(device: device, key: key)
+        guard let token = lastDeletion[place] else { return }
+        edits[token]?.isGivenUp = false
+        edits[token]?.isCompensation = false
+        open[place, default: []].insert(token)
+    }
+
     /// A user drops what waits for a row, which stays as it is here.
     func drop(_ key: RowKey, by device: Int) {
         let place = Place(device: device, key: key)

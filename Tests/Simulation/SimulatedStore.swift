@@ -42,6 +42,7 @@ final class SimulatedStore: SyncContextDataSource {
             }
         }
         world.devices[life.device].checkMarks(before, after, witness)
+        world.devices[life.device].noteRemoved(after)
         witness?.see(before, after)
         // A decision is in force from here on, unless a change of the user has made it pointless.
         for decision in life.decisions.values.sorted(by: { $0.error.operationID < $1.error.operationID })

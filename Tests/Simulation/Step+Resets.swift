@@ -30,6 +30,7 @@ extension Device {
             stage = .wanted
         }
         guard stage != .none else { return }
+        keptOverNothing = [:]
         if case .done = stage {
         } else {
             hasHeardOfReset = false

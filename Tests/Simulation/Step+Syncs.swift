@@ -114,6 +114,7 @@ extension Device {
     func check(_ error: TableOperationError<Record>) async throws {
         let key = world.key(RowKey(table: error.table, id: error.itemID))
         try await checkRemoved(error, key)
+        try await checkKept(error, key)
         // After a row was removed without a trace, a late request may make it anew.
         guard let row = world.server.row(key), row.removals.isEmpty, let shown = row.version(error.serverItem?.version),
             !forgotten.contains(key), !isKeptDeleted(key), !isHalfRestored(shown),
@@ -137,6 +138,14 @@ extension Device {
             row.history.allSatisfy({ $0.sequence <= base || $0.author == number })
         else { return }
         world.fail("\(name) has a conflict with itself: its \(error.kind) of \(key) meets its own deletion")
+    }
+
+    /// Looks at a conflict with a row that the server has not: what was kept over nothing is not told of again.
+    private func checkKept(_ error: TableOperationError<Record>, _ key: RowKey) async throws {
+        guard error.isMissingOnServer, let count = keptOverNothing[key], count == world.server.writeCount(of: key),
+            !forgotten.contains(key), try await operation(error)?.state == .conflicted
+        else { return }
+        world.fail("\(name) has kept \(key) over nothing, and is told again that the server has nothing")
     }
 
     /// Whether the row was left deleted here, whatever the server has: one that is made anew meets it.
