@@ -254,9 +254,9 @@ final class Ledger {
         }
     }
 
-    /// A device gives up every change of a table that waits.
-    func giveUpEverything(of table: String, on device: Int) {
-        for (place, tokens) in open where place.device == device && place.key.table == table {
+    /// A device gives up every change of some rows that waits.
+    func giveUpEverything(of rows: Set<RowKey>, on device: Int) {
+        for (place, tokens) in open where place.device == device && rows.contains(place.key) {
             for token in tokens { edits[token]?.isGivenUp = true }
             open[place] = []
         }

@@ -31,6 +31,7 @@ extension Device {
         }
         guard stage != .none else { return }
         keptOverNothing = [:]
+        purgedRows = [:]
         if case .done = stage {
         } else {
             hasHeardOfReset = false

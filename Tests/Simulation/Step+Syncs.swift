@@ -29,36 +29,13 @@ extension Step {
         },
         Step("syncs", 4) { _, _ in
             { device in
-                let report = try await device.context.sync()
+                let report = try await device.pulling { try await device.context.sync() }
                 for error in report.push.conflicts { try await device.check(error) }
             }
         },
         Step("pulls everything", 3) { device, random in
             let table = random.pick(device.world.settings.tables)
             return { device in _ = try await device.context.pull(Query(table), options: .init(reconciles: true)) }
-        },
-        Step("purges", 2) { device, random in
-            let resets = random.chance(1, of: 2)
-            let table = random.pick(device.world.settings.tables)
-            return { device in
-                try await device.purging { _, _ in
-                    device.forget(table)
-                    if !resets { device.hasPurged = true }
-                } body: {
-                    try await device.context.purge(Query(table), resettingDeltaTokens: resets)
-                }
-            }
-        },
-        Step("purges by force", 1) { device, random in
-            let table = random.pick(device.world.settings.tables)
-            return { device in
-                try await device.purging { _, _ in
-                    device.forget(table)
-                    device.world.ledger.giveUpEverything(of: table, on: device.number)
-                } body: {
-                    _ = try await device.context.forcePurge(table)
-                }
-            }
         },
     ]
 }
@@ -74,7 +51,9 @@ extension Device {
     /// Pulls table after table, each under a name.
     func pull() async throws {
         for table in world.settings.tables {
-            try await check(try await context.pull(Query(table), queryID: "all"))
+            try await check(
+                try await pulling(named: true) { try await context.pull(Query(table), queryID: "all") }
+            )
         }
     }
 
@@ -82,8 +61,14 @@ extension Device {
     func pull(_ tables: [String], _ options: PullOptions) async throws {
         switch tables.count {
         case 0: break
-        case 1: try await check(try await context.pull(Query(tables[0]), options: options))
-        default: try await check(try await context.pull(Query(tables[0]), Query(tables[1]), options: options))
+        case 1:
+            try await check(try await pulling(options) { try await context.pull(Query(tables[0]), options: options) })
+        default:
+            try await check(
+                try await pulling(options) {
+                    try await context.pull(Query(tables[0]), Query(tables[1]), options: options)
+                }
+            )
         }
     }
 
@@ -99,16 +84,6 @@ extension Device {
         defer { life.isLostOnTheWay = false }
         try await body()
     }
-
-    func purging(
-        _ see: @escaping @Sendable (StoreSnapshot, StoreSnapshot) -> Void,
-        body: () async throws -> Void
-    ) async throws {
-        try await ChangeWitness(see).seeing(body)
-    }
-
-    /// Rows that leave the device without a word to the server: their ids may be chosen again.
-    func forget(_ table: String) { forgotten.formUnion(world.settings.rows.filter { $0.table == table }) }
 
     /// Looks at a conflict: it must not be one with this device's own writes.
     func check(_ error: TableOperationError<Record>) async throws {
