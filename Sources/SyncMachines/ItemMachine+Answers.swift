@@ -348,7 +348,7 @@ extension ItemMachine {
             end()
             return (.done, effect)
         }
-        if waiting.kind == .insert, sent.request == .lookUp { return (.again(.done), .none) }
+        if waiting.kind == .insert, sent.request.isOfRow { return (.again(.done), .none) }
         if waiting.kind == .update, memory.isDeleted, waiting.makesRow {
             waiting.kind = .insert
             waiting.rebase(onto: nil)

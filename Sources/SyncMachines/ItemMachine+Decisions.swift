@@ -111,7 +111,7 @@ extension ItemMachine {
     }
 
     /// The change is dropped, and the local row stays. What comes after it goes over what was seen, and over nothing else
-    /// that a pull may have brought. What has left may arrive all the same, and is remembered.
+    /// that a pull may have brought; where there was nothing, it makes the row. What has left may arrive all the same, and is remembered.
     package mutating func keepLocal(_ seen: SeenOnServer<Row>) -> RowEffect<Row> {
         guard let dropped = change else { return .none }
         drop()
@@ -126,7 +126,10 @@ extension ItemMachine {
                 memory.sent.append(SentRequest(.none, content: base, version: base.version))
             }
             return .none
-        case .nothing, .hidden: return .none
+        case .nothing:
+            memory.sent.append(SentRequest(.none))
+            return .none
+        case .hidden: return .none
         }
     }
 

@@ -36,6 +36,14 @@ package enum ItemRequest<Row: MachineRow>: Hashable, Sendable {
         }
     }
 
+    /// Whether it asks for a row that is there, or changes one.
+    var isOfRow: Bool {
+        switch self {
+        case .update, .lookUp: true
+        case .insert, .delete, .tombstone, .fillTombstone: false
+        }
+    }
+
     /// What is remembered of it when it was carried out, in a version that was not named, and the server has shown, or not,
     /// what it made of the row.
     func entry(showing shown: Row?) -> SentRequest<Row>? {
@@ -98,7 +106,7 @@ extension ItemMachine {
     ///
     /// Who inserts has not seen what was written to a row that was there, and left here without a word to the server. Any
     /// other change of a row that was kept is based on the server's, not on the local one of then; over a tombstone it
-    /// brings the row back.
+    /// brings the row back, and where there was nothing it makes it.
     ///
     /// - Returns: What was sent.
     @discardableResult mutating func takeOverDropped() -> [SentRequest<Row>] {
@@ -112,11 +120,19 @@ extension ItemMachine {
         return sent
     }
 
-    /// Bases the change on the server's row over which the local one was kept.
+    /// Bases the change on the server's row over which the local one was kept, or on none.
     mutating func takeOverKept() {
         guard let waiting = change, let kept = memory.kept else { return }
         memory.sent.removeAll { $0.kind == .none }
-        guard let there = kept.content, waiting.kind != .insert, !waiting.isBasedOnOlderRow else { return }
+        guard waiting.kind != .insert, !waiting.isBasedOnOlderRow else { return }
+        guard let there = kept.content else {
+            // What is deleted where there is nothing is done.
+            guard waiting.kind == .update else { return }
+            change?.kind = .insert
+            change?.base = nil
+            change?.baseVersion = nil
+            return
+        }
         if waiting.baseVersion == kept.version { change?.base = there }
         guard there.isDeleted else { return }
         change?.base = there

@@ -12,7 +12,7 @@ package struct SentRequest<Row: MachineRow>: Hashable, Sendable {
         /// Gives a tombstone the content that it is to be brought back with.
         case fill = 5
         /// Nothing: this is the server's row or tombstone over which a local one was kept, and what the next change is
-        /// based on.
+        /// based on; without content where the server had neither, and the next change makes the row.
         case none = 6
     }
 

@@ -38,6 +38,30 @@ struct FurtherResolutionTests {
         }
     }
 
+    @Test(
+        "the local row stays where the server has nothing, and the next change makes it anew",
+        arguments: DatasyncDialect.allCases
+    )
+    func keepLocalOverNothing(_ dialect: DatasyncDialect) async throws {
+        try await SyncWorld.with(dialect) { world in
+            try await world.shareItem()
+            let laptop = world.laptop
+            world.emulator.reset()
+            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
+            #expect(try await laptop.context.push().conflicts.map(\.isMissingOnServer) == [true])
+            try await laptop.context.resolve(try await laptop.onlyError(), with: .keepLocal())
+            #expect(try await laptop.context.push().pushed == 0)
+            #expect(try await laptop.text("a") == "mine" && world.onServer().isEmpty)
+            try await laptop.table.update(Record(id: "a", ["text": "later"]))
+            let report = try await laptop.context.push()
+            #expect(report.pushed == 1 && report.conflicts.isEmpty)
+            #expect(world.onServer() == ["a": "later"])
+            try await laptop.table.update(Record(id: "a", ["text": "latest"]))
+            #expect(try await laptop.context.push().pushed == 1)
+            #expect(world.onServer() == ["a": "latest"])
+        }
+    }
+
     @Test("the local row becomes any row, and nothing is sent")
     func keepOther() async throws {
         try await conflict(.datasync) { world, error in

@@ -109,6 +109,30 @@ struct PurgeTests {
         #expect(try await store.verifyQueue().isEmpty)
     }
 
+    @Test("a row stays away whose stamp is finer than milliseconds, and comes with another such stamp")
+    func finerStamps() async throws {
+        func row(_ text: String, _ stamp: String) throws -> Record {
+            var row = serverRow("a", text)
+            row["updatedAt"] = .date(try #require(Timestamp("2023-11-14T22:13:20.\(stamp)Z")))
+            return row
+        }
+        let page = Mutex(PullPage(records: [try row("milk", "1234567")], cursor: "4000"))
+        let remote = ScriptedRemote(passes: { _, _ in false }) { _, _ in page.withLock { $0 } }
+        let context = SyncContext(store: try makeStore(), remote: remote)
+        let all = Query("TodoItem")
+        try await context.pull(all, queryID: "one")
+        #expect(try await texts(context) == ["a": "milk"])
+        try await context.purge(all, resettingDeltaTokens: false)
+        for _ in 0..<2 {
+            #expect(try await context.pull(all, queryID: "one").received == 0)
+            #expect(try await texts(context).isEmpty)
+        }
+        let other = try row("anew", "1234568")
+        page.withLock { $0 = PullPage(records: [other], cursor: "4000") }
+        try await context.pull(all, queryID: "one")
+        #expect(try await texts(context) == ["a": "anew"])
+    }
+
     @Test("a row that was made anew under the version of a purged one comes")
     func madeAnew() async throws {
         let page = Mutex(PullPage(records: [serverRow("a", stamp: 5_000)], cursor: "4000"))

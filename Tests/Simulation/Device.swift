@@ -23,8 +23,14 @@ final class Device: @unchecked Sendable {
     /// The rows the device has forgotten, whose ids it may choose again.
     var forgotten: Set<RowKey> = []
 
+    /// Rows that were purged and stay away until they change.
+    var purgedRows: [RowKey: PurgedRow] = [:]
+
     /// Rows that stay as they are here, whatever the server has, until they change here or there: what they say.
     var keptLocal: [RowKey: [String?]?] = [:]
+
+    /// Of the rows among them of which the server had nothing how often it had been written to the row: nothing is told again.
+    var keptOverNothing: [RowKey: Int] = [:]
 
     /// The marks of rows whose deletion waits.
     private var marksOfDeleted: [RowKey: String?] = [:]

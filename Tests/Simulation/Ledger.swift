@@ -218,6 +218,15 @@ final class Ledger {
         open[place] = []
     }
 
+    /// A user wants deleted what a deletion was only to take back.
+    func wantDeletion(of key: RowKey, by device: Int) {
+        let place = Place(device: device, key: key)
+        guard let token = lastDeletion[place] else { return }
+        edits[token]?.isGivenUp = false
+        edits[token]?.isCompensation = false
+        open[place, default: []].insert(token)
+    }
+
     /// A user drops what waits for a row, which stays as it is here.
     func drop(_ key: RowKey, by device: Int) {
         let place = Place(device: device, key: key)
@@ -245,9 +254,9 @@ final class Ledger {
         }
     }
 
-    /// A device gives up every change of a table that waits.
-    func giveUpEverything(of table: String, on device: Int) {
-        for (place, tokens) in open where place.device == device && place.key.table == table {
+    /// A device gives up every change of some rows that waits.
+    func giveUpEverything(of rows: Set<RowKey>, on device: Int) {
+        for (place, tokens) in open where place.device == device && rows.contains(place.key) {
             for token in tokens { edits[token]?.isGivenUp = true }
             open[place] = []
         }

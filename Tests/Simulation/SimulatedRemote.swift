@@ -11,7 +11,10 @@ struct SimulatedRemote: SyncRemote {
     var restoresInSteps: Bool { world.settings.restoresInTwoSteps }
 
     func mayRepeat(_ row: Record, of table: TableDefinition, after cursor: String) -> Bool {
-        world.settings.pullsByStamp
+        guard !world.settings.pullsByStamp else { return true }
+        // What was written here has not come yet.
+        let key = world.settings.key(row.id.stringValue ?? "", in: table.name)
+        return world.server.mayBring(row.version, of: key, after: cursor)
     }
 
     func insert(_ record: Record, into table: TableDefinition) async throws -> Record {

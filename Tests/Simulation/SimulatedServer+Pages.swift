@@ -46,6 +46,12 @@ extension SimulatedServer {
         return page
     }
 
+    /// Whether a pull in the order of the changes brings a version of a row from a cursor on.
+    func mayBring(_ version: String?, of key: RowKey, after cursor: String) -> Bool {
+        guard let start = cursor.split(separator: "/").last.flatMap({ Int($0) }) else { return true }
+        return history[key]?.history.contains { $0.sequence >= start && $0.number == version } ?? false
+    }
+
     private func place(in cursor: String) throws(RemoteError) -> Int64 {
         let parts = cursor.split(separator: "/").map(String.init)
         try checkEpoch(parts[0])

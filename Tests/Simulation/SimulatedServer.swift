@@ -129,6 +129,9 @@ final class SimulatedServer {
     /// How much it has written.
     var writeCount: Int { lastSequence }
 
+    /// How much it has written to a row.
+    func writeCount(of key: RowKey) -> Int { history[key]?.history.count ?? 0 }
+
     /// Is set up anew from what it had at some time: what came since is gone, and nothing tells of it but the cursors.
     func goBack(to place: Int) {
         epoch += 1

@@ -30,7 +30,8 @@ final class SimulatedStore: SyncContextDataSource {
     ) async throws -> Value {
         try await world.pause(life, "\(Device.name(life.device)) writes")
         let witness = ChangeWitness.current
-        guard witness != nil || !life.decisions.isEmpty || world.settings.hasLocalColumn else {
+        let isWatched = world.devices[life.device].watchesPurged
+        guard witness != nil || !life.decisions.isEmpty || world.settings.hasLocalColumn || isWatched else {
             return try await world.executor.waitingElsewhere { try await store.write(body) }
         }
         let settings = world.settings
@@ -42,6 +43,8 @@ final class SimulatedStore: SyncContextDataSource {
             }
         }
         world.devices[life.device].checkMarks(before, after, witness)
+        world.devices[life.device].noteRemoved(after)
+        world.devices[life.device].checkPurged(before, after)
         witness?.see(before, after)
         // A decision is in force from here on, unless a change of the user has made it pointless.
         for decision in life.decisions.values.sorted(by: { $0.error.operationID < $1.error.operationID })
@@ -56,6 +59,12 @@ final class SimulatedStore: SyncContextDataSource {
     func changes() -> AsyncStream<StoreChange> { store.changes() }
 }
 
+/// A table that is pulled under a name, or without one.
+struct PulledTable: Hashable {
+    let table: String
+    let isNamed: Bool
+}
+
 /// The rows of a store, and the operations that wait, at one instant.
 struct StoreSnapshot: Sendable {
     private(set) var rows: [RowKey: Record] = [:]
@@ -66,6 +75,8 @@ struct StoreSnapshot: Sendable {
     let newestDecision: String?
     /// Where the bringing of everything anew is, as the store keeps it.
     let resetStage: String?
+    /// The tables that were pulled under a name, and without one.
+    private(set) var pulled: Set<PulledTable> = []
 
     init(_ transaction: inout some StoreReading & ~Copyable, _ settings: WorldSettings) throws {
         for table in settings.tables {
@@ -81,6 +92,15 @@ struct StoreSnapshot: Sendable {
         newestDecision = try transaction.records(journal).compactMap { $0["key"]?.stringValue }.max()
         let reset = Query(SystemTables.configuration.name).filtered(by: Column("keyType") == 1_050)
         resetStage = try transaction.first(reset)?["value"]?.stringValue
+        if settings.purgesSome {
+            let cursors = Query(SystemTables.configuration.name).filtered(by: Column("keyType") == 0)
+            pulled = Set(
+                try transaction.records(cursors)
+                    .compactMap { row in
+                        row["table"]?.stringValue.map { PulledTable(table: $0, isNamed: row["key"] == "all") }
+                    }
+            )
+        }
         errors = Set(try transaction.records(Query(SystemTables.operationErrors.name)).compactMap(\.id.stringValue))
     }
 

@@ -100,6 +100,8 @@ extension Device {
         switch choice {
         case .mine, .merged, .delete:
             world.ledger.change(by: number, from: before, to: after)
+            let waits = after.operations[key].map { !$0.isTakingBack } ?? false
+            if operation.isTakingBack, waits, after.rows[key] == nil { world.ledger.wantDeletion(of: key, by: number) }
             guard error.isConflict, !error.isMissingOnServer else { return }
             world.ledger.keep(after.rows[key], over: error.serverItem, in: key, by: number)
         case .local:
@@ -111,10 +113,16 @@ extension Device {
                 world.fail("\(name) keeps \(key) as it is, and it changes")
             }
             keptLocal[key] = .some(rows[1])
+            keptOverNothing[key] = error.isMissingOnServer ? world.server.writeCount(of: key) : nil
             world.ledger.drop(key, by: number)
             world.ledger.keep(after.rows[key], over: error.serverItem, in: key, by: number)
         case .server, .discard: world.ledger.giveUp(key, operation, before.rows[key], by: number)
         }
+    }
+
+    /// Takes note of what is here no longer: nothing is kept of it.
+    func noteRemoved(_ after: StoreSnapshot) {
+        for key in keptOverNothing.keys where after.rows[key] == nil { keptOverNothing[key] = nil }
     }
 
     func discard(_ operation: TableOperation) async throws {

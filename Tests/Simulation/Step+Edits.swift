@@ -203,6 +203,8 @@ extension Device {
         let table = try table(tableName)
         let id = editor.id.stringValue ?? ""
         let seen = (key: world.settings.key(id, in: tableName), row: editor)
+        // It may be older than what was decided since.
+        keptOverNothing[seen.key] = nil
         guard try await table.read(id) != nil else { return }
         if deletes {
             try await changing(seen: seen) { try await table.delete(id, version: editor.version) }

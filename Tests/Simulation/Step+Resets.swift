@@ -30,6 +30,8 @@ extension Device {
             stage = .wanted
         }
         guard stage != .none else { return }
+        keptOverNothing = [:]
+        purgedRows = [:]
         if case .done = stage {
         } else {
             hasHeardOfReset = false

@@ -29,36 +29,13 @@ extension Step {
         },
         Step("syncs", 4) { _, _ in
             { device in
-                let report = try await device.context.sync()
+                let report = try await device.pulling { try await device.context.sync() }
                 for error in report.push.conflicts { try await device.check(error) }
             }
         },
         Step("pulls everything", 3) { device, random in
             let table = random.pick(device.world.settings.tables)
             return { device in _ = try await device.context.pull(Query(table), options: .init(reconciles: true)) }
-        },
-        Step("purges", 2) { device, random in
-            let resets = random.chance(1, of: 2)
-            let table = random.pick(device.world.settings.tables)
-            return { device in
-                try await device.purging { _, _ in
-                    device.forget(table)
-                    if !resets { device.hasPurged = true }
-                } body: {
-                    try await device.context.purge(Query(table), resettingDeltaTokens: resets)
-                }
-            }
-        },
-        Step("purges by force", 1) { device, random in
-            let table = random.pick(device.world.settings.tables)
-            return { device in
-                try await device.purging { _, _ in
-                    device.forget(table)
-                    device.world.ledger.giveUpEverything(of: table, on: device.number)
-                } body: {
-                    _ = try await device.context.forcePurge(table)
-                }
-            }
         },
     ]
 }
@@ -74,7 +51,9 @@ extension Device {
     /// Pulls table after table, each under a name.
     func pull() async throws {
         for table in world.settings.tables {
-            try await check(try await context.pull(Query(table), queryID: "all"))
+            try await check(
+                try await pulling(named: true) { try await context.pull(Query(table), queryID: "all") }
+            )
         }
     }
 
@@ -82,8 +61,14 @@ extension Device {
     func pull(_ tables: [String], _ options: PullOptions) async throws {
         switch tables.count {
         case 0: break
-        case 1: try await check(try await context.pull(Query(tables[0]), options: options))
-        default: try await check(try await context.pull(Query(tables[0]), Query(tables[1]), options: options))
+        case 1:
+            try await check(try await pulling(options) { try await context.pull(Query(tables[0]), options: options) })
+        default:
+            try await check(
+                try await pulling(options) {
+                    try await context.pull(Query(tables[0]), Query(tables[1]), options: options)
+                }
+            )
         }
     }
 
@@ -100,20 +85,11 @@ extension Device {
         try await body()
     }
 
-    func purging(
-        _ see: @escaping @Sendable (StoreSnapshot, StoreSnapshot) -> Void,
-        body: () async throws -> Void
-    ) async throws {
-        try await ChangeWitness(see).seeing(body)
-    }
-
-    /// Rows that leave the device without a word to the server: their ids may be chosen again.
-    func forget(_ table: String) { forgotten.formUnion(world.settings.rows.filter { $0.table == table }) }
-
     /// Looks at a conflict: it must not be one with this device's own writes.
     func check(_ error: TableOperationError<Record>) async throws {
         let key = world.key(RowKey(table: error.table, id: error.itemID))
         try await checkRemoved(error, key)
+        try await checkKept(error, key)
         // After a row was removed without a trace, a late request may make it anew.
         guard let row = world.server.row(key), row.removals.isEmpty, let shown = row.version(error.serverItem?.version),
             !forgotten.contains(key), !isKeptDeleted(key), !isHalfRestored(shown),
@@ -137,6 +113,14 @@ extension Device {
             row.history.allSatisfy({ $0.sequence <= base || $0.author == number })
         else { return }
         world.fail("\(name) has a conflict with itself: its \(error.kind) of \(key) meets its own deletion")
+    }
+
+    /// Looks at a conflict with a row that the server has not: what was kept over nothing is not told of again.
+    private func checkKept(_ error: TableOperationError<Record>, _ key: RowKey) async throws {
+        guard error.isMissingOnServer, let count = keptOverNothing[key], count == world.server.writeCount(of: key),
+            !forgotten.contains(key), try await operation(error)?.state == .conflicted
+        else { return }
+        world.fail("\(name) has kept \(key) over nothing, and is told again that the server has nothing")
     }
 
     /// Whether the row was left deleted here, whatever the server has: one that is made anew meets it.

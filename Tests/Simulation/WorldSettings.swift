@@ -60,6 +60,8 @@ package struct WorldSettings: Sendable {
     let hasLocalColumn: Bool
     /// Whether the server calls a column otherwise.
     let hasOtherNames: Bool
+    /// Whether apps remove some of their rows from the device.
+    let purgesSome: Bool
 
     /// What is done about conflicts inside of pushes.
     enum Policy: CaseIterable {
@@ -102,6 +104,7 @@ package struct WorldSettings: Sendable {
         keepsOtherValues = random.chance(1, of: 4)
         hasLocalColumn = random.chance(1, of: 5)
         hasOtherNames = random.chance(1, of: 6)
+        purgesSome = random.chance(1, of: 5)
     }
 
     package var schema: StoreSchema {

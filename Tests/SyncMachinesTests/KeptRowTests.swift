@@ -83,6 +83,59 @@ struct KeptRowTests {
         }
     }
 
+    @Test("is made anew by the next change where the server has nothing, and the same conflict is not told again")
+    func nothingThere() throws {
+        var item = TestItem(TestRow(content: "a", version: 1))
+        try item.update("mine")
+        #expect(item.receive(.absent, to: item.send()) == .conflict(nil))
+        item.apply(item.machine.keepLocal(.nothing))
+        #expect(item.row?.content == "mine" && item.change == nil)
+        try item.update("later")
+        var seesMemory = item
+        #expect(seesMemory.send()?.request == .insert(TestRow(content: "later", version: 1)))
+        // A request is prepared without a look at what is remembered.
+        let memory = item.machine.memory
+        item.machine.memory = ItemMemory()
+        let request = item.send()
+        item.machine.memory = memory
+        #expect(item.receive(.absent, to: request) == .again(.done))
+        let insert = item.send(.done)
+        #expect(insert?.request == .insert(TestRow(content: "later", version: 1)))
+        #expect(item.receive(.taken(TestRow(content: "later", version: 5)), to: insert) == .done)
+        #expect(item.row?.version == 5 && item.machine.memory.sent.isEmpty)
+    }
+
+    @Test("over nothing is a conflict where there is another row by now, and the row of a pull that brings it before")
+    func madeByOthers() throws {
+        for isPulled in [true, false] {
+            var item = TestItem(TestRow(content: "a", version: 1))
+            try item.update("mine")
+            item.receive(.absent, to: item.send())
+            item.apply(item.machine.keepLocal(.nothing))
+            if isPulled {
+                #expect(item.pull(theirs) == .apply)
+                #expect(item.row == theirs && item.machine.memory.sent.isEmpty)
+                try item.update("later")
+                #expect(item.change?.kind == .update && item.change?.base == theirs)
+            } else {
+                try item.update("later")
+                #expect(item.receive(.shown(theirs), to: item.send()) == .conflict(theirs))
+                #expect(item.row?.content == "later")
+            }
+        }
+    }
+
+    @Test("over nothing is deleted without a word when it was deleted here later")
+    func deletedOverNothing() throws {
+        var item = TestItem(TestRow(content: "a", version: 1))
+        try item.update("mine")
+        item.receive(.absent, to: item.send())
+        item.apply(item.machine.keepLocal(.nothing))
+        try item.delete()
+        #expect(item.receive(.absent, to: item.send()) == .done)
+        #expect(item.row == nil && item.change == nil)
+    }
+
     @Test("is a change over the row that is found unchanged when the server was said to be set up anew")
     func reset() throws {
         var item = try kept()

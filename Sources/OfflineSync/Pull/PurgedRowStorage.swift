@@ -2,6 +2,8 @@ internal import SyncContract
 
 /// The rows that a purge has removed and that a cursor may still bring as they were, in the rows of `MS_TableConfig`: for
 /// each query the ids, versions and stamps. They are passed over until the cursor has passed them.
+///
+/// A stamp is in milliseconds, or the server's text where that says more.
 enum PurgedRowStorage {
     /// Remembers a row of a query.
     static func insert(
@@ -11,7 +13,7 @@ enum PurgedRowStorage {
         _ transaction: inout StoreTransaction
     ) throws {
         guard let id = row.id.stringValue, isTold(row) else { return }
-        let stamp = row.updatedAt.map { String($0.milliseconds) } ?? ""
+        let stamp = row.updatedAt.map { $0.finerText ?? String($0.milliseconds) } ?? ""
         try ConfigurationTable.set(
             .purgedRow,
             table,
@@ -37,7 +39,8 @@ enum PurgedRowStorage {
                 .split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
             guard let key = row["key"]?.stringValue, parts.count == 2 else { return }
             var purged = Record(id: .string(String(decoding: key.utf8.dropFirst(start), as: UTF8.self)), [:])
-            if let stamp = Int64(parts[0]) { purged["updatedAt"] = .date(Timestamp(milliseconds: stamp)) }
+            let stamp = Int64(parts[0]).map(Timestamp.init(milliseconds:)) ?? Timestamp(String(parts[0]))
+            if let stamp { purged["updatedAt"] = .date(stamp) }
             if !parts[1].isEmpty { purged["version"] = .string(String(parts[1])) }
             rows.append(purged)
         }
