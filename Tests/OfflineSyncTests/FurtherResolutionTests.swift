@@ -71,6 +71,21 @@ struct FurtherResolutionTests {
         }
     }
 
+    @Test("a null that is set later goes out over a default of the server's", arguments: DatasyncDialect.allCases)
+    func nullAfterKeptRow(_ dialect: DatasyncDialect) async throws {
+        try await conflict(dialect) { world, error in
+            let laptop = world.laptop
+            try await laptop.context.resolve(error, with: .keepLocal(Record(id: "a", ["text": "theirs"])))
+            // Another version of the row that was seen: it is no own one that the server has completed.
+            try await world.phone.table.update(Record(id: "a", ["text": "theirs"]))
+            #expect(try await world.phone.context.push().pushed == 1)
+            try await laptop.table.update(Record(id: "a", ["complete": .null]))
+            #expect(try await laptop.context.push().notTaken.isEmpty)
+            #expect(world.emulator.rows(in: "TodoItem").map { $0["complete"] } == [.null])
+            #expect(try await laptop.table.read("a")?["complete"] == .null)
+        }
+    }
+
     @Test("the row is deleted instead, over what the server has", arguments: DatasyncDialect.allCases)
     func deleteInstead(_ dialect: DatasyncDialect) async throws {
         try await conflict(dialect) { world, error in

@@ -93,6 +93,7 @@ struct ReconcileTests {
             )
             #expect(try await texts(context).keys.sorted() == [long, "r3"])
             #expect(try await context.setAsideRows().map(\.id) == [long])
+            #expect(try await context.setAsideRows().map(\.reason) == report.setAside.map(\.reason))
         }
         // It is named as long as it is here.
         try await store.delete(query.filtered(by: Column("id") == .string(long)))

@@ -10,57 +10,6 @@ internal import SyncContract
 
 // How events reach the machine, and what is done about what it says.
 extension SyncSession {
-    /// What is behind the lock of a session.
-    struct Running: Sendable {
-        var machine = SessionMachine()
-        var pulls: [SessionPull] = []
-        var options = SessionOptions()
-        private(set) var error: RecordedError?
-        /// Why pulls have failed that others go on without.
-        var pullErrors: [Int: any Error] = [:]
-        var waiters: [Int: Waiter] = [:]
-        var cancelledWaits: Set<Int> = []
-        /// Those who wait for the work under way to end.
-        var afterWork: [Int: CheckedContinuation<Void, Never>] = [:]
-        var workTask: Task<Void, Never>?
-        /// What listens as long as the session is started.
-        var listeners: [Task<Void, Never>] = []
-        /// When the session is woken, and by what.
-        var wakeTime: Duration?
-        var waking: Task<Void, Never>?
-        /// What is suspended is stored one after the other.
-        var storing: Task<Void, Never>?
-        /// The changes that the last push was made for; nil before the first look at the queue.
-        var seen: OutstandingChanges?
-        /// Whether a push is under way that will look what is left by itself.
-        var isPushing = false
-        var watchers: [Int: ProgressWatcher] = [:]
-        /// How far the pulls are, and which round of them it is.
-        var pulling = DownloadProgress(pulls: 1)
-        var cycle = 0
-        var download: SyncProgress { pulling.progress }
-        var loads = 0
-        /// How often anything was begun that ends by itself.
-        var begun = 0
-        private var numbers = 0
-        var version = 0
-
-        mutating func newNumber() -> Int {
-            numbers += 1
-            return numbers
-        }
-
-        /// Why the first of those pulls fails that have not succeeded since.
-        var pullError: (any Error)? {
-            machine.pulls.indices.lazy.filter { machine.pulls[$0].obstacle != nil }.compactMap { pullErrors[$0] }.first
-        }
-
-        /// Remembers what went wrong last; nil after success.
-        mutating func set(_ error: (any Error)?) {
-            self.error = error.map { RecordedError(error: $0, number: newNumber()) }
-        }
-    }
-
     /// Tells the machine what has happened, and does what it says.
     ///
     /// - Parameters:
@@ -127,15 +76,18 @@ extension SyncSession {
 
     private func begin(_ work: SessionMachine.Work, _ running: inout Running) {
         guard let context else { return }
-        running.begun += 1
+        running.begin()
         let pulls = running.pulls
         // It may be begun within a push of the app's own, which does not wait for it.
         running.workTask = SerialGate.withoutTurns {
             Task {
                 let (failure, error) = await perform(work, pulls, context)
+                var isGone = false
                 send(.ended(failure, random: environment.random())) { running in
                     if failure != .cancelled { running.set(error ?? running.pullError) }
+                    isGone = running.isGone(failure, error)
                 }
+                if isGone { send(.obstacleGone) }
             }
         }
     }
@@ -159,7 +111,7 @@ extension SyncSession {
     private func load(_ running: inout Running) {
         guard let context else { return }
         running.loads += 1
-        running.begun += 1
+        running.begin()
         let (pulls, number) = (running.pulls, running.loads)
         Task { await self.load(pulls, number, context) }
     }
@@ -185,7 +137,13 @@ extension SyncSession {
             }
         } catch {
             guard running.withLock({ $0.loads == number }) else { return }
-            send(.notLoaded(SessionFailure(error), random: environment.random())) { $0.set(error) }
+            let failure = SessionFailure(error)
+            var isGone = false
+            send(.notLoaded(failure, random: environment.random())) { running in
+                running.set(error)
+                isGone = running.isGone(failure, error)
+            }
+            if isGone { send(.obstacleGone) }
         }
     }
 
@@ -210,7 +168,7 @@ extension SyncSession {
                 var isFirst = true
                 for await isThere in networks {
                     // What was so from the beginning is no change.
-                    if !isFirst || !isThere { send(.network(isThere: isThere)) }
+                    if !isFirst || !isThere { networkChanged(isThere) }
                     isFirst = false
                 }
             },
@@ -236,6 +194,7 @@ extension SyncSession {
     func queueChanged(_ context: SyncContext) async {
         // A push looks by itself what it leaves; what waits already need not be noticed again.
         let (isPushing, isScheduled, seen, hasWaiters) = running.withLock { running in
+            running.wasStoreHeard = true
             let isAwaited = !running.waiters.isEmpty || !running.watchers.isEmpty
             return (running.isPushing, running.machine.pushDue != nil, running.seen, isAwaited)
         }
@@ -251,6 +210,11 @@ extension SyncSession {
             // The store fails, or is being closed; the next sync finds out which.
             send(.changed)
         }
+    }
+
+    /// The system says whether there is a network, or that it is another one.
+    func networkChanged(_ isThere: Bool) {
+        send(.network(isThere: isThere)) { if isThere { $0.wasNetworkHeard = true } }
     }
 
     private func happened(_ event: SyncEvent) {

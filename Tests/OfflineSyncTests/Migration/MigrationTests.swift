@@ -144,6 +144,39 @@ struct MigrationTests {
         #expect(try await app.store.verifyQueue().isEmpty)
     }
 
+    @Test(
+        "and the server's row over which one was kept is known in its new shape",
+        arguments: MigrationWorld.Kind.allCases
+    )
+    func kept(_ kind: MigrationWorld.Kind) async throws {
+        let world = try MigrationWorld(kind)
+        var app = try await world.start(MigrationWorld.schema(1))
+        var table = try app.table("Bill")
+        try await table.insert(["text": "before"], id: "a")
+        #expect(try await app.context.push().pushed == 1)
+        var row = try #require(world.onServer("Bill")["a"])
+        row["text"] = "theirs"
+        row["version"] = "b3RoZXI="
+        try world.emulator.seed([row], in: "Bill")
+        try await table.update(Record(id: "a", ["text": "mine"]))
+        let conflict = try #require(try await app.context.push().conflicts.first)
+        try await app.context.resolve(conflict, with: .keepLocal())
+        try world.migrateServer()
+        app = try await world.update(app, to: MigrationWorld.schema(3))
+        table = try app.table("Invoice")
+        // A pull brings no news: the row that was seen.
+        _ = try await table.pull(queryID: "all")
+        #expect(try await table.read("a")?["title"] == "mine")
+        // The same content in another version is nobody's change.
+        row = try #require(world.onServer("Invoice")["a"])
+        row["version"] = "YWdhaW4="
+        try world.emulator.seed([row], in: "Invoice")
+        try await table.update(Record(id: "a", ["title": "later"]))
+        #expect(try await app.context.push().notTaken.isEmpty)
+        #expect(world.onServer("Invoice")["a"]?["title"]?.string == "later")
+        #expect(try await app.store.verifyQueue().isEmpty)
+    }
+
     @Test("and that somebody else's change has overtaken are a conflict still", arguments: MigrationWorld.Kind.allCases)
     func conflict(_ kind: MigrationWorld.Kind) async throws {
         let world = try MigrationWorld(kind)

@@ -1,0 +1,73 @@
+internal import OfflineSync
+internal import Synchronization
+
+extension SyncSession {
+    /// What is behind the lock of a session.
+    struct Running: Sendable {
+        var machine = SessionMachine()
+        var pulls: [SessionPull] = []
+        var options = SessionOptions()
+        private(set) var error: RecordedError?
+        /// Why pulls have failed that others go on without.
+        var pullErrors: [Int: any Error] = [:]
+        var waiters: [Int: Waiter] = [:]
+        var cancelledWaits: Set<Int> = []
+        /// Those who wait for the work under way to end.
+        var afterWork: [Int: CheckedContinuation<Void, Never>] = [:]
+        var workTask: Task<Void, Never>?
+        /// What listens as long as the session is started.
+        var listeners: [Task<Void, Never>] = []
+        /// When the session is woken, and by what.
+        var wakeTime: Duration?
+        var waking: Task<Void, Never>?
+        /// What is suspended is stored one after the other.
+        var storing: Task<Void, Never>?
+        /// The changes that the last push was made for; nil before the first look at the queue.
+        var seen: OutstandingChanges?
+        /// Whether a push is under way that will look what is left by itself.
+        var isPushing = false
+        var watchers: [Int: ProgressWatcher] = [:]
+        /// How far the pulls are, and which round of them it is.
+        var pulling = DownloadProgress(pulls: 1)
+        var cycle = 0
+        var download: SyncProgress { pulling.progress }
+        var loads = 0
+        /// How often anything was begun that ends by itself.
+        private(set) var begun = 0
+        /// Whether the store has told of a change since then, or the system of a network: what is failing may go on at once.
+        var wasStoreHeard = false
+        var wasNetworkHeard = false
+        private var numbers = 0
+        var version = 0
+
+        mutating func newNumber() -> Int {
+            numbers += 1
+            return numbers
+        }
+
+        /// Something is begun that ends by itself.
+        mutating func begin() {
+            begun += 1
+            (wasStoreHeard, wasNetworkHeard) = (false, false)
+        }
+
+        /// Whether what has ended something was gone before anybody could know that it had been in the way.
+        func isGone(_ failure: SessionFailure?, _ error: (any Error)?) -> Bool {
+            if error?.isOfLockedStore == true { return wasStoreHeard }
+            return switch failure {
+            case .temporary(_, nil, isAnswer: false), .credentials(_, isAnswer: false): wasNetworkHeard
+            default: false
+            }
+        }
+
+        /// Why the first of those pulls fails that have not succeeded since.
+        var pullError: (any Error)? {
+            machine.pulls.indices.lazy.filter { machine.pulls[$0].obstacle != nil }.compactMap { pullErrors[$0] }.first
+        }
+
+        /// Remembers what went wrong last; nil after success.
+        mutating func set(_ error: (any Error)?) {
+            self.error = error.map { RecordedError(error: $0, number: newNumber()) }
+        }
+    }
+}
