@@ -3,12 +3,13 @@ internal import SyncMachines
 
 /// Records the answers of a push, several in one transaction: until it is recorded, an answer is as one that takes long.
 ///
-/// An answer from which nothing follows waits for others: for 64, for 100 ms, for one from which something follows, or
+/// An answer from which nothing follows waits for others: for 96, for 100 ms, for one from which something follows, or
 /// until what is sent next is chosen, which is done in the same transaction. What was chosen before does not wait for it.
 /// Cancelling the push does not reach this: what the server did is recorded.
 actor AnswerRecording {
-    // As many, and as long, as those of one ``PushWindow`` take at most: mostly they wait for the next choice.
-    private static let most = 64
+    // As many as come from the middle of one ``PushWindow`` to the end of the next, and as long as one takes at most: mostly
+    // they wait for the next choice.
+    private static let most = 96
     private static let longestWait = Duration.milliseconds(100)
 
     private struct Entry: Sendable {

@@ -30,6 +30,8 @@ final class MarkedOperations: Sendable {
     /// - Returns: Whether it may be: it was not taken back.
     func leaves(_ number: Int64) -> Bool { operations.withLock { $0.removeValue(forKey: number) } != nil }
 
-    /// Takes note that nothing of it is sent as it was prepared: it is chosen anew.
-    func removeAll() { operations.withLock { $0 = [:] } }
+    /// Takes note that nothing of it is sent as it was prepared, but for some operations: the others are chosen anew.
+    func removeAll(but kept: Set<Int64> = []) {
+        operations.withLock { $0 = kept.isEmpty ? [:] : $0.filter { kept.contains($0.key) } }
+    }
 }

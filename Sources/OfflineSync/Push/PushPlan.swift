@@ -18,9 +18,9 @@ struct PushPlan: Sendable {
     private let declared: Set<String>
     private var order = PushOrder()
     private var underWay: [Int64: Started] = [:]
-    /// What has had its turn in this push.
-    private var ended: Set<Int64> = []
-    /// What counts as if it had had its turn, in a plan that is thought through: the set of all that has is not copied for it.
+    /// What has had its turn in this push. Mostly these are few ranges, so that a plan is soon copied.
+    private var ended = RangeSet<Int64>()
+    /// What counts as if it had had its turn, in a plan that is thought through: what has had it is not copied for that.
     private var assumed: Set<Int64> = []
     /// What of it was not sent, because another one that has to go before it was not.
     private var held: Set<Int64> = []
@@ -122,7 +122,7 @@ struct PushPlan: Sendable {
         guard let first = singles.min(), singles.count < lastHeldCount else { return false }
         lastHeldCount = singles.count
         held.subtract(singles)
-        ended.subtract(singles)
+        for number in singles { ended.remove(contentsOf: number..<number + 1) }
         cursor = first - 1
         return true
     }
@@ -136,7 +136,7 @@ struct PushPlan: Sendable {
     /// Takes note that an operation has had its turn.
     mutating func end(_ number: Int64, isSettled: Bool) {
         underWay[number] = nil
-        ended.insert(number)
+        ended.insert(contentsOf: number..<number + 1)
         order.end(number, isSettled: isSettled)
     }
 

@@ -34,6 +34,7 @@ extension PushRunner {
             }
             // It was changed since, or what stands before it was not taken.
             window.giveBack()
+            if try await window.takeFollowing() { continue }
             let isFilled = try await thread.elsewhere { try await fill(&plan, &window, schema) }
             guard isFilled else { return nil }
         }
@@ -56,7 +57,7 @@ extension PushRunner {
         _ window: inout PushWindow,
         _ schema: StoreSchema
     ) async throws -> Bool {
-        let choice = try await choice(plan, window, schema)
+        let choice = try await choice(plan, window.size, givenUp: window.unsent, schema)
         var chosen: [InFlightOperation] = []
         if case .operations(let operations) = choice { chosen = operations }
         window.fill(with: chosen)
@@ -74,21 +75,41 @@ extension PushRunner {
         return true
     }
 
-    private func choice(_ plan: PushPlan, _ window: PushWindow, _ schema: StoreSchema) async throws -> Choice {
+    /// Chooses what follows on operations that were prepared, while those leave.
+    ///
+    /// - Returns: What may be sent if all before it is taken; what else is found out is left to the choice behind that.
+    func chooseAhead(
+        _ plan: PushPlan,
+        _ size: Int,
+        behind before: [InFlightOperation],
+        _ schema: StoreSchema
+    ) async throws -> [InFlightOperation] {
+        guard case .operations(let chosen) = try await choice(plan, size, behind: before, schema) else { return [] }
+        return chosen
+    }
+
+    private func choice(
+        _ plan: PushPlan,
+        _ size: Int,
+        behind before: [InFlightOperation] = [],
+        givenUp: [InFlightOperation] = [],
+        _ schema: StoreSchema
+    ) async throws -> Choice {
+        let kept = Set(before.map(\.operation.id))
         do {
             // What was answered and still stands in the queue would be in the way of what comes after it.
             return try await recording.flush { transaction in
-                marked.removeAll()
-                for inFlight in window.unsent { try takeBack(inFlight, &transaction, schema) }
+                marked.removeAll(but: kept)
+                for inFlight in givenUp { try takeBack(inFlight, &transaction, schema) }
                 guard try GroupStorage.highestNumber(&transaction) == plan.revision else {
                     return .changed(try GroupStorage.groups(&transaction))
                 }
-                let choice = try choice(plan, window.size, &transaction, schema)
+                let choice = try choice(plan, size, behind: before, &transaction, schema)
                 if case .operations(let operations) = choice { marked.add(operations) }
                 return choice
             }
         } catch {
-            marked.removeAll()
+            marked.removeAll(but: kept)
             throw error
         }
     }
@@ -97,16 +118,24 @@ extension PushRunner {
     private func choice(
         _ plan: PushPlan,
         _ size: Int,
+        behind before: [InFlightOperation],
         _ transaction: inout StoreTransaction,
         _ schema: StoreSchema
     ) throws -> Choice {
+        var plan = plan
+        var underWay = (plan.numbersUnderWay + before.map(\.operation.id))[...]
+        for prepared in before { plan.start(prepared) }
         var expected = plan
-        var underWay = plan.numbersUnderWay[...]
         var singles = SingleOperations(plan, batchSize: size)
         var chosen: [InFlightOperation] = []
         var held: [Int64] = []
         // Whether what is under way counts as taken. Then nothing is said of what comes after it but what it would send.
         var isAssuming = false
+        let mostUnderWay = parallelOperations * sender.batchSize
+        while underWay.count >= mostUnderWay, let answered = underWay.popFirst() {
+            expected.assumeSettled(answered)
+            isAssuming = true
+        }
         choosing: while chosen.count < size {
             var next = try singles.first(before: expected.nextMember, expected, &transaction, schema)
             if next == nil, let member = expected.nextMember {
@@ -142,7 +171,7 @@ extension PushRunner {
                     expected.start(inFlight)
                     underWay.append(next.id)
                     chosen.append(inFlight)
-                    if underWay.count < parallelOperations * sender.batchSize { continue }
+                    if underWay.count < mostUnderWay { continue }
                 }
             }
             guard let answered = underWay.popFirst() else { break }

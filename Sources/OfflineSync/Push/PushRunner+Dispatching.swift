@@ -9,7 +9,11 @@ extension PushRunner {
     /// - Returns: What has ended the push early.
     func dispatch(_ plan: PushPlan, _ schema: StoreSchema) async -> (any Error)? {
         var left = await thread.run { await sendTurns(plan, schema) }
-        left.window.giveBack()
+        do {
+            try await left.window.end()
+        } catch {
+            progress.end(with: error)
+        }
         progress.leaveWaiting(left.heldCount)
         await recording.flush()
         await sendWaiting(&left.window, schema)
@@ -36,6 +40,9 @@ extension PushRunner {
                 }
                 let turns: [Turn]
                 if !batch.isEmpty {
+                    window.chooseAhead(through: plan.last) { [plan] size, before in
+                        try await chooseAhead(plan, size, behind: before, schema)
+                    }
                     if parallelOperations > 1 {
                         running += 1
                         group.addTask { [batch] in await send(batch, schema) }

@@ -3,7 +3,8 @@ internal import SyncContract
 /// What a push has prepared and sends next, in order.
 ///
 /// Preparing several operations takes one transaction instead of one each. How many depends on how fast they leave: a state
-/// in which rows are shown as on their way although their requests have yet to leave lasts a moment, not minutes.
+/// in which rows are shown as on their way although their requests have yet to leave lasts a moment, not minutes. What follows
+/// is chosen while the second half leaves, so that no request waits for the store.
 struct PushWindow {
     private static let most = 64
 
@@ -17,6 +18,13 @@ struct PushWindow {
     private var operations: ArraySlice<InFlightOperation> = []
     private var begin = Duration.zero
     private var isFull = false
+    /// The number that was prepared last, and how many there were.
+    private var last: Int64?
+    private var count = 0
+    /// What is being chosen meanwhile.
+    private var following: Task<[InFlightOperation], any Error>?
+    /// What the server has not taken since that began.
+    private var notTaken: [OperationReferences] = []
 
     /// How many operations are prepared next.
     private(set) var size: Int
@@ -40,13 +48,54 @@ struct PushWindow {
 
     /// Takes over what was prepared, when all before it has left. What had not left does not count as sent any more.
     mutating func fill(with prepared: [InFlightOperation]) {
-        operations = prepared[...]
         unsent = []
+        take(prepared)
+    }
+
+    private mutating func take(_ prepared: [InFlightOperation]) {
+        operations = prepared[...]
+        (last, count) = (prepared.last?.operation.id, prepared.count)
         let now = elapsed()
         let (time, wasFull) = (now - begin, isFull)
         (begin, isFull) = (now, prepared.count >= size)
         if wasFull, time < Self.time.least { size = min(2 * size, most) }
         if wasFull, time > Self.time.most { size = max(size / 2, smallest) }
+    }
+
+    /// Begins to choose what follows, once, when half of what was prepared has left and more may wait. Where a window is as
+    /// small as can be, requests take so long that the store does not matter, and rows would be shown as on their way too soon.
+    ///
+    /// - Parameters:
+    ///   - end: The number behind which nothing follows.
+    ///   - choose: Prepares as many operations as it is told behind others that have yet to leave.
+    mutating func chooseAhead(
+        through end: Int64,
+        _ choose: @escaping @Sendable (Int, [InFlightOperation]) async throws -> [InFlightOperation]
+    ) {
+        guard following == nil, isFull, count > smallest, operations.count <= count / 2, last != end, unsent.isEmpty
+        else { return }
+        let (size, before) = (size, Array(operations))
+        following = Task(executorPreference: UncancelledWork.executor) { try await choose(size, before) }
+    }
+
+    /// Takes over what was chosen meanwhile, when all before it has left. When something before it did not leave, or was not
+    /// taken and may have to go first, it is given up.
+    ///
+    /// - Returns: Whether there is something.
+    mutating func takeFollowing() async throws -> Bool {
+        guard let following else { return false }
+        self.following = nil
+        defer { notTaken = [] }
+        let chosen = try await following.value
+        let isTied = chosen.contains { inFlight in
+            notTaken.contains { inFlight.references?.isTied(to: $0) ?? false }
+        }
+        guard operations.isEmpty, unsent.isEmpty, !isTied else {
+            unsent += chosen
+            return false
+        }
+        take(chosen)
+        return !chosen.isEmpty
     }
 
     /// Takes note that an operation which was taken out did not leave.
@@ -55,6 +104,7 @@ struct PushWindow {
     /// Gives up what is left when the server has not taken an operation that some of it may have to wait for.
     mutating func giveBack(tiedTo inFlight: InFlightOperation) {
         guard let references = inFlight.references else { return }
+        if following != nil { notTaken.append(references) }
         if operations.contains(where: { $0.references?.isTied(to: references) ?? false }) { giveBack() }
     }
 
@@ -62,6 +112,12 @@ struct PushWindow {
     mutating func giveBack() {
         unsent += operations
         operations = []
+    }
+
+    /// Gives up what is left, and what is being chosen, which is waited for.
+    mutating func end() async throws {
+        giveBack()
+        if try await takeFollowing() { giveBack() }
     }
 }
 
