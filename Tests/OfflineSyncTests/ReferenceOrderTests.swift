@@ -14,19 +14,22 @@ struct ReferenceOrderTests {
     private let lists: SyncTable<Record>
     private let tasks: SyncTable<Record>
 
+    /// Lists, which may be part of one another, and their tasks.
+    static let schema = Result {
+        try StoreSchema([
+            TableDefinition(
+                "lists",
+                columns: [.init("text", .string), .init("above", .string, references: "lists")]
+            ),
+            TableDefinition(
+                "tasks",
+                columns: [.init("text", .string), .init("list", .string, references: "lists")]
+            ),
+        ])
+    }
+
     init() throws {
-        store = MemoryStore(
-            try StoreSchema([
-                TableDefinition(
-                    "lists",
-                    columns: [.init("text", .string), .init("above", .string, references: "lists")]
-                ),
-                TableDefinition(
-                    "tasks",
-                    columns: [.init("text", .string), .init("list", .string, references: "lists")]
-                ),
-            ])
-        )
+        store = MemoryStore(try Self.schema.get())
         context = SyncContext(store: store, remote: server)
         lists = try context.table("lists")
         tasks = try context.table("tasks")

@@ -103,6 +103,14 @@ struct PushPlan: Sendable {
         underWay[operation.id] == nil && !maySendAhead(operation)
     }
 
+    /// Whether an operation of a group cannot be waited for by another one, because it would be held back with that.
+    func isHeldBack(_ operation: TableOperation, with number: Int64) -> Bool {
+        guard isMember(number) else { return false }
+        var plan = self
+        plan.hold(number)
+        return !plan.maySendAhead(operation)
+    }
+
     /// Takes note that an operation is not sent, because another one that has to go before it is not.
     mutating func hold(_ number: Int64) {
         held.insert(number)

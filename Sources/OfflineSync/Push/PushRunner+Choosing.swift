@@ -193,7 +193,8 @@ extension PushRunner {
 
     /// Whether others have to be sent before an operation: the inserts of rows that its row refers to, and the changes of rows
     /// that referred to the row that it deletes; directly, or through others of this kind. Of operations that go before each
-    /// other one is sent all the same. A deletion does not change the order of groups: it waits for their parts.
+    /// other one is sent all the same. A deletion does not change the order of groups: it waits for their parts, but for those
+    /// that would wait for it.
     private func turn(
         of operation: TableOperation,
         _ plan: PushPlan,
@@ -203,10 +204,13 @@ extension PushRunner {
     ) throws -> Turn {
         var (first, passed) = (operation, Set([operation.id]))
         while let table = schema.table(first.table) {
-            var before = try predecessors(of: first, table, plan, &transaction, schema)
+            var before = try predecessors(of: first, table, &transaction, schema)
             before.removeAll { passed.contains($0.id) }
             let mayPass = first.kind != .delete
-            let next = before.first { expected.maySendAhead($0) && (mayPass || !expected.isMember($0.id)) }
+            let next = before.first { other in
+                expected.maySendAhead(other)
+                    && (mayPass || !expected.isMember(other.id) || expected.isHeldBack(other, with: operation.id))
+            }
             guard let next else {
                 // Rows that wait for the ids of others are looked at again when all else was sent.
                 let waits = before.contains { other in
@@ -227,22 +231,13 @@ extension PushRunner {
     private func predecessors(
         of operation: TableOperation,
         _ table: TableDefinition,
-        _ plan: PushPlan,
         _ transaction: inout StoreTransaction,
         _ schema: StoreSchema
     ) throws -> [TableOperation] {
         guard operation.kind == .delete else {
             return try OperationReferences.insertsWaiting(for: operation, table, schema, &transaction)
         }
-        guard !plan.isMember(operation.id) else { return [] }
-        // What refers to it waits for the id that it finds out, and no row on the server can know that yet.
-        let awaitsID = table.assignsIDs && operation.change.insertWaits
-        if awaitsID, try IdentifierMapping.serverIDs(of: [operation.itemID], in: table, &transaction).isEmpty {
-            return []
-        }
-        return
-            try referring.numbers(referringTo: operation, table, through: plan.last, schema, &transaction)
-            .compactMap { try OperationQueue.operation($0, &transaction, schema) }
+        return try referring.operations(before: operation, table, schema, &transaction)
     }
 
     /// Takes back that an operation counts as sent: it has not left.

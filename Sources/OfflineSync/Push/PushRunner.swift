@@ -209,7 +209,8 @@ struct PushRunner {
     }
 
     /// Chooses what an operation sends next in its turn; nil when nothing. A change that came into a group meanwhile does not
-    /// go along: others may have to go before it. Nor does one by which the row came to name another row that waits.
+    /// go along: others may have to go before it. Nor does one by which the row came to name another row that waits, or by
+    /// which it is to be deleted while something waits that referred to it.
     func again(
         _ inFlight: InFlightOperation,
         _ lookUp: LookUp,
@@ -224,6 +225,11 @@ struct PushRunner {
             else { return (nil, false) }
             if let references, waiting.editCounter != sentCounter,
                 try references.lackOneThatWaits(of: waiting, table, schema, &transaction)
+            {
+                return (nil, true)
+            }
+            if waiting.kind == .delete, waiting.editCounter != sentCounter,
+                try !referring.operations(before: waiting, table, schema, &transaction).isEmpty
             {
                 return (nil, true)
             }

@@ -5,15 +5,38 @@ internal import Synchronization
 /// The changes of rows that referred to a row: they go before its deletion.
 ///
 /// To what a row referred is found in its operation alone, and by no index: it is read once in a push, when the first
-/// deletion of a row comes to which others may refer.
+/// deletion of a row comes to which others may refer. After that only what has joined the queue since is.
 final class ReferringOperations: Sendable {
-    private let known = Mutex<[ItemKey: [Int64]]?>(nil)
+    private struct Known {
+        /// The last operation that was read.
+        var last: Int64 = 0
+        var numbers: [ItemKey: [Int64]] = [:]
+    }
+
+    private let known = Mutex(Known())
+
+    /// The operations that go before the deletion of a row, as far as they wait, those among them that this push does not
+    /// send. Members of groups keep to the order of these: before one of them only others go.
+    func operations(
+        before deletion: TableOperation,
+        _ table: TableDefinition,
+        _ schema: StoreSchema,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> [TableOperation] {
+        // What refers to it waits for the id that it finds out, and no row on the server can know that yet.
+        let awaitsID = table.assignsIDs && deletion.change.insertWaits
+        if awaitsID, try IdentifierMapping.serverIDs(of: [deletion.itemID], in: table, &transaction).isEmpty {
+            return []
+        }
+        return try numbers(referringTo: deletion, table, schema, &transaction)
+            .compactMap { try OperationQueue.operation($0, &transaction, schema) }
+            .filter { $0.id != deletion.id && (deletion.memberships.isEmpty || $0.memberships.isEmpty) }
+    }
 
     /// The numbers of the operations of rows that referred to the row of another one.
-    func numbers(
+    private func numbers(
         referringTo operation: TableOperation,
         _ table: TableDefinition,
-        through last: Int64,
         _ schema: StoreSchema,
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> [Int64] {
@@ -23,17 +46,19 @@ final class ReferringOperations: Sendable {
         guard referring.contains(where: { $0.columns.contains { $0.references == table.name && !$0.isLocal } }) else {
             return []
         }
-        let key = ItemKey(table: table.name, key: OperationCoding.itemKey(operation.itemID, table))
-        if let known = known.withLock({ $0 }) { return known[key] ?? [] }
-        var found: [ItemKey: [Int64]] = [:]
-        for other in referring {
-            for operation in try OperationQueue.all(of: other, &transaction, schema) where operation.id <= last {
-                for key in OperationReferences.former(of: operation, other, schema) {
-                    found[key, default: []].append(operation.id)
+        var known = known.withLock { $0 }
+        let last = try OperationQueue.highestNumber(&transaction)
+        if last > known.last {
+            for other in referring {
+                for operation in try OperationQueue.all(of: other, after: known.last, &transaction, schema) {
+                    for key in OperationReferences.former(of: operation, other, schema) {
+                        known.numbers[key, default: []].append(operation.id)
+                    }
                 }
             }
+            known.last = last
+            self.known.withLock { [known] in $0 = known }
         }
-        known.withLock { $0 = found }
-        return found[key] ?? []
+        return known.numbers[ItemKey(table: table.name, key: OperationCoding.itemKey(operation.itemID, table))] ?? []
     }
 }

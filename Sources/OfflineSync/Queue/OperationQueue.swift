@@ -86,13 +86,16 @@ enum OperationQueue {
             .map { try OperationCoding.operation($0, schema) }
     }
 
-    /// All operations of a table in order.
+    /// All operations of a table in order, or those after a number.
     static func all(
         of table: TableDefinition,
+        after number: Int64? = nil,
         _ transaction: inout some StoreReading & ~Copyable,
         _ schema: StoreSchema
     ) throws -> [TableOperation] {
-        try transaction.records(query(table.name)).map { try OperationCoding.operation($0, schema) }
+        var query = query(table.name)
+        if let number { query = query.filtered(by: Column("id") > .int64(number)) }
+        return try transaction.records(query).map { try OperationCoding.operation($0, schema) }
     }
 
     /// The rows of a table whose deletion waits, as they were, with its state.

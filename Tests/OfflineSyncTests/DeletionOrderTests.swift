@@ -1,0 +1,126 @@
+import OfflineSync
+import ReferenceStore
+import SyncContract
+import Testing
+
+/// A server with foreign keys: it deletes no row before those that refer to it.
+@Suite("The order of changes of rows, and of the deletions that they have become")
+struct DeletionOrderTests {
+    private let server = GroupServer(references: ["list", "above"])
+    private let store: MemoryStore
+    private let context: SyncContext
+    private let lists: SyncTable<Record>
+    private let tasks: SyncTable<Record>
+
+    init() throws {
+        store = MemoryStore(try ReferenceOrderTests.schema.get())
+        context = SyncContext(store: store, remote: server)
+        lists = try context.table("lists")
+        tasks = try context.table("tasks")
+    }
+
+    /// Has these on both sides: a list and a task of it.
+    private func share() async throws {
+        try await lists.insert(["text": "l"], id: "l")
+        try await tasks.insert(["text": "t", "list": "l"], id: "t")
+        _ = try await context.push()
+    }
+
+    @Test("a deletion of a row that a group has changed before goes after that of a row that referred to it")
+    func deletedAfterItsGroup() async throws {
+        let (lists, tasks) = (lists, tasks)
+        try await share()
+        try await tasks.insert(["text": "u"], id: "u")
+        _ = try await context.push()
+        try await context.write { transaction in
+            try transaction.update(Record(id: "l", ["text": "changed"]), in: lists)
+            try transaction.update(Record(id: "u", ["text": "changed"]), in: tasks)
+        }
+        try await tasks.delete("t")
+        try await lists.delete("l")
+        let report = try await context.push()
+        #expect(report.notTaken.isEmpty && report.waiting == 0)
+        #expect(server.written.suffix(3) == ["t", "l", "u"])
+        #expect(try await context.operations().isEmpty)
+    }
+
+    @Test("also where what referred to the second row follows in the group: it goes first, as nothing else would go")
+    func deletedInACircleWithAGroup() async throws {
+        let lists = lists
+        for (id, above) in [("l", nil), ("t", "l"), ("w", "t")] {
+            try await lists.insert(["text": "1", "above": above.map { .string($0) } ?? .null], id: id)
+        }
+        _ = try await context.push()
+        try await context.write { transaction in
+            try transaction.update(Record(id: "l", ["text": "changed"]), in: lists)
+            try transaction.update(Record(id: "w", ["above": .null]), in: lists)
+        }
+        try await lists.delete("t")
+        try await lists.delete("l")
+        let report = try await context.push()
+        #expect(report.notTaken.isEmpty && report.waiting == 0)
+        #expect(server.written.suffix(3) == ["w", "t", "l"])
+        #expect(try await context.operations().isEmpty)
+    }
+
+    @Test(
+        "a deletion waits for one of a row that referred to the row, when both come in the middle of a push",
+        arguments: [1, 8],
+        [false, true]
+    )
+    func deletedMeanwhile(parallel: Int, afterOther: Bool) async throws {
+        let context = SyncContext(store: store, remote: server, options: SyncOptions(parallelOperations: parallel))
+        try await share()
+        for id in ["o", "x"] { try await lists.insert(["text": "1"], id: id) }
+        _ = try await context.push()
+        // Then what refers to which row is read before there is anything that refers to this one.
+        if afterOther { try await lists.delete("o") }
+        try await lists.update(Record(id: "x", ["text": "changed"]))
+        for id in 1...9 { try await lists.insert(["text": "1"], id: "\(id)") }
+        try await lists.update(Record(id: "l", ["text": "changed"]))
+        server.script = { [lists, tasks] id in
+            guard id == "x" else { return }
+            try await tasks.delete("t")
+            try await lists.delete("l")
+        }
+        var report = try await context.push()
+        #expect(report.notTaken.isEmpty && report.waiting == 1)
+        #expect(try await context.operations().map(\.itemID) == ["l", "t"])
+        report = try await context.push()
+        #expect(report.notTaken.isEmpty && report.waiting == 0)
+        #expect(server.written.suffix(2) == ["t", "l"])
+        #expect(try await context.operations().isEmpty)
+    }
+
+    @Test("what becomes a deletion in its turn waits for one of a row that referred to the row", arguments: [1, 8])
+    func deletedInstead(parallel: Int) async throws {
+        let context = SyncContext(store: store, remote: server, options: SyncOptions(parallelOperations: parallel))
+        context.conflictPolicy = .merge { _ in .deleteInstead }
+        try await share()
+        try await lists.update(Record(id: "l", ["text": "changed"]))
+        for id in 1...9 { try await lists.insert(["text": "1"], id: "\(id)") }
+        try await tasks.delete("t")
+        server.change("l", "theirs")
+        var report = try await context.push()
+        #expect(report.notTaken.isEmpty && report.waiting == 1)
+        #expect(try await context.operations().map(\.itemID) == ["l"])
+        report = try await context.push()
+        #expect(report.notTaken.isEmpty && report.waiting == 0)
+        #expect(server.written.last == "l" && server.written.dropLast().contains("t"))
+        #expect(try await context.operations().isEmpty)
+    }
+
+    @Test("what becomes a deletion in its turn goes at once when nothing waits that referred to the row")
+    func deletedInsteadAlone() async throws {
+        context.conflictPolicy = .merge { _ in .deleteInstead }
+        try await share()
+        try await lists.update(Record(id: "l", ["text": "changed"]))
+        try await tasks.delete("t")
+        _ = try await context.push(tasks)
+        server.change("l", "theirs")
+        let report = try await context.push()
+        #expect(report.notTaken.isEmpty && report.waiting == 0)
+        #expect(server.texts.isEmpty)
+        #expect(try await context.operations().isEmpty)
+    }
+}
