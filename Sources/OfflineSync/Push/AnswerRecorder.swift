@@ -66,7 +66,7 @@ struct AnswerRecorder: Sendable {
         let row = local.map(table.withoutLocalColumns)
         var (outcome, effect) = item.machine.receive(answer.answer, to: underWay, row, comparison)
         if outcome == .unknown {
-            item.failed(status: answer.error?.status, answer.error?.message ?? "")
+            item.failed(status: answer.error?.status, ofLookUp: underWay.request == .lookUp)
             if item.hasFailedTooOften, current.editCounter == sent.editCounter {
                 item.machine.change?.state = .parked
                 outcome = .parked
