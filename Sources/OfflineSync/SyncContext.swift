@@ -134,8 +134,8 @@ public final class SyncContext: Sendable {
     /// A change that the server refuses, or that meets another version there, is recorded and the next one is sent:
     /// these are in the report and are not errors. They are not sent again until they are edited or resolved. A change
     /// on which the server fails may have been carried out: the next push looks at the row before it sends the change
-    /// again, and after five pushes that fail in the same way it counts as refused. Changes made while the push runs
-    /// wait for the next one.
+    /// again, and after five pushes in a row that fail with the same status, all at the look or all at the change, it counts
+    /// as refused, whatever the server says with it. Changes made while the push runs wait for the next one.
     ///
     /// When the push ends early, nothing further is sent, and what is under way is waited for and recorded; only
     /// cancelling the task cancels it.

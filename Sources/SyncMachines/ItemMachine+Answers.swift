@@ -72,7 +72,10 @@ extension ItemMachine {
             return refused(sent)
         case .storedUnderAnotherID:
             change?.sent.removeAll { $0.kind == .insert }
-            return refused(sent)
+            guard change?.kind == .insert else { return refused(sent) }
+            // Whatever it says by now: sent again, it would be stored once more.
+            change?.state = .parked
+            return (.parked, .none)
         case .failed:
             change?.hasUnknownOutcome = true
             return (.unknown, .none)

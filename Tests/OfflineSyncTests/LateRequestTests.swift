@@ -8,6 +8,11 @@ import Testing
 /// no longer arrive.
 @Suite("Requests whose fate is not known")
 struct LateRequestTests {
+    private static let choosesIDs = SyncWorld.StandIn { request, emulator in
+        guard request.method == "POST" else { return try await emulator.handle(request) }
+        return .json(201, .object(["id": .string("chosen"), "text": .string("milk"), "version": .string("1")]))
+    }
+
     private static let fails = Fault.respond(EmulatorResponse(500), times: 1) { $0.method == "GET" }
 
     @Test("keep after a failure does not make one forget what was sent before", arguments: DatasyncDialect.allCases)
@@ -115,11 +120,7 @@ struct LateRequestTests {
 
     @Test("an answer under another id is a failure after one request, not a row at each push")
     func otherID() async throws {
-        let answer = SyncWorld.StandIn { request, emulator in
-            guard request.method == "POST" else { return try await emulator.handle(request) }
-            return .json(201, .object(["id": .string("chosen"), "text": .string("milk"), "version": .string("1")]))
-        }
-        try await SyncWorld.with(.datasync, answeringLaptop: answer) { world in
+        try await SyncWorld.with(.datasync, answeringLaptop: Self.choosesIDs) { world in
             let laptop = world.laptop
             try await laptop.table.insert(["text": "milk"], id: "x")
             #expect(try await laptop.context.push().failures.count == 1)
@@ -131,6 +132,42 @@ struct LateRequestTests {
             #expect(try await laptop.context.operations().isEmpty, "there is no row x to be deleted")
             _ = try await laptop.context.push()
             #expect(laptop.server.requestCount == requests)
+        }
+    }
+
+    @Test("also when the item was changed while the request was under way")
+    func otherIDOfEditedItem() async throws {
+        try await SyncWorld.with(.datasync, answeringLaptop: Self.choosesIDs) { world in
+            let laptop = world.laptop
+            try await laptop.table.insert(["text": "milk"], id: "x")
+            laptop.server.intercept(
+                .whileUnderWay { try await laptop.table.update(Record(id: "x", ["text": "cream"])) }
+            )
+            #expect(try await laptop.context.push().failures.count == 1)
+            let requests = laptop.server.requestCount
+            #expect(try await laptop.context.push().failures.count == 1)
+            #expect(laptop.server.requestCount == requests)
+            let error = try await laptop.onlyError()
+            #expect(error.item?["text"] == "cream" && !error.isConflict)
+
+            try await laptop.context.resolve(error, with: .discard)
+            #expect(try await laptop.context.operations().isEmpty)
+            #expect(try await laptop.texts().isEmpty)
+            #expect(try await laptop.context.push().requests == 0)
+        }
+    }
+
+    @Test("and when it was deleted meanwhile, there is nothing to be deleted")
+    func otherIDOfDeletedItem() async throws {
+        try await SyncWorld.with(.datasync, answeringLaptop: Self.choosesIDs) { world in
+            let laptop = world.laptop
+            try await laptop.table.insert(["text": "milk"], id: "x")
+            laptop.server.intercept(.whileUnderWay { try await laptop.table.delete("x") })
+            _ = try await laptop.context.push()
+            let report = try await laptop.context.push()
+            #expect(report.failures.isEmpty)
+            #expect(try await laptop.context.operations().isEmpty)
+            #expect(try await laptop.texts().isEmpty)
         }
     }
 }

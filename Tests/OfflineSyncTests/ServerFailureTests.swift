@@ -109,11 +109,33 @@ struct ServerFailureTests {
             let laptop = world.laptop
             try await laptop.table.insert(["text": "bread"], id: "b")
             for round in 0..<8 {
-                let words = JSONValue.object(["error": .string("round \(round / 4)")])
-                world.emulator.inject(.respond(.json(500, words)) { $0.method == "POST" })
+                world.emulator.inject(.respond(EmulatorResponse(500 + round / 4)) { $0.method == "POST" })
                 _ = try await laptop.context.push()
             }
             #expect(try await laptop.context.status().pending == 1)
+            // To look the row up is something else than to write it.
+            for method in ["GET", "POST"] {
+                world.emulator.inject(.respond(EmulatorResponse(501), times: 4) { $0.method == method })
+                for _ in 0..<(method == "GET" ? 4 : 3) { _ = try await laptop.context.push() }
+            }
+            #expect(try await laptop.context.status().pending == 1)
+        }
+    }
+
+    @Test("a failure that is told in other words each time, such as with the time of day, is the same failure")
+    func otherWords() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            try await laptop.table.insert(["text": "bread"], id: "b")
+            for push in 1...5 {
+                #expect(try await laptop.context.status().pending == 1, "before push \(push)")
+                let words = JSONValue.object(["error": .string("\(push)")])
+                world.emulator.inject(.respond(.json(500, words)) { $0.method == "POST" })
+                #expect(try await laptop.context.push().failures.count == 1)
+            }
+            #expect(try await laptop.context.status().failed == 1)
+            #expect(try await laptop.context.push().requests == 0)
+            #expect(try await laptop.onlyError().message.contains("5"), "in the last words")
         }
     }
 

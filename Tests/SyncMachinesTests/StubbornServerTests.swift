@@ -89,6 +89,24 @@ struct StubbornServerTests {
         #expect(try item.delete())
         #expect(item.change == nil)
     }
+
+    @Test("and is laid aside with what was changed meanwhile: sent once more, it would be a second row")
+    func storedUnderAnotherIDAfterEdit() throws {
+        var item = TestItem()
+        try item.insert("a")
+        let sent = item.send()
+        try item.update("b")
+        #expect(item.receive(.storedUnderAnotherID, to: sent) == .parked)
+        #expect(item.change?.state == .parked && item.change?.sent.isEmpty == true && item.row?.content == "b")
+
+        var deleted = TestItem()
+        try deleted.insert("a")
+        let insert = deleted.send()
+        try deleted.delete()
+        #expect(deleted.receive(.storedUnderAnotherID, to: insert) == .waits)
+        #expect(deleted.send()?.request == .lookUp)
+        #expect(deleted.receive(.absent, to: deleted.send()) == .done)
+    }
 }
 
 @Suite("A save from an editor that was opened before the row here")

@@ -57,7 +57,7 @@ public struct TableOperationError<Item: Sendable>: Error, Sendable, Identifiable
     public let rawExchange: RemoteExchange?
 
     /// The operation's edit counter when it was sent.
-    let editCounter: Int64
+    var editCounter: Int64
 }
 
 extension TableOperationError {

@@ -4,7 +4,8 @@ internal import SyncContract
 /// The rows of a query on the server, page by page. Made by `RemoteTable.pages(_:size:)`.
 ///
 /// A page may be empty although more follow. Without an order and an offset, each page goes on behind the last id of the
-/// one before, so that rows which come and go meanwhile shift nothing.
+/// one before, so that rows which come and go meanwhile shift nothing. Behind rows that do not fit the table it goes on by
+/// their number.
 public struct RemotePages: AsyncSequence, Sendable {
     let table: RemoteTable<Record>
     let query: Query
@@ -20,6 +21,8 @@ public struct RemotePages: AsyncSequence, Sendable {
         let size: Int?
         private var lastID: RecordID?
         private var seen = 0
+        /// How many of these came behind the last id.
+        private var seenBehindLastID = 0
         private var previous: [String] = []
         private var isFinished = false
 
@@ -47,12 +50,17 @@ public struct RemotePages: AsyncSequence, Sendable {
             }
             previous = ids
             seen += ids.count
-            lastID = page.records.last?.id
+            if followsIDs, page.setAside.isEmpty, let last = page.records.last {
+                (lastID, seenBehindLastID) = (last.id, 0)
+            } else {
+                // Where the rows set aside stand among the others is not known.
+                seenBehindLastID += ids.count
+            }
             isFinished = page.isKnownToBeLast || ids.isEmpty
             return ids.isEmpty && seen > 0 ? nil : page
         }
 
-        /// Whether pages go on behind an id. Rows that do not fit have none to go on from.
+        /// Whether pages go on behind an id.
         private var followsIDs: Bool { query.order.isEmpty && query.offset == 0 }
 
         private var nextQuery: Query {
@@ -61,10 +69,8 @@ public struct RemotePages: AsyncSequence, Sendable {
             let isOrderedByID = query.order.contains { $0.column == "id" }
             // Servers take five columns at most.
             if !isOrderedByID, query.order.count < 5 { next = next.ordered(by: "id") }
-            if followsIDs, seen > 0, let lastID {
-                return next.filtered(by: Column("id") > lastID.fieldValue)
-            }
-            next.offset = query.offset + seen
+            if let lastID { next = next.filtered(by: Column("id") > lastID.fieldValue) }
+            next.offset = query.offset + seenBehindLastID
             return next
         }
     }

@@ -52,8 +52,8 @@ extension SyncContext {
 
     /// Removes the rows of a query locally, with the changes of exactly these rows that wait, and their errors.
     ///
-    /// The changes are lost: the server never learns of them. All or nothing. Deletions that wait stay: their rows are
-    /// here no longer. Otherwise as ``purge(_:resettingDeltaTokens:)``; a query for a whole table is as
+    /// The changes are lost: the server never learns of them. All or nothing. Which rows match, also by their sync states, is
+    /// settled before any change is given up. Deletions that wait stay: their rows are here no longer. Otherwise as ``purge(_:resettingDeltaTokens:)``; a query for a whole table is as
     /// ``forcePurge(_:)``.
     ///
     /// - Returns: How many changes were given up, those in conflict and those that failed included; not how many rows went.
@@ -69,6 +69,8 @@ extension SyncContext {
                 try await store.write { transaction in
                     try AttachmentMarks.keepDue(in: table, givingUp: true, schema, &transaction)
                     let waiting = try purge.waiting(&transaction)
+                    // Before the changes go: they may be what the query asks for.
+                    try purge.run(&transaction)
                     for number in waiting {
                         guard let operation = try OperationQueue.operation(number, &transaction, schema) else {
                             continue
@@ -76,7 +78,6 @@ extension SyncContext {
                         try OperationQueue.remove(operation, &transaction)
                     }
                     try AttachmentRemovals.withdrawAll(&transaction)
-                    try purge.run(&transaction)
                     return waiting.count
                 }
             }

@@ -66,7 +66,7 @@ struct AnswerRecorder: Sendable {
         let row = local.map(table.withoutLocalColumns)
         var (outcome, effect) = item.machine.receive(answer.answer, to: underWay, row, comparison)
         if outcome == .unknown {
-            item.failed(status: answer.error?.status, answer.error?.message ?? "")
+            item.failed(status: answer.error?.status, ofLookUp: underWay.request == .lookUp)
             if item.hasFailedTooOften, current.editCounter == sent.editCounter {
                 item.machine.change?.state = .parked
                 outcome = .parked
@@ -196,8 +196,11 @@ struct AnswerRecorder: Sendable {
         _ transaction: inout StoreTransaction
     ) throws {
         var error = error
-        if error.item == nil, sent.kind != .delete {
-            // A look-up shows nothing of the change.
+        // Mostly it is as it was sent.
+        let isEdited = operation.editCounter != sent.editCounter
+        error.editCounter = operation.editCounter
+        if isEdited || error.item == nil, operation.kind != .delete {
+            // What was sent is not the change any more, and a look-up shows nothing of it.
             error.item = try transaction.record(.string(operation.itemID), in: table.name)
                 .map { table.withoutLocalColumns($0).withoutSystemProperties() }
         }

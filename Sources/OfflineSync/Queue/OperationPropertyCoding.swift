@@ -29,7 +29,7 @@ struct OperationPropertyCoding {
         if let failure = operation.unknownOutcome {
             var unknown = JSONWriter()
             if let status = failure.status { unknown.add("status", Int64(status)) }
-            unknown.add("message", failure.message)
+            if failure.isOfLookUp { unknown.add("lookUp", true) }
             unknown.add("pushes", Int64(failure.pushes))
             properties.add("unknown", json: unknown.object)
         }
@@ -57,7 +57,7 @@ struct OperationPropertyCoding {
             .map { node in
                 TableOperation.UnknownOutcome(
                     status: node["status"]?.int64Value.map(Int.init),
-                    message: node["message"]?.stringValue ?? "",
+                    isOfLookUp: node["lookUp"]?.isTrue ?? false,
                     pushes: Int(node["pushes"]?.int64Value ?? 0)
                 )
             }

@@ -54,7 +54,9 @@ struct QueuedItem {
     }
 
     /// What the server failed with, for the count of equal failures.
-    mutating func failed(status: Int?, _ message: String) { operation.failed(status: status, message) }
+    mutating func failed(status: Int?, ofLookUp isOfLookUp: Bool) {
+        operation.failed(status: status, ofLookUp: isOfLookUp)
+    }
 
     /// Takes note that the server has what the operation held at an edit: groups of which there is nothing else do not
     /// count any more.

@@ -134,18 +134,20 @@ extension TableOperation {
         static let mostPushes = 5
 
         var status: Int?
-        var message: String
+        /// Whether it was the row that could not be looked up; otherwise it is the change that failed.
+        var isOfLookUp = false
         /// How many pushes in a row failed in this way since the last edit.
         var pushes = 1
 
         var isFinal: Bool { pushes >= Self.mostPushes }
     }
 
-    /// Takes note of a failure that leaves the outcome open.
-    mutating func failed(status: Int?, _ message: String) {
+    /// Takes note of a failure that leaves the outcome open. What the server says with it does not tell failures apart: there
+    /// may be a time in it, or the number of the request.
+    mutating func failed(status: Int?, ofLookUp isOfLookUp: Bool) {
         let before = unknownOutcome
-        unknownOutcome = UnknownOutcome(status: status, message: message)
-        if let before, before.status == status, before.message == message {
+        unknownOutcome = UnknownOutcome(status: status, isOfLookUp: isOfLookUp)
+        if let before, before.status == status, before.isOfLookUp == isOfLookUp {
             unknownOutcome?.pushes = before.pushes + 1
         }
     }

@@ -151,6 +151,27 @@ struct RemoteTableTests {
         #expect(ids == (0..<20).map { "id-\(1_000 + $0)" })
     }
 
+    @Test("rows behind such as do not fit come too, and each once", arguments: [1, 2, 3, 4, nil] as [Int?])
+    func unfit(_ size: Int?) async throws {
+        let world = try OnlineWorld(.datasync)
+        let rows = ["a", "b", "c", "d", "e"]
+            .map { id -> [String: JSONValue] in
+                ["id": .string(id), "due": ["b", "c"].contains(id) ? "soon" : nil]
+            }
+        try world.emulator.seed(rows, in: "TodoItem")
+        let table = try world.context.remoteTable("TodoItem")
+        for limit in [nil, 4, 5] {
+            var query = table.query
+            query.limit = limit
+            var (ids, setAside): ([RecordID], [String]) = ([], [])
+            for try await page in try table.pages(query, size: size) {
+                ids += page.records.map(\.id)
+                setAside += page.setAside.map(\.id)
+            }
+            #expect(ids == (limit == 4 ? ["a", "d"] : ["a", "d", "e"]) && setAside == ["b", "c"])
+        }
+    }
+
     @Test("a server that gives one page for ever is an error")
     func endless() async throws {
         let world = try OnlineWorld(
