@@ -13,6 +13,20 @@ extension TransferRunner {
         await Task { await lookWhileAsked() }.value
     }
 
+    /// Looks what there is to do after a change of the store. A push records answers again and again, and each look goes over
+    /// all files whose rows wait, of which none may begin before the push has ended: it is looked then.
+    func changed(_ change: StoreChange) async {
+        guard !isPushing || !change.tables.contains(SystemTables.operations.name) else { return }
+        await look()
+    }
+
+    /// Takes note that a push has begun, or has ended: then it is looked before anything begins.
+    func pushing(_ isPushing: Bool) async {
+        self.isPushing = isPushing
+        if !isPushing { await look() }
+        send(.pushing(isPushing))
+    }
+
     private func lookWhileAsked() async {
         while mustLook {
             mustLook = false

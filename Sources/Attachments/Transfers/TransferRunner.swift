@@ -24,6 +24,8 @@ actor TransferRunner {
     var later: (at: Timestamp, task: Task<Void, Never>)?
     var isLooking = false
     var mustLook = false
+    /// Whether a push runs, of whose changes nothing follows before its end.
+    var isPushing = false
     var lookers: [CheckedContinuation<Void, Never>] = []
 
     init(_ work: AttachmentWork, limit: Int) {
@@ -98,10 +100,10 @@ actor TransferRunner {
                     if change.tables.contains(AttachmentFiles.table.name), !change.tables.isDisjoint(with: engine) {
                         await work.states.allChanged()
                     }
-                    await self?.look()
+                    await self?.changed(change)
                 }
             },
-            Task { [weak self] in for await isPushing in pushes { await self?.send(.pushing(isPushing)) } },
+            Task { [weak self] in for await isPushing in pushes { await self?.pushing(isPushing) } },
             Task { [weak self] in for await directions in suspensions { await self?.suspended(directions) } },
             Task { [weak self, work] in
                 guard let arrived = work.ahead?.arrived else { return }

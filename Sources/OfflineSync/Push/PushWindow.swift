@@ -90,12 +90,12 @@ struct PushWindow {
         let isTied = chosen.contains { inFlight in
             notTaken.contains { inFlight.references?.isTied(to: $0) ?? false }
         }
-        guard operations.isEmpty, unsent.isEmpty, !isTied else {
+        guard operations.isEmpty, unsent.isEmpty, !isTied, !chosen.isEmpty else {
             unsent += chosen
             return false
         }
         take(chosen)
-        return !chosen.isEmpty
+        return true
     }
 
     /// Takes note that an operation which was taken out did not leave.
