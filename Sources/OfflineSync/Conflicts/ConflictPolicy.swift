@@ -37,6 +37,12 @@ extension ConflictPolicy {
 }
 
 extension ConflictPolicy<Record> {
+    /// Whether anything is decided by it.
+    var decides: Bool { if case .store = self { false } else { true } }
+
+    /// Whether a closure of the app's decides, which may be cancelled.
+    var asks: Bool { if case .merge = self { true } else { false } }
+
     /// What is to be done about a conflict.
     func resolution(of error: TableOperationError<Record>) async throws -> ConflictResolution<Record>? {
         switch self {
@@ -60,6 +66,11 @@ final class ConflictPolicies: Sendable {
     var context: ConflictPolicy<Record> {
         get { policies.withLock(\.context) }
         set { policies.withLock { $0.context = newValue } }
+    }
+
+    /// Whether one of them decides anything.
+    var decide: Bool {
+        policies.withLock { $0.context.decides || $0.tables.values.contains(where: \.decides) }
     }
 
     subscript(table: String) -> ConflictPolicy<Record>? {

@@ -2,7 +2,11 @@ internal import RecordJSON
 internal import SyncContract
 
 /// Errors as rows of `MS_TableOperationErrors` and back. The column `properties` holds the JSON of the original SDKs.
+///
+/// `unasked` was added here: nobody was asked about it yet who has a say while a push runs. Errors of older versions lack it.
 enum OperationErrorCoding {
+    private static let unasked = "unasked"
+
     static func record(_ error: TableOperationError<Record>) throws -> Record {
         var properties = JSONWriter()
         properties.add("table", error.table)
@@ -14,6 +18,7 @@ enum OperationErrorCoding {
         properties.add("description", error.message)
         if let item = error.item { properties.add("item", json: try RecordCoding.object(item)) }
         if let item = error.serverItem { properties.add("serverItem", json: try RecordCoding.object(item)) }
+        if error.isUnasked { properties.add(unasked, true) }
         if let exchange = error.rawExchange { properties.add("exchange", json: ExchangeCoding.text(exchange)) }
         return Record(
             id: .string(error.id),
@@ -70,6 +75,18 @@ enum OperationErrorCoding {
         return try transaction.first(query).map { try withBase(error($0, schema), &transaction, schema) }
     }
 
+    /// Takes note that somebody was asked about an error, if it is still there. All else of it stays as it is stored.
+    static func wasAsked(about error: TableOperationError<Record>, _ transaction: inout StoreTransaction) throws {
+        let table = SystemTables.operationErrors.name
+        guard let stored = try transaction.record(.string(error.id), in: table),
+            case .object(let members, _) = try JSONNode(parsing: stored["properties"]?.bytesValue ?? [])
+        else { return }
+        var properties = JSONWriter()
+        for member in members where member.name != unasked { properties.add(member.name, json: member.value.text) }
+        let row = Record(id: stored.id, ["properties": .bytes(Array(properties.object.utf8))])
+        try transaction.upsert([row], into: table)
+    }
+
     static func error(_ record: Record, _ schema: StoreSchema) throws -> TableOperationError<Record> {
         guard let id = record.id.stringValue, let operationID = record["operationId"]?.int64Value,
             let properties = record["properties"]?.bytesValue
@@ -98,7 +115,8 @@ enum OperationErrorCoding {
             isMissingOnServer: isMissing,
             isDeletedOnServer: isMissing || (serverItem?.isDeleted ?? false),
             rawExchange: node["exchange"].flatMap(ExchangeCoding.exchange),
-            editCounter: record["editCounter"]?.int64Value ?? 0
+            editCounter: record["editCounter"]?.int64Value ?? 0,
+            isUnasked: node[unasked]?.isTrue ?? false
         )
     }
 

@@ -58,6 +58,9 @@ public struct TableOperationError<Item: Sendable>: Error, Sendable, Identifiable
 
     /// The operation's edit counter when it was sent.
     var editCounter: Int64
+
+    /// Whether nobody was asked yet who has a say while a push runs, and the next push is to ask.
+    var isUnasked = false
 }
 
 extension TableOperationError {
@@ -87,7 +90,8 @@ extension TableOperationError {
             isMissingOnServer: isMissingOnServer,
             isDeletedOnServer: isDeletedOnServer,
             rawExchange: rawExchange,
-            editCounter: editCounter
+            editCounter: editCounter,
+            isUnasked: isUnasked
         )
     }
 }

@@ -132,7 +132,8 @@ extension SyncContext {
             for table in tables { count += try OperationQueue.countToSend(of: table, &transaction) }
             return count
         }
-        return waiting > 0 ? try await push() : nil
+        if waiting == 0, try await !isToSettle(tables) { return nil }
+        return try await push()
     }
 
     private func bring(_ queries: [PulledQuery], _ options: PullOptions) async throws -> PullReport {

@@ -6,6 +6,8 @@ internal import SyncMachines
 struct AnswerRecorder: Sendable {
     let inFlight: InFlightOperation
     let storesUndeclaredColumns: Bool
+    /// Who is asked about what the server does not take; nil when nobody is any more.
+    let decisions: PushDecisions?
 
     /// What followed from an answer.
     struct Result: Sendable {
@@ -51,7 +53,7 @@ struct AnswerRecorder: Sendable {
             // There was nothing to send.
             if current.editCounter == sent.editCounter {
                 item.machine.change?.state = .parked
-                try store(refusal(answer.error), current, &transaction)
+                try store(asking(refusal(answer.error)), current, &transaction)
             }
             try item.save(.none, &transaction)
             return Result(outcome: .parked)
@@ -141,15 +143,22 @@ struct AnswerRecorder: Sendable {
         _ transaction: inout StoreTransaction
     ) throws {
         switch outcome {
-        case .conflict(let shown): try store(conflict(shown, answer.error), current, &transaction)
+        case .conflict(let shown): try store(asking(conflict(shown, answer.error)), current, &transaction)
         case .hiddenConflict:
             let error = error("the item was changed on the server, which does not show it", answer.error)
-            try store(error, current, &transaction)
-        case .parked: try store(refusal(answer.error), current, &transaction)
+            try store(asking(error), current, &transaction)
+        case .parked: try store(asking(refusal(answer.error)), current, &transaction)
         case .unknown where current.editCounter == sent.editCounter:
             try store(refusal(answer.error), current, &transaction)
         case .done, .again, .waits, .unknown, .ignored: break
         }
+    }
+
+    /// The error, marked when somebody is to be asked about it: should the push end before, the next one asks.
+    private func asking(_ error: TableOperationError<Record>) -> TableOperationError<Record> {
+        var error = error
+        error.isUnasked = decisions?.areMade(about: error) ?? false
+        return error
     }
 
     private func conflict(_ shown: Record?, _ refusal: RemoteError?) -> TableOperationError<Record> {

@@ -39,8 +39,6 @@ struct InFlightOperation: Sendable {
     var isAhead = false
     /// How often this push has sent the operation again.
     var repetitions = 0
-    /// How often it was settled in this push.
-    var settlements = 0
 
     init(
         operation: TableOperation,

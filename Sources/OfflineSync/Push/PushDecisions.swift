@@ -25,14 +25,42 @@ struct PushDecisions: Sendable {
         context.events.send(.operationSent(operation))
     }
 
-    /// What to do about something that the server did not take; nil leaves it stored.
+    /// Whether anybody has a say in what the server does not take.
+    var areMade: Bool { context.map { $0.delegate != nil || $0.policies.decide } ?? false }
+
+    /// Whether anybody has a say in something that the server did not take.
+    func areMade(about error: TableOperationError<Record>) -> Bool {
+        guard let context else { return false }
+        return context.delegate != nil || error.isConflict && policy(of: error.table, context).decides
+    }
+
+    /// What an earlier push has asked nobody about, and in which somebody has a say by now: of some tables, or of all.
+    func unasked(
+        _ tables: Set<String>?,
+        _ reader: inout some StoreReading & ~Copyable,
+        _ schema: StoreSchema
+    ) throws -> [TableOperationError<Record>] {
+        try OperationErrorCoding.all(&reader, schema)
+            .filter { $0.isUnasked && tables?.contains($0.table) ?? true && areMade(about: $0) }
+    }
+
+    private func policy(of table: String, _ context: SyncContext) -> ConflictPolicy<Record> {
+        context.policies[table] ?? context.conflictPolicy
+    }
+
+    /// What to do about something that the server did not take; nil leaves it stored. The app's own code is not asked by a
+    /// push that was cancelled.
     func decision(about error: TableOperationError<Record>) async throws -> Decision? {
         guard let context else { return nil }
-        if let resolution = try await context.delegate?.syncContext(context, resolve: error) {
-            return Decision(resolution: resolution, isAutomatic: false)
+        if let delegate = context.delegate {
+            try Task.checkCancellation()
+            if let resolution = try await delegate.syncContext(context, resolve: error) {
+                return Decision(resolution: resolution, isAutomatic: false)
+            }
         }
         guard error.isConflict else { return nil }
-        let policy = context.policies[error.table] ?? context.conflictPolicy
+        let policy = policy(of: error.table, context)
+        if policy.asks { try Task.checkCancellation() }
         guard let resolution = try await policy.resolution(of: error) else { return nil }
         return Decision(resolution: resolution, isAutomatic: true)
     }

@@ -10,6 +10,7 @@ final class PushProgress: Sendable {
         var waiting = WaitingOperations()
         var waitingCount = 0
         var overtakenCount = 0
+        var settlements: [Int64: Int] = [:]
     }
 
     private let state = Mutex(State())
@@ -45,6 +46,12 @@ final class PushProgress: Sendable {
 
     /// Takes note of one that others have overtaken every time.
     func leaveOvertaken() { state.withLock { $0.overtakenCount += 1 } }
+
+    /// How often this push has settled an operation.
+    func settlements(of number: Int64) -> Int { state.withLock { $0.settlements[number] ?? 0 } }
+
+    /// Takes note that an operation was settled.
+    func settled(_ number: Int64) { state.withLock { $0.settlements[number, default: 0] += 1 } }
 
     /// Takes an answer in. Returns the earlier answers that are to be recorded now as well, nil when this one is not either.
     func release(_ inFlight: InFlightOperation, _ answer: PushAnswer) -> [(InFlightOperation, PushAnswer)]? {

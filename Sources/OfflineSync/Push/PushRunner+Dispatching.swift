@@ -190,7 +190,7 @@ extension PushRunner {
                     // Its row may refer to what was just taken.
                     await recording.flush()
                     guard var inFlight = try await again(held, .notDone, schema) else { continue }
-                    (inFlight.settlements, inFlight.repetitions) = (held.settlements, held.repetitions)
+                    inFlight.repetitions = held.repetitions
                     guard inFlight.awaited.isEmpty else {
                         progress.keepWaiting(inFlight)
                         continue

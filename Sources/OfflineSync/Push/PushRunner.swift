@@ -20,15 +20,12 @@ struct PushRunner {
     let referring = ReferringOperations()
     let recording: AnswerRecording
     let thread: PushThread
-    private let storesUndeclaredColumns: Bool
+    let storesUndeclaredColumns: Bool
     private let restoresInSteps: Bool
 
     /// How often one operation is sent again in one push: a server that shows other rows again and again must not keep it
     /// for ever.
     private static let mostRepetitions = 5
-
-    /// How often one operation is settled and tried again in one push.
-    private static let mostSettlements = 5
 
     init(
         store: any SyncContextDataSource,
@@ -75,6 +72,11 @@ struct PushRunner {
 
     private func sendAll(_ tables: Set<String>?, _ report: inout PushReport) async throws {
         let schema = store.schema
+        do {
+            try await settleUnasked(tables, schema)
+        } catch {
+            progress.end(with: error)
+        }
         let error = await dispatch(try await begin(tables, schema), schema)
         report.pushed = await recording.takenCount
         report.waiting = progress.waitingCount
@@ -158,7 +160,11 @@ struct PushRunner {
     ///
     /// - Returns: Whether the server has taken what was sent at last, which is recorded some time.
     func process(_ answer: PushAnswer, of inFlight: InFlightOperation, _ schema: StoreSchema) async throws -> Bool {
-        let recorder = AnswerRecorder(inFlight: inFlight, storesUndeclaredColumns: storesUndeclaredColumns)
+        let recorder = AnswerRecorder(
+            inFlight: inFlight,
+            storesUndeclaredColumns: storesUndeclaredColumns,
+            decisions: mayBeSettled(inFlight.operation.id) ? decisions : nil
+        )
         guard !answer.isLast(to: inFlight.underWay?.request) else {
             await recording.add(answer, recorder)
             return true
@@ -180,11 +186,9 @@ struct PushRunner {
         case .again(let lookUp) where inFlight.repetitions < Self.mostRepetitions:
             next = try await again(inFlight, lookUp, schema)
             next?.repetitions = inFlight.repetitions + 1
-            next?.settlements = inFlight.settlements
         case .conflict, .hiddenConflict, .parked:
-            guard try await settle(inFlight, schema) else { break }
+            guard try await settle(inFlight.operation.id, inFlight.table, schema) else { break }
             next = try await again(inFlight, .notDone, schema)
-            next?.settlements = inFlight.settlements + 1
         // What takes an earlier change back is none of the app's.
         case .again where !inFlight.operation.isUndo: progress.leaveOvertaken()
         case .done, .again, .waits, .unknown, .ignored: break
@@ -237,46 +241,6 @@ struct PushRunner {
         }
         if waitsForOther { progress.leaveWaiting(1) }
         return next
-    }
-
-    /// Asks what is to be done about something that the server did not take, and does it; not for ever.
-    ///
-    /// - Returns: Whether it was settled.
-    private func settle(_ inFlight: InFlightOperation, _ schema: StoreSchema) async throws -> Bool {
-        let number = inFlight.operation.id
-        let stored = try await store.read { try OperationErrorCoding.error(ofOperation: number, &$0, schema) }
-        guard let error = stored else { return false }
-        guard inFlight.settlements < Self.mostSettlements, let decision = try await decisions.decision(about: error)
-        else {
-            decisions.context?.events.send(.operationNotTaken(error))
-            return false
-        }
-        let resolver = ConflictResolver(
-            table: inFlight.table,
-            schema: schema,
-            marked: marked,
-            storesUndeclaredColumns: storesUndeclaredColumns
-        )
-        do {
-            let entry = try await uncancelled {
-                try await store.write { transaction -> JournalEntry? in
-                    try resolver.resolve(error, decision.resolution, &transaction)
-                    guard decision.isAutomatic else { return nil }
-                    return try JournalStorage.add(
-                        decision.resolution,
-                        of: error,
-                        in: resolver.table,
-                        at: .current,
-                        &transaction
-                    )
-                }
-            }
-            if let entry { decisions.context?.events.send(.decided(entry)) }
-            return true
-        } catch let error as SyncError where error.code == .operationChanged {
-            // Somebody was faster, or edited the item: that is left as it is.
-            return false
-        }
     }
 }
 

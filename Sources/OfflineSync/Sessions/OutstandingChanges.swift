@@ -115,6 +115,19 @@ extension SyncContext {
         changes.begin(with: try await store.read { try OperationQueue.waiting(&$0, schema) })
         return changes
     }
+
+    /// Whether a push has anything to do: one of these changes to send, or something to settle.
+    package func isPushDue(_ changes: OutstandingChanges) async throws -> Bool {
+        if changes.count > 0 { return true }
+        return try await isToSettle(nil)
+    }
+
+    /// Whether the next push settles something of some tables, or of all, about which an earlier one has asked nobody.
+    func isToSettle(_ tables: Set<String>?) async throws -> Bool {
+        let (decisions, schema) = (PushDecisions(self), store.schema)
+        guard decisions.areMade else { return false }
+        return try await store.read { try !decisions.unasked(tables, &$0, schema).isEmpty }
+    }
 }
 
 extension OperationQueue {

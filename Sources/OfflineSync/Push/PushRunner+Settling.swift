@@ -1,0 +1,82 @@
+internal import SyncContract
+
+// What is done about something that the server did not take: delegate and policies are asked while the push runs.
+extension PushRunner {
+    /// How often one operation is settled and tried again in one push.
+    private static let mostSettlements = 5
+
+    /// Whether an operation may be settled once more in this push.
+    func mayBeSettled(_ number: Int64) -> Bool { progress.settlements(of: number) < Self.mostSettlements }
+
+    /// Asks about what the server did not take in an earlier push, which was cancelled or killed before anybody was asked.
+    func settleUnasked(_ tables: Set<String>?, _ schema: StoreSchema) async throws {
+        guard decisions.areMade else { return }
+        for error in try await store.read({ try decisions.unasked(tables, &$0, schema) }) {
+            guard let table = schema.table(error.table) else { continue }
+            _ = try await settle(error.operationID, table, schema)
+        }
+    }
+
+    /// Asks what is to be done about something that the server did not take, and does it; not for ever.
+    ///
+    /// - Returns: Whether it was settled.
+    func settle(_ number: Int64, _ table: TableDefinition, _ schema: StoreSchema) async throws -> Bool {
+        // What a policy decides without asking is done also when the push was cancelled.
+        let stored = try await uncancelled { [store] in
+            try await store.read { try OperationErrorCoding.error(ofOperation: number, &$0, schema) }
+        }
+        guard let error = stored else { return false }
+        guard mayBeSettled(number), let decision = try await decision(about: error) else {
+            decisions.context?.events.send(.operationNotTaken(error))
+            return false
+        }
+        let resolver = ConflictResolver(
+            table: table,
+            schema: schema,
+            marked: marked,
+            storesUndeclaredColumns: storesUndeclaredColumns
+        )
+        do {
+            let entry = try await uncancelled { [store] in
+                try await store.write { transaction -> JournalEntry? in
+                    try resolver.resolve(error, decision.resolution, &transaction)
+                    guard decision.isAutomatic else { return nil }
+                    return try JournalStorage.add(
+                        decision.resolution,
+                        of: error,
+                        in: resolver.table,
+                        at: .current,
+                        &transaction
+                    )
+                }
+            }
+            progress.settled(number)
+            if let entry { decisions.context?.events.send(.decided(entry)) }
+            return true
+        } catch let changed as SyncError where changed.code == .operationChanged {
+            // Somebody was faster, or edited the item: that is left as it is.
+            try await wasAsked(about: error)
+            return false
+        }
+    }
+
+    /// What was decided about an error. Whoever has decided nothing, or has failed, is not asked again, but for one whom the
+    /// push took along when it was cancelled.
+    private func decision(about refusal: TableOperationError<Record>) async throws -> PushDecisions.Decision? {
+        do {
+            if let decision = try await decisions.decision(about: refusal) { return decision }
+        } catch {
+            if !Task.isCancelled { try await wasAsked(about: refusal) }
+            throw error
+        }
+        try await wasAsked(about: refusal)
+        return nil
+    }
+
+    private func wasAsked(about error: TableOperationError<Record>) async throws {
+        guard error.isUnasked else { return }
+        try await uncancelled { [store] in
+            try await store.write { try OperationErrorCoding.wasAsked(about: error, &$0) }
+        }
+    }
+}
