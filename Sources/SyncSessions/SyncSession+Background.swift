@@ -77,7 +77,7 @@ extension SyncSession {
         }
         guard open.contains(.download) else { return }
         var failure: (any Error)?
-        var isBroken = false
+        var broken = 0
         for pull in pulls {
             var options = pull.options
             options.order = .pullOnly
@@ -87,10 +87,10 @@ extension SyncSession {
                 results.ended(report)
                 guard report.isComplete else { break }
                 try await context.storeCompletePull(of: pull.source, pull.name, at: environment.date())
-                isBroken = false
-            } catch  where error.isOfOnePull || error.mayBeOfOnePull && !isBroken {
-                // The others are made all the same; when two in a row have broken off, nothing gets through.
-                isBroken = !error.isOfOnePull
+                broken = 0
+            } catch  where error.isOfOnePull || error.mayBeOfOnePull && broken < 2 {
+                // The others are made all the same; when three in a row break off, nothing gets through.
+                broken = error.isOfOnePull ? 0 : broken + 1
                 failure = failure ?? error
             }
         }

@@ -131,7 +131,36 @@ struct PullFailureTests {
         await device.session.close()
     }
 
-    @Test("tries one more when one breaks off, and backs off when that does, too", arguments: breakingOff)
+    @Test("makes the others when several break off, wherever they stand", arguments: breakingOff)
+    func several(_ fate: Line.Fate) async throws {
+        let (device, _) = try device(fate)
+        let note = SessionPull(try device.context.table("Note"))
+        let broken = ["a", "b", "c"].map { SessionPull(device.table, queryID: $0) }
+        device.session.start(keeping: [broken[0], broken[1], note, broken[2]])
+        for wait in [1, 2] {
+            await device.clock.sleeperComes { $0 == .seconds(wait) }
+            #expect(device.session.state == .active && device.session.connectionState == .connected)
+            #expect(try await device.store.read(table: "Note", itemID: "n") != nil)
+            device.clock.advance(by: .seconds(wait))
+        }
+        await device.session.close()
+    }
+
+    @Test("goes on with another list that a start has brought meanwhile")
+    func otherList() async throws {
+        let (device, _) = try device(.unreachable)
+        device.line.set(.held)
+        let note = SessionPull(try device.context.table("Note"))
+        device.session.start(keeping: ["a", "b"].map { SessionPull(device.table, queryID: $0) } + [note])
+        await device.line.requestsReach(1)
+        device.session.start(keeping: [note])
+        Self.refuse(device, .unreachable)
+        try await device.session.wait(for: .download)
+        #expect(device.session.state == .active && device.session.error == nil)
+        await device.session.close()
+    }
+
+    @Test("tries two more when one breaks off, and backs off when those do, too", arguments: breakingOff)
     func unreachable(_ fate: Line.Fate) async throws {
         let (device, sources) = try device(fate)
         device.session.start(keeping: [device.table])
@@ -140,23 +169,24 @@ struct PullFailureTests {
         await device.session.close()
         let other = try SessionDevice(emulator)
         other.line.set(fate)
-        other.session.start(keeping: sources + [SessionPull(device.table, queryID: "third")])
+        let further = ["c", "d"].map { SessionPull(device.table, queryID: $0) }
+        other.session.start(keeping: sources + further)
         await other.backsOff()
-        #expect(other.line.requests.count == 2 * attempt)
+        #expect(other.line.requests.count == 3 * attempt)
         #expect(other.session.connectionState == .disconnected)
         await other.session.close()
     }
 
-    @Test("one sync tries no more than one behind one that breaks off")
+    @Test("one sync tries no more than two behind one that breaks off")
     func backgroundUnreachable() async throws {
         let (device, _) = try device(.unreachable)
         await #expect(throws: SyncError.self) { _ = try await device.session.sync(within: .seconds(20)) }
         let attempt = pulls(device)
-        device.session.start(keeping: ["a", "b", "c"].map { SessionPull(device.table, queryID: $0) })
+        device.session.start(keeping: ["a", "b", "c", "d"].map { SessionPull(device.table, queryID: $0) })
         await device.backsOff()
         let before = pulls(device)
         await #expect(throws: SyncError.self) { _ = try await device.session.sync(within: .seconds(20)) }
-        #expect(pulls(device) - before == 2 * attempt)
+        #expect(pulls(device) - before == 3 * attempt)
         await device.session.close()
     }
 
