@@ -28,6 +28,13 @@ struct PullFailureTests {
         device.line.requests.filter { $0.hasPrefix("GET") && $0.contains("TodoItem") }.count
     }
 
+    /// Returns when the first attempt has ended, everybody is told so, and the session waits for the next.
+    private func waits(_ device: SessionDevice) async {
+        await device.clock.sleeperComes { $0 == .seconds(1) }
+        // The clock is set first.
+        while device.session.error == nil { await Task.yield() }
+    }
+
     @Test(
         "makes the others, sends changes, and tries that one again after a while",
         arguments: [400, 403, 404, 500].map { .status($0) } + breakingOff
@@ -35,7 +42,7 @@ struct PullFailureTests {
     func others(_ fate: Line.Fate) async throws {
         let (device, sources) = try device(fate)
         device.session.start(keeping: sources)
-        await device.clock.sleeperComes { $0 == .seconds(1) }
+        await waits(device)
         #expect(try await device.store.read(table: "Note", itemID: "n")?["text"] == "note")
         #expect(device.session.state == .active && device.session.connectionState == .connected)
         #expect((device.session.error as? SyncError)?.code == .pullAborted)
@@ -92,7 +99,7 @@ struct PullFailureTests {
         let first = SessionPull(device.table, options: PullOptions(order: .pullFirst))
         try await device.add("milk")
         device.session.start(keeping: [first, note])
-        await device.clock.sleeperComes { $0 == .seconds(1) }
+        await waits(device)
         #expect(try await device.store.read(table: "Note", itemID: "n") != nil)
         let before = pulls(device)
         device.session.sync()
@@ -121,7 +128,7 @@ struct PullFailureTests {
     func last(_ fate: Line.Fate) async throws {
         let (device, sources) = try device(fate)
         device.session.start(keeping: sources.reversed())
-        await device.clock.sleeperComes { $0 == .seconds(1) }
+        await waits(device)
         #expect(device.session.state == .active && device.session.connectionState == .connected)
         #expect((device.session.error as? SyncError)?.code == .pullAborted)
         for await progress in device.session.progress(for: .download, mode: .reportIndefinitely) {
@@ -137,6 +144,7 @@ struct PullFailureTests {
         let note = SessionPull(try device.context.table("Note"))
         let broken = ["a", "b", "c"].map { SessionPull(device.table, queryID: $0) }
         device.session.start(keeping: [broken[0], broken[1], note, broken[2]])
+        await waits(device)
         for wait in [1, 2] {
             await device.clock.sleeperComes { $0 == .seconds(wait) }
             #expect(device.session.state == .active && device.session.connectionState == .connected)
