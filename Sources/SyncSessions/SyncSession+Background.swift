@@ -14,10 +14,9 @@ extension SyncSession {
     ///
     /// - Parameter time: How long it may take; that of another sync it waits for included.
     /// - Returns: What was done. ``/OfflineSync/SyncReport/isComplete`` is false when the time was over first.
-    /// - Throws: As ``/OfflineSync/SyncContext/sync()``, what the server says against one pull, or what broke it off, when
-    ///   the others were made;
-    ///   ``/OfflineSync/SyncError`` with code `sessionEnded` when the session was closed or its context is gone;
-    ///   `CancellationError` when the calling task was cancelled.
+    /// - Throws: As ``/OfflineSync/SyncContext/sync()``, what the server says against one pull, or what broke it off,
+    ///   when the others were made; ``/OfflineSync/SyncError`` with code `sessionEnded` when the session was closed or
+    ///   its context is gone; `CancellationError` when the calling task was cancelled.
     public func sync(within time: Duration) async throws -> SyncReport {
         guard let context, running.withLock({ $0.machine.phase != .closed }) else {
             throw SyncError(.sessionEnded, "The session has ended; open the store again.")

@@ -21,8 +21,8 @@ extension SyncSession {
     }
 
     /// Pulls what precedes a push, pushes, and pulls the rest. A pull that the server refuses or fails on keeps none of
-    /// the others from being made, nor does one that breaks off while another one is answered; where it precedes the push,
-    /// nothing is sent.
+    /// the others from being made, nor does one that breaks off while another one is answered; where it precedes the
+    /// push, nothing is sent.
     ///
     /// - Returns: The failure of the server on a change, which stops nothing else.
     private func steps(
@@ -91,8 +91,8 @@ extension SyncSession {
         let error: any Error
     }
 
-    /// Makes pulls, one after the other. Of those that have broken off, and nothing was answered since, some may be from
-    /// before these; the last of them is left to what comes behind.
+    /// Makes pulls, one after the other. Of those that have broken off, and nothing was answered since, some may be
+    /// from before these; the last of them is left to what comes behind.
     ///
     /// - Returns: Whether all are complete.
     /// - Throws: What stands against all pulls.
