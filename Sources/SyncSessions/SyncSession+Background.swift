@@ -14,9 +14,9 @@ extension SyncSession {
     ///
     /// - Parameter time: How long it may take; that of another sync it waits for included.
     /// - Returns: What was done. ``/OfflineSync/SyncReport/isComplete`` is false when the time was over first.
-    /// - Throws: As ``/OfflineSync/SyncContext/sync()``, what the server says against one pull, or what broke it off, when the others were made;
-    ///   ``/OfflineSync/SyncError`` with code `sessionEnded` when the session was closed or its context is gone;
-    ///   `CancellationError` when the calling task was cancelled.
+    /// - Throws: As ``/OfflineSync/SyncContext/sync()``, what the server says against one pull, or what broke it off,
+    ///   when the others were made; ``/OfflineSync/SyncError`` with code `sessionEnded` when the session was closed or
+    ///   its context is gone; `CancellationError` when the calling task was cancelled.
     public func sync(within time: Duration) async throws -> SyncReport {
         guard let context, running.withLock({ $0.machine.phase != .closed }) else {
             throw SyncError(.sessionEnded, "The session has ended; open the store again.")
@@ -77,7 +77,7 @@ extension SyncSession {
         }
         guard open.contains(.download) else { return }
         var failure: (any Error)?
-        var isBroken = false
+        var broken = 0
         for pull in pulls {
             var options = pull.options
             options.order = .pullOnly
@@ -87,10 +87,10 @@ extension SyncSession {
                 results.ended(report)
                 guard report.isComplete else { break }
                 try await context.storeCompletePull(of: pull.source, pull.name, at: environment.date())
-                isBroken = false
-            } catch  where error.isOfOnePull || error.mayBeOfOnePull && !isBroken {
-                // The others are made all the same; when two in a row have broken off, nothing gets through.
-                isBroken = !error.isOfOnePull
+                broken = 0
+            } catch  where error.isOfOnePull || error.mayBeOfOnePull && broken < 2 {
+                // The others are made all the same; when three in a row break off, nothing gets through.
+                broken = error.isOfOnePull ? 0 : broken + 1
                 failure = failure ?? error
             }
         }

@@ -14,10 +14,10 @@ internal import Synchronization
 /// context, and lives until it or the store is closed. A request is sent only for a reason: changes wait, what was pulled
 /// has become too old, or somebody has asked. One thing is done at a time; several sessions do not wait for each other.
 ///
-/// A pull that the server refuses or fails on holds up neither pushes nor the other pulls: it is made again after a while, as
-/// ``SessionOptions/backoff`` says, and ``error`` says why. So is one that breaks off while another one is answered: behind it
-/// the next one is tried, whether or not its time has come. Only when that is so of all pulls does the session wait as after
-/// any failure, or fail where nothing but the app can mend it.
+/// A pull that the server refuses or fails on holds up neither pushes nor the other pulls: it is made again after a
+/// while, as ``SessionOptions/backoff`` says, and ``error`` says why. So is one that breaks off while another one is
+/// answered: up to two others are tried behind it, whether or not their time has come. Only when that is so of all
+/// pulls does the session wait as after any failure, or fail where nothing but the app can mend it.
 ///
 /// ``state-swift.property``, ``connectionState-swift.property``, ``suspended`` and ``error`` can be read at any time, come
 /// as sequences, and are tracked by Observation.

@@ -14,8 +14,8 @@ final class InterruptedReads: SyncContextDataSource {
     var schema: StoreSchema { base.schema }
     var capabilities: StoreCapabilities { base.capabilities }
 
-    /// Calls something behind each read from here on, until it says that it has done what it is for, or throws: then the read
-    /// fails with that.
+    /// Calls something behind each read from here on, until it says that it has done what it is for, or throws: then
+    /// the read fails with that.
     func interrupt(_ interruption: @escaping @Sendable () async throws -> Bool) {
         self.interruption.withLock { $0 = interruption }
     }

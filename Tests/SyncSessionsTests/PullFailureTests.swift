@@ -28,6 +28,13 @@ struct PullFailureTests {
         device.line.requests.filter { $0.hasPrefix("GET") && $0.contains("TodoItem") }.count
     }
 
+    /// Returns when the first attempt has ended, everybody is told so, and the session waits for the next.
+    private func waits(_ device: SessionDevice) async {
+        await device.clock.sleeperComes { $0 == .seconds(1) }
+        // The clock is set first.
+        while device.session.error == nil { await Task.yield() }
+    }
+
     @Test(
         "makes the others, sends changes, and tries that one again after a while",
         arguments: [400, 403, 404, 500].map { .status($0) } + breakingOff
@@ -35,7 +42,7 @@ struct PullFailureTests {
     func others(_ fate: Line.Fate) async throws {
         let (device, sources) = try device(fate)
         device.session.start(keeping: sources)
-        await device.clock.sleeperComes { $0 == .seconds(1) }
+        await waits(device)
         #expect(try await device.store.read(table: "Note", itemID: "n")?["text"] == "note")
         #expect(device.session.state == .active && device.session.connectionState == .connected)
         #expect((device.session.error as? SyncError)?.code == .pullAborted)
@@ -92,7 +99,7 @@ struct PullFailureTests {
         let first = SessionPull(device.table, options: PullOptions(order: .pullFirst))
         try await device.add("milk")
         device.session.start(keeping: [first, note])
-        await device.clock.sleeperComes { $0 == .seconds(1) }
+        await waits(device)
         #expect(try await device.store.read(table: "Note", itemID: "n") != nil)
         let before = pulls(device)
         device.session.sync()
@@ -121,7 +128,7 @@ struct PullFailureTests {
     func last(_ fate: Line.Fate) async throws {
         let (device, sources) = try device(fate)
         device.session.start(keeping: sources.reversed())
-        await device.clock.sleeperComes { $0 == .seconds(1) }
+        await waits(device)
         #expect(device.session.state == .active && device.session.connectionState == .connected)
         #expect((device.session.error as? SyncError)?.code == .pullAborted)
         for await progress in device.session.progress(for: .download, mode: .reportIndefinitely) {
@@ -131,7 +138,37 @@ struct PullFailureTests {
         await device.session.close()
     }
 
-    @Test("tries one more when one breaks off, and backs off when that does, too", arguments: breakingOff)
+    @Test("makes the others when several break off, wherever they stand", arguments: breakingOff)
+    func several(_ fate: Line.Fate) async throws {
+        let (device, _) = try device(fate)
+        let note = SessionPull(try device.context.table("Note"))
+        let broken = ["a", "b", "c"].map { SessionPull(device.table, queryID: $0) }
+        device.session.start(keeping: [broken[0], broken[1], note, broken[2]])
+        await waits(device)
+        for wait in [1, 2] {
+            await device.clock.sleeperComes { $0 == .seconds(wait) }
+            #expect(device.session.state == .active && device.session.connectionState == .connected)
+            #expect(try await device.store.read(table: "Note", itemID: "n") != nil)
+            device.clock.advance(by: .seconds(wait))
+        }
+        await device.session.close()
+    }
+
+    @Test("goes on with another list that a start has brought meanwhile")
+    func otherList() async throws {
+        let (device, _) = try device(.unreachable)
+        device.line.set(.held)
+        let note = SessionPull(try device.context.table("Note"))
+        device.session.start(keeping: ["a", "b"].map { SessionPull(device.table, queryID: $0) } + [note])
+        await device.line.requestsReach(1)
+        device.session.start(keeping: [note])
+        Self.refuse(device, .unreachable)
+        try await device.session.wait(for: .download)
+        #expect(device.session.state == .active && device.session.error == nil)
+        await device.session.close()
+    }
+
+    @Test("tries two more when one breaks off, and backs off when those do, too", arguments: breakingOff)
     func unreachable(_ fate: Line.Fate) async throws {
         let (device, sources) = try device(fate)
         device.session.start(keeping: [device.table])
@@ -140,23 +177,24 @@ struct PullFailureTests {
         await device.session.close()
         let other = try SessionDevice(emulator)
         other.line.set(fate)
-        other.session.start(keeping: sources + [SessionPull(device.table, queryID: "third")])
+        let further = ["c", "d"].map { SessionPull(device.table, queryID: $0) }
+        other.session.start(keeping: sources + further)
         await other.backsOff()
-        #expect(other.line.requests.count == 2 * attempt)
+        #expect(other.line.requests.count == 3 * attempt)
         #expect(other.session.connectionState == .disconnected)
         await other.session.close()
     }
 
-    @Test("one sync tries no more than one behind one that breaks off")
+    @Test("one sync tries no more than two behind one that breaks off")
     func backgroundUnreachable() async throws {
         let (device, _) = try device(.unreachable)
         await #expect(throws: SyncError.self) { _ = try await device.session.sync(within: .seconds(20)) }
         let attempt = pulls(device)
-        device.session.start(keeping: ["a", "b", "c"].map { SessionPull(device.table, queryID: $0) })
+        device.session.start(keeping: ["a", "b", "c", "d"].map { SessionPull(device.table, queryID: $0) })
         await device.backsOff()
         let before = pulls(device)
         await #expect(throws: SyncError.self) { _ = try await device.session.sync(within: .seconds(20)) }
-        #expect(pulls(device) - before == 2 * attempt)
+        #expect(pulls(device) - before == 3 * attempt)
         await device.session.close()
     }
 

@@ -77,8 +77,8 @@ extension Error {
         [.serverFailure, .refused, .notFound, .invalidRequest, .invalidResponse].contains(pullCause?.code)
     }
 
-    /// Whether what ended a pull may be about that pull alone, as when an answer takes too long for what carries it. It is when
-    /// another one is answered next. What has not left the device is about the connection.
+    /// Whether what ended a pull may be about that pull alone, as when an answer takes too long for what carries it: it
+    /// is when another one is answered next. What has not left the device is about the connection.
     var mayBeOfOnePull: Bool {
         guard let cause = pullCause, !cause.wasNotSent else { return false }
         return [.unreachable, .notTheService].contains(cause.code)

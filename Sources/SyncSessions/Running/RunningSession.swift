@@ -34,7 +34,7 @@ extension SyncSession {
         var loads = 0
         /// How often anything was begun that ends by itself.
         private(set) var begun = 0
-        /// Whether the store has told of a change since then, or the system of a network: what is failing may go on at once.
+        /// Whether the store has told of a change since then, or the system of a network: what fails may go on at once.
         var wasStoreHeard = false
         var wasNetworkHeard = false
         private var numbers = 0

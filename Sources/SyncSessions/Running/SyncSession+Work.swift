@@ -20,9 +20,9 @@ extension SyncSession {
         }
     }
 
-    /// Pulls what precedes a push, pushes, and pulls the rest. A pull that the server refuses or fails on keeps none of the
-    /// others from being made, nor does one that breaks off while another one is answered; where it precedes the push, nothing
-    /// is sent.
+    /// Pulls what precedes a push, pushes, and pulls the rest. A pull that the server refuses or fails on keeps none of
+    /// the others from being made, nor does one that breaks off while another one is answered; where it precedes the
+    /// push, nothing is sent.
     ///
     /// - Returns: The failure of the server on a change, which stops nothing else.
     private func steps(
@@ -35,7 +35,7 @@ extension SyncSession {
             return nil
         }
         var failure: (any Error)?
-        var broken: BrokenPull?
+        var broken: [BrokenPull] = []
         if !work.pulls.isEmpty {
             running.withLock { running in
                 running.cycle += 1
@@ -48,12 +48,7 @@ extension SyncSession {
             failure = try await push(context) { try await pull(preceding, of: pulls, .pullFirst, context, &broken) }
         }
         _ = try await pull(work.pulls.filter { !preceding.contains($0) }, of: pulls, .pullOnly, context, &broken)
-        if let last = broken {
-            // None comes behind it that shows whether the service answers.
-            guard pulls.count > 1 else { throw last.error }
-            try await probe(pulls[(last.index + 1) % pulls.count], context)
-            failed(last.index, last.error)
-        }
+        try await judge(&broken, of: pulls, context)
         return failure
     }
 
@@ -96,8 +91,8 @@ extension SyncSession {
         let error: any Error
     }
 
-    /// Makes pulls, one after the other. When one breaks off right behind another that has, nothing gets through: that one may
-    /// be from before these, and the next be after them.
+    /// Makes pulls, one after the other. Of those that have broken off, and nothing was answered since, some may be
+    /// from before these; the last of them is left to what comes behind.
     ///
     /// - Returns: Whether all are complete.
     /// - Throws: What stands against all pulls.
@@ -106,7 +101,7 @@ extension SyncSession {
         of pulls: [SessionPull],
         _ order: PullOptions.Order,
         _ context: SyncContext,
-        _ broken: inout BrokenPull?
+        _ broken: inout [BrokenPull]
     ) async throws -> Bool {
         var areComplete = true
         for index in indices {
@@ -117,15 +112,31 @@ extension SyncSession {
                 areComplete = false
                 send(.answered)
                 failed(index, error)
-            } catch  where broken == nil && error.mayBeOfOnePull {
+            } catch  where error.mayBeOfOnePull {
                 areComplete = false
-                broken = BrokenPull(index: index, error: error)
+                broken.append(BrokenPull(index: index, error: error))
+                if broken.count > 1 { try await judge(&broken, of: pulls, context) }
                 continue
             }
-            if let other = broken { failed(other.index, other.error) }
-            broken = nil
+            for other in broken { failed(other.index, other.error) }
+            broken = []
         }
         return areComplete
+    }
+
+    /// Finds out by one more pull whether those that have broken off are at fault themselves.
+    ///
+    /// - Throws: What stands against all pulls.
+    private func judge(_ broken: inout [BrokenPull], of pulls: [SessionPull], _ context: SyncContext) async throws {
+        guard let last = broken.last else { return }
+        let others = pulls.indices.filter { index in !broken.contains { $0.index == index } }
+        // One that is known to fail shows nothing. A start meanwhile has brought another list.
+        let known = running.withLock { $0.machine.pulls }
+        let sound = others.first { known.indices.contains($0) && known[$0].obstacle == nil }
+        guard let other = sound ?? others.first else { throw last.error }
+        try await probe(pulls[other], context)
+        for pull in broken { failed(pull.index, pull.error) }
+        broken = []
     }
 
     /// A pull has failed while the service answers.
