@@ -407,8 +407,8 @@ var testTargets: [Target] {
         .testTarget(
             name: "SimulationTests",
             dependencies: [
-                "Simulation", "SyncContract", "ReferenceStore", "SQLCipherStore", "SQLCipherStoreTestSupport",
-                "SeededNumbers",
+                "Simulation", "OfflineSync", "SyncContract", "ReferenceStore", "SQLCipherStore",
+                "SQLCipherStoreTestSupport", "SeededNumbers",
             ],
             exclude: ["Defects"]
         ),

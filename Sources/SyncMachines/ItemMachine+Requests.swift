@@ -104,9 +104,9 @@ extension ItemMachine {
 
     /// What a dropped change has sent counts as sent by the one that waits.
     ///
-    /// Who inserts has not seen what was written to a row that was there, and left here without a word to the server. Any
-    /// other change of a row that was kept is based on the server's, not on the local one of then; over a tombstone it
-    /// brings the row back, and where there was nothing it makes it.
+    /// Who inserts, or deletes what was inserted, has not seen what was written to a row that was there, and left here
+    /// without a word to the server. Any other change of a row that was kept is based on the server's, not on the local one
+    /// of then; over a tombstone it brings the row back, and where there was nothing it makes it.
     ///
     /// - Returns: What was sent.
     @discardableResult mutating func takeOverDropped() -> [SentRequest<Row>] {
@@ -114,7 +114,7 @@ extension ItemMachine {
         guard !memory.sent.isEmpty, let waiting = change else { return [] }
         let sent = memory.sent
         memory.sent = []
-        let taken = sent.filter { waiting.kind != .insert || !$0.writesRow || $0.kind == .insert }
+        let taken = sent.filter { !waiting.isOfNewRow || !$0.writesRow || $0.kind == .insert }
         change?.sent.insert(contentsOf: taken, at: 0)
         change?.wasSent = true
         return sent
@@ -175,5 +175,13 @@ extension ItemMachine {
             }
             return lookUp == .done ? .delete(version: nil) : .lookUp
         }
+    }
+}
+
+extension QueuedChange {
+    /// Whether it is an insert, or takes one away that has left.
+    fileprivate var isOfNewRow: Bool {
+        guard kind == .delete else { return kind == .insert }
+        return base == nil && baseVersion == nil && sent.contains { $0.kind == .insert }
     }
 }

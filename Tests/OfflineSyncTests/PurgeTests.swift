@@ -117,7 +117,8 @@ struct PurgeTests {
             return row
         }
         let page = Mutex(PullPage(records: [try row("milk", "1234567")], cursor: "4000"))
-        let remote = ScriptedRemote(passes: { _, _ in false }) { _, _ in page.withLock { $0 } }
+        let passes: @Sendable (Record, String) -> Bool = { _, _ in false }
+        let remote = ScriptedRemote(passes: passes) { _, _ in page.withLock { $0 } }
         let context = SyncContext(store: try makeStore(), remote: remote)
         let all = Query("TodoItem")
         try await context.pull(all, queryID: "one")

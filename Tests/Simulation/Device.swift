@@ -7,7 +7,9 @@ final class Device: @unchecked Sendable {
     let number: Int
     unowned let world: World
     /// The store itself, which no scheduler holds up.
-    let store: any SyncContextDataSource
+    private(set) var store: any SyncContextDataSource
+    /// The version of the app, and of its tables.
+    private(set) var version = 1
     private(set) var life: DeviceLife
     private var first: SyncContext
     /// Another one over the same store, where the app has two.
@@ -57,7 +59,7 @@ final class Device: @unchecked Sendable {
         self.number = number
         self.world = world
         self.store = store
-        life = DeviceLife(device: number)
+        life = DeviceLife(device: number, names: world.settings.names(1))
         let contexts = Self.contexts(life, store, world)
         (first, second) = (contexts[0], contexts.dropFirst().first)
         haveASay()
@@ -89,10 +91,62 @@ final class Device: @unchecked Sendable {
         running = []
         editor = nil
         hasHeardOfReset = false
-        life = DeviceLife(device: number)
+        start()
+    }
+
+    private func start() {
+        life = DeviceLife(device: number, names: world.settings.names(version))
         let contexts = Self.contexts(life, store, world)
         (first, second) = (contexts[0], contexts.dropFirst().first)
         haveASay()
+    }
+
+    /// Kills the app and starts its next version, if that can take over what is here.
+    func update() {
+        guard version < WorldSettings.lastVersion, let migrate = world.migrate else { return }
+        kill()
+        Task(executorPreference: world.executor) { [self] in
+            do {
+                let before = try await snapshot()
+                let schema = try world.settings.schema(version + 1)
+                do {
+                    store = try await world.executor.waitingElsewhere { [store] in try await migrate(store, schema) }
+                } catch let error as StoreError where error.code == .migrationRefused {
+                    return checkRefusal(before)
+                }
+                version += 1
+                world.end(life)
+                start()
+                check(before, try await snapshot())
+            } catch {
+                world.fail("\(name) cannot get a new version: \(error)")
+            }
+        }
+        world.executor.drain()
+    }
+
+    private func snapshot() async throws -> StoreSnapshot {
+        let (settings, names) = (world.settings, life.names)
+        return try await world.executor.waitingElsewhere { [store] in
+            try await store.read { try StoreSnapshot(&$0, settings, names) }
+        }
+    }
+
+    /// A column may go unless a change waits that has set a value in it.
+    private func checkRefusal(_ before: StoreSnapshot) {
+        world.note("\(name) cannot get a new version now.")
+        let waits = before.operations.keys.contains { !(before.rows[$0]?["spare"]?.isNull ?? true) }
+        if version != 2 || !waits { world.fail("\(name) is refused a new version, and nothing stands in its way") }
+    }
+
+    /// What was there is there, and nothing else.
+    private func check(_ before: StoreSnapshot, _ after: StoreSnapshot) {
+        world.note("\(name) has version \(version) now, and \(after.story).")
+        let isSame =
+            before.rows.mapValues { Self.values($0) + [$0.version] }
+            == after.rows.mapValues { Self.values($0) + [$0.version] }
+            && before.operations.mapValues(\.id) == after.operations.mapValues(\.id) && before.errors == after.errors
+        if !isSame { world.fail("\(name) has something else in its new version") }
     }
 
     private func haveASay() {

@@ -7,6 +7,8 @@ struct ServerContent: Equatable {
     var list: String?
     /// What nobody declares, written by others.
     var extra: String?
+    /// What only some versions of the app know, as far as it was written.
+    var others: [String: String?] = [:]
     /// The deletion, when the row is a tombstone.
     var deletion: String?
 

@@ -142,11 +142,16 @@ struct SimulatedRemote: SyncRemote {
     private func send(_ request: ServerRequest, _ table: TableDefinition) async throws -> ServerAnswer {
         guard !life.isOver else { throw Killed() }
         RequestCounter.countRequest()
-        if request.row.map({ $0["mark"] != nil || (world.settings.hasOtherNames && $0["note"] != nil) }) ?? false {
+        let names = life.names
+        if request.row.map({ row in names.unknown.contains { row[$0] != nil } }) ?? false {
             world.fail("\(Device.name(life.device)) sends a column that the server does not know")
         }
-        let settings = world.settings
-        let message = Message(request.changingRow(settings.fromWire), in: table.name, from: life.device)
+        let isWhole = request.makesRow || world.settings.replacesWholeRows
+        let message = Message(
+            request.changingRow { names.fromWire($0, isWhole: isWhole) },
+            in: table.name,
+            from: life.device
+        )
         do {
             let answer = try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { continuation in
@@ -156,13 +161,13 @@ struct SimulatedRemote: SyncRemote {
             } onCancel: {
                 message.isCancelled = true
             }
-            return answer.changingRows(settings.onWire)
+            return answer.changingRows(names.onWire)
         } catch let error as RemoteError where error.serverRecord != nil {
             throw RemoteError(
                 error.code,
                 error.message,
                 status: error.status,
-                serverRecord: error.serverRecord.map(settings.onWire)
+                serverRecord: error.serverRecord.map(names.onWire)
             )
         }
     }

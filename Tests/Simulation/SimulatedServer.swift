@@ -110,6 +110,11 @@ final class SimulatedServer {
         var result = content ?? ServerContent(values: [:])
         if let list = record["list"] { result.list = list.stringValue }
         if let extra = record["extra"] { result.extra = extra.stringValue }
+        // Who does not know a column does not touch it.
+        result.others = old?.others ?? [:]
+        for name in ["spare", "grade"] {
+            if let value = record[name] { result.others.updateValue(value.stringValue, forKey: name) }
+        }
         result.deletion = deletion
         return result
     }
@@ -202,6 +207,14 @@ final class SimulatedServer {
             record["list"] = .null
         }
         if let extra = current.content.extra { record["extra"] = .string(extra) }
+        for name in settings.migrates ? ["spare", "grade"] : [] {
+            let filled = name == "grade" && settings.fillsOnServer ? WorldSettings.grade : nil
+            if let value = current.content.others[name] ?? filled {
+                record[name] = .string(value)
+            } else if !settings.leavesOutNulls {
+                record[name] = .null
+            }
+        }
         record["createdAt"] = .date(Timestamp(milliseconds: row.created))
         record["updatedAt"] = .date(stamp(current.stamp, current.fraction))
         record["version"] = .string(current.number)
@@ -260,6 +273,14 @@ enum ServerRequest {
         case .insert(let record), .update(let record, _, _), .tombstone(let record, _, _): record.id.stringValue
         case .undelete(let id, _), .delete(let id, _, _), .record(let id): id
         case .confirm, .page: nil
+        }
+    }
+
+    /// Whether it makes a row.
+    var makesRow: Bool {
+        switch self {
+        case .insert, .tombstone(_, version: nil, _): true
+        case .update, .undelete, .delete, .tombstone, .record, .confirm, .page: false
         }
     }
 

@@ -34,12 +34,12 @@ final class SimulatedStore: SyncContextDataSource {
         guard witness != nil || !life.decisions.isEmpty || world.settings.hasLocalColumn || isWatched else {
             return try await world.executor.waitingElsewhere { try await store.write(body) }
         }
-        let settings = world.settings
+        let (settings, names) = (world.settings, life.names)
         let (value, before, after) = try await world.executor.waitingElsewhere {
             try await store.write { transaction in
-                let before = try StoreSnapshot(&transaction, settings)
+                let before = try StoreSnapshot(&transaction, settings, names)
                 let value = try body(&transaction)
-                return (value, before, try StoreSnapshot(&transaction, settings))
+                return (value, before, try StoreSnapshot(&transaction, settings, names))
             }
         }
         world.devices[life.device].checkMarks(before, after, witness)
@@ -78,10 +78,14 @@ struct StoreSnapshot: Sendable {
     /// The tables that were pulled under a name, and without one.
     private(set) var pulled: Set<PulledTable> = []
 
-    init(_ transaction: inout some StoreReading & ~Copyable, _ settings: WorldSettings) throws {
+    init(
+        _ transaction: inout some StoreReading & ~Copyable,
+        _ settings: WorldSettings,
+        _ names: ColumnNames
+    ) throws {
         for table in settings.tables {
             for row in try transaction.records(Query(table)) {
-                rows[settings.key(row.id.stringValue ?? "", in: table)] = row
+                rows[settings.key(row.id.stringValue ?? "", in: table)] = names.fromDevice(row)
             }
         }
         for row in try transaction.records(Query(SystemTables.operations.name)) {

@@ -18,9 +18,17 @@ package struct Simulation: Sendable {
     /// Makes an empty store.
     package typealias StoreMaker = @Sendable (StoreSchema) -> any SyncContextDataSource
 
-    private let makeStore: StoreMaker
+    /// Makes what a store becomes that is opened with other tables.
+    package typealias StoreMigrator =
+        @Sendable (any SyncContextDataSource, StoreSchema) async throws -> any SyncContextDataSource
 
-    package init(makeStore: @escaping StoreMaker) { self.makeStore = makeStore }
+    private let makeStore: StoreMaker
+    private let migrate: StoreMigrator?
+
+    package init(migrate: StoreMigrator? = nil, makeStore: @escaping StoreMaker) {
+        self.makeStore = makeStore
+        self.migrate = migrate
+    }
 
     /// Plays what a seed begins, until so many requests were sent, and what follows when the network heals: fifty
     /// requests in all, and more.
@@ -30,7 +38,7 @@ package struct Simulation: Sendable {
 
     /// Plays what a seed begins on stores that are there: empty ones, as many as ``WorldSettings/deviceCount`` says.
     package static func run(seed: UInt64, stores: [any SyncContextDataSource]) -> Outcome {
-        run(seed: seed, in: World(WorldSettings(seed: seed), stores: stores, tellsStory: false))
+        run(seed: seed, in: World(WorldSettings(seed: seed), stores: stores, migrate: nil, tellsStory: false))
     }
 
     private static func run(seed: UInt64, in world: World) -> Outcome {
@@ -58,6 +66,7 @@ package struct Simulation: Sendable {
         return World(
             settings,
             stores: (0..<settings.deviceCount).map { _ in makeStore(schema) },
+            migrate: migrate,
             tellsStory: tellsStory
         )
     }

@@ -67,13 +67,14 @@ extension Device {
     }
 
     func resolution(of error: TableOperationError<Record>, _ choice: Choice) -> ConflictResolution<Record> {
+        let item = error.item.map(life.names.fromDevice)
         switch choice {
         case .mine: return .keepMine
         case .merged:
             var merged = Record(id: .string(error.itemID), ["title": .string(newToken())])
             // There may be no row that it is merged over.
-            if error.item?["note"]?.stringValue == nil { merged["note"] = .string(newToken()) }
-            return .keepMerged(merged)
+            if item?["note"]?.stringValue == nil { merged["note"] = .string(newToken()) }
+            return .keepMerged(life.names.onDevice(merged))
         case .server: return .takeServer
         case .discard: return .discard
         case .delete: return .deleteInstead
@@ -81,14 +82,15 @@ extension Device {
             guard world.settings.keepsOtherValues else { return .keepLocal(nil) }
             var other = Record(id: .string(error.itemID), ["title": .string(newToken())])
             // There may be no row that it is written into.
-            if error.item?["note"]?.stringValue == nil { other["note"] = .string(newToken()) }
-            return .keepLocal(other)
+            if item?["note"]?.stringValue == nil { other["note"] = .string(newToken()) }
+            return .keepLocal(life.names.onDevice(other))
         }
     }
 
     /// Takes note of a decision at the instant from which on it is in force.
     func decided(_ decision: Decision, from before: StoreSnapshot, to after: StoreSnapshot) {
         let (error, choice) = (decision.error, decision.choice)
+        let serverItem = error.serverItem.map(life.names.fromDevice)
         if decision.isAutomatic != (before.newestDecision != after.newestDecision) {
             world.fail("\(name) settles an error of \(error.itemID), and the journal is not what it should be")
         }
@@ -103,7 +105,7 @@ extension Device {
             let waits = after.operations[key].map { !$0.isTakingBack } ?? false
             if operation.isTakingBack, waits, after.rows[key] == nil { world.ledger.wantDeletion(of: key, by: number) }
             guard error.isConflict, !error.isMissingOnServer else { return }
-            world.ledger.keep(after.rows[key], over: error.serverItem, in: key, by: number)
+            world.ledger.keep(after.rows[key], over: serverItem, in: key, by: number)
         case .local:
             if after.operations[key] != nil { world.fail("\(name) drops a change of \(key), and it waits") }
             let rows = [before.rows[key], after.rows[key]].map { $0.map(Self.values) }
@@ -115,7 +117,7 @@ extension Device {
             keptLocal[key] = .some(rows[1])
             keptOverNothing[key] = error.isMissingOnServer ? world.server.writeCount(of: key) : nil
             world.ledger.drop(key, by: number)
-            world.ledger.keep(after.rows[key], over: error.serverItem, in: key, by: number)
+            world.ledger.keep(after.rows[key], over: serverItem, in: key, by: number)
         case .server, .discard: world.ledger.giveUp(key, operation, before.rows[key], by: number)
         }
     }

@@ -24,7 +24,7 @@ extension Step {
             let row = device.anyRow(&random)
             return { device in
                 guard let record = try await device.table(row.table).read(row.id) else { return }
-                device.editor = (row.table, record)
+                device.editor = (row.table, device.life.names.fromDevice(record))
             }
         },
         Step("saves what is in the editor", 5) { _, random in
@@ -139,20 +139,29 @@ extension Device {
             guard inserts else { return }
             let values = WorldSettings.columns.map { ($0, FieldValue.string(newToken())) }
             let item = list.merging(values) { $1 }.merging(newMark()) { $1 }
-            try await changing { try await table.insert(item, id: row.id) }
+            let written = life.names.onDevice(item)
+            try await changing { try await table.insert(written, id: row.id) }
         } else {
             var change = Record(id: .string(row.id), list)
             for column in columns { change[column] = .string(newToken()) }
             for (name, value) in newMark() { change[name] = value }
-            try await changing { try await table.update(change) }
+            let written = life.names.onDevice(change)
+            try await changing { try await table.update(written) }
         }
     }
 
-    /// A value of the column that stays here, for some rows.
+    /// Values of the column that stays here, and of the one that the last version has no longer, for some rows.
     private func newMark() -> [String: FieldValue] {
-        guard world.settings.hasLocalColumn else { return [:] }
-        let token = newToken()
-        return token.utf8.last.map { $0 % 2 == 0 } ?? false ? ["mark": .string(token)] : [:]
+        var values: [String: FieldValue] = [:]
+        if world.settings.hasLocalColumn {
+            let token = newToken()
+            if token.utf8.last.map({ $0 % 2 == 0 }) ?? false { values["mark"] = .string(token) }
+        }
+        if world.settings.migrates, version < WorldSettings.lastVersion {
+            let token = newToken()
+            if token.utf8.last.map({ $0 % 8 == 0 }) ?? false { values["spare"] = .string(token) }
+        }
+        return values
     }
 
     /// Changes nothing but what stays here.
@@ -178,6 +187,7 @@ extension Device {
             let list = change.list.map { ["list": FieldValue.string($0)] } ?? [:]
             return (change: change, values: list.merging(values) { $1 })
         }
+        let names = life.names
         try await changing(group: changes) {
             try await context.write { transaction in
                 for (change, values) in prepared {
@@ -187,9 +197,9 @@ extension Device {
                         try transaction.delete(change.row.id, from: table)
                     } else if isThere {
                         let written = values.filter { $0.key == "list" || change.columns.contains($0.key) }
-                        try transaction.update(Record(id: .string(change.row.id), written), in: table)
+                        try transaction.update(names.onDevice(Record(id: .string(change.row.id), written)), in: table)
                     } else if !change.deletes {
-                        try transaction.insert(values, id: change.row.id, into: table)
+                        try transaction.insert(names.onDevice(values), id: change.row.id, into: table)
                     }
                 }
             }
@@ -213,7 +223,8 @@ extension Device {
             for column in WorldSettings.columns { change[column] = .string(newToken()) }
             // It stays what it is: somebody may have changed it since the editor was opened.
             change["mark"] = nil
-            try await changing(seen: seen) { try await table.update(change) }
+            let written = life.names.onDevice(change)
+            try await changing(seen: seen) { try await table.update(written) }
         }
     }
 }

@@ -8,6 +8,12 @@ extension Step {
             world.note("\(device.name) is killed and started again.")
             device.kill()
         },
+        Step("gets a new version", 4) { world, random in
+            let device = random.pick(world.devices)
+            world.note("\(device.name) is killed, and started in a new version.")
+            device.update()
+        }
+        .played(where: \.migrates),
         Step("is interrupted", 3) { world, random in
             let steps = world.devices.flatMap { device in device.running.map { (device, $0) } }
             guard !steps.isEmpty else { return }

@@ -54,8 +54,8 @@ struct PurgeCondition {
         resets = random.chance(1, of: 6)
     }
 
-    var query: Query {
-        let title = Column("title")
+    func query(_ names: ColumnNames) -> Query {
+        let title = Column(names.local["title"] ?? "title")
         let bound = FieldValue.string(bound)
         return Query(table).filtered(by: takesFirst ? title < bound : title >= bound)
     }
@@ -130,9 +130,9 @@ extension Device {
         } body: {
             let resets: Bool? = condition.resets ? true : nil
             if condition.isForced {
-                _ = try await context.forcePurge(condition.query, resettingDeltaTokens: resets)
+                _ = try await context.forcePurge(condition.query(life.names), resettingDeltaTokens: resets)
             } else {
-                try await context.purge(condition.query, resettingDeltaTokens: resets)
+                try await context.purge(condition.query(life.names), resettingDeltaTokens: resets)
             }
         }
     }

@@ -40,6 +40,8 @@ extension Device {
                 guard before.resetStage == "begun", after.resetStage?.hasPrefix("{") ?? false else { return }
                 changed.before = before
                 changed.after = after
+                // Versions from before say nothing any more: what it saves would be a conflict.
+                editor = nil
                 if discards { giveUpEverything(before) }
             }
             let report = try await witness.seeing {

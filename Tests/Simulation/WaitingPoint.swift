@@ -24,6 +24,8 @@ struct WaitingPoint {
 /// Used on the thread of its simulation only.
 final class DeviceLife: @unchecked Sendable {
     let device: Int
+    /// What its version of the app calls columns.
+    let names: ColumnNames
     var isOver = false
     /// Whether the address leads elsewhere: every request is answered as a path is that does not exist.
     var isLostOnTheWay = false
@@ -34,7 +36,10 @@ final class DeviceLife: @unchecked Sendable {
     /// The rows to which they refer.
     var references: [RowKey: RowKey] = [:]
 
-    init(device: Int) { self.device = device }
+    init(device: Int, names: ColumnNames) {
+        self.device = device
+        self.names = names
+    }
 }
 
 /// What everything on a device meets when the device is killed. Nothing it does afterwards has an effect.

@@ -125,7 +125,9 @@ extension Device {
         for table in try tables() {
             for row in try await table.read(Query(table.name)).records {
                 let key = world.settings.key(row.id.stringValue ?? "", in: table.name)
-                if rows.updateValue(row, forKey: key) != nil { world.fail("\(name) has a row twice") }
+                if rows.updateValue(life.names.fromDevice(row), forKey: key) != nil {
+                    world.fail("\(name) has a row twice")
+                }
             }
         }
         for key in world.server.history.keys.sorted() {

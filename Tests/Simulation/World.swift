@@ -9,6 +9,8 @@ final class World: @unchecked Sendable {
     let executor = SimulationExecutor()
     let server: SimulatedServer
     let ledger: Ledger
+    /// Opens a store with other tables; nil where that cannot be tried.
+    let migrate: Simulation.StoreMigrator?
     private(set) var devices: [Device] = []
     private let steps: [Step]
 
@@ -31,8 +33,14 @@ final class World: @unchecked Sendable {
     private var highestClock: Int64
     private var sleepers = 0
 
-    init(_ settings: WorldSettings, stores: [any SyncContextDataSource], tellsStory: Bool) {
+    init(
+        _ settings: WorldSettings,
+        stores: [any SyncContextDataSource],
+        migrate: Simulation.StoreMigrator?,
+        tellsStory: Bool
+    ) {
         self.settings = settings
+        self.migrate = migrate
         self.tellsStory = tellsStory
         steps = Step.all(in: settings)
         server = SimulatedServer(settings)

@@ -1,5 +1,5 @@
 internal import SeededNumbers
-package import SyncContract
+internal import SyncContract
 
 /// What a world is like: its devices, its server and its network, as a seed has it.
 package struct WorldSettings: Sendable {
@@ -62,6 +62,14 @@ package struct WorldSettings: Sendable {
     let hasOtherNames: Bool
     /// Whether apps remove some of their rows from the device.
     let purgesSome: Bool
+    /// Whether apps get new versions, with other tables.
+    let migrates: Bool
+    /// Whether two columns change their names with each other then; otherwise one of them gets a new one.
+    let swapsColumns: Bool
+    /// Whether the server, too, calls them otherwise to apps of the new version.
+    let renamesOnWire: Bool
+    /// Whether the server gives its rows a value in the column that comes anew.
+    let fillsOnServer: Bool
 
     /// What is done about conflicts inside of pushes.
     enum Policy: CaseIterable {
@@ -105,41 +113,10 @@ package struct WorldSettings: Sendable {
         hasLocalColumn = random.chance(1, of: 5)
         hasOtherNames = random.chance(1, of: 6)
         purgesSome = random.chance(1, of: 5)
-    }
-
-    package var schema: StoreSchema {
-        get throws {
-            try StoreSchema(
-                tables.map { name in
-                    TableDefinition(
-                        name,
-                        columns: Self.columns.map { ColumnDefinition($0, .string, wireName: wireName(of: $0)) }
-                            + (hasLocalColumn ? [ColumnDefinition("mark", .string, isLocal: true)] : [])
-                            + (refers(name)
-                                ? [ColumnDefinition("list", .string, references: "lists", onDelete: rule)] : []),
-                        idComparison: idsDifferByCase ? .exact : .asciiCaseInsensitive
-                    )
-                }
-            )
-        }
-    }
-
-    /// What the server calls a column.
-    private func wireName(of column: String) -> String { hasOtherNames && column == "note" ? "remark" : column }
-
-    /// A row of the server in its own names.
-    func onWire(_ row: Record) -> Record { renamed(row, from: "note", to: "remark") }
-
-    /// A row in the names of devices that was sent in the server's.
-    func fromWire(_ row: Record) -> Record { renamed(row, from: "remark", to: "note") }
-
-    private func renamed(_ row: Record, from old: String, to new: String) -> Record {
-        guard hasOtherNames else { return row }
-        var row = row
-        let value = row[old]
-        row[new] = value
-        row[old] = nil
-        return row
+        migrates = random.chance(1, of: 5)
+        swapsColumns = random.chance(1, of: 2)
+        renamesOnWire = random.chance(1, of: 2)
+        fillsOnServer = random.chance(1, of: 2)
     }
 
     /// Whether the rows of a table name a list.

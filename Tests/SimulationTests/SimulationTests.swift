@@ -1,4 +1,5 @@
 import Foundation
+import OfflineSync
 import ReferenceStore
 import SeededNumbers
 import Simulation
@@ -7,7 +8,12 @@ import Testing
 
 @Suite("Devices with a hostile network between them and the server")
 struct SimulationTests {
-    private static let simulation = Simulation { MemoryStore($0) }
+    private static let simulation = Simulation { store, schema in
+        let store = try #require(store as? MemoryStore)
+        return try await store.reopened(with: schema, translating: .operations)
+    } makeStore: {
+        MemoryStore($0)
+    }
 
     @Test("lose nothing, invent nothing and come to rest, whatever a seed has in store for them")
     func seeds() async throws {

@@ -136,6 +136,27 @@ struct KeptRowTests {
         #expect(item.row == nil && item.change == nil)
     }
 
+    @Test("was purged: an insert of its id that is deleted while it is under way meets what was there as a conflict")
+    func deletedWhileInserted() throws {
+        var item = TestItem(TestRow(content: "before", version: 1))
+        try item.update("mine")
+        // The answer shows no version, so that the row is known by its content.
+        item.receive(.taken(TestRow(content: "mine")), to: item.send())
+        #expect(item.change == nil && item.machine.memory.hasSent)
+        item.row = nil
+        try item.insert("anew")
+        // A request is prepared without a look at what is remembered.
+        let memory = item.machine.memory
+        item.machine.memory = ItemMemory()
+        let insert = item.send()
+        item.machine.memory = memory
+        try item.delete()
+        let there = TestRow(content: "mine", version: 2)
+        #expect(item.receive(.shown(there), to: insert) == .waits)
+        #expect(item.change?.kind == .delete && item.change?.baseVersion == nil)
+        #expect(item.receive(.shown(there), to: item.send(.done)) == .conflict(there))
+    }
+
     @Test("is a change over the row that is found unchanged when the server was said to be set up anew")
     func reset() throws {
         var item = try kept()

@@ -17,6 +17,10 @@ struct OperationRows: TranslatedRows {
         operation.change.shown = try before.shown.map(table.translated)
         operation.change.deletedRow = try before.deletedRow.map(table.translated)
         operation.change.sent = try before.sent.flatMap { try Self.sent($0, table) }
+        if let base = before.base, !table.filledColumns.isEmpty, before.isKnownByContent(of: base) {
+            // The server may fill its row or not, and its version is not known: both are the base.
+            operation.change.sent = try Self.sent(SentRequest(.update, content: base), table)
+        }
         guard operation.change != before else { return .changed(changed) }
         changed["properties"] = .bytes(try OperationPropertyCoding.properties(of: operation))
         changed["serverItem"] =
@@ -63,6 +67,13 @@ struct OperationRows: TranslatedRows {
     private static func fits(_ value: FieldValue, _ type: ColumnType) throws -> Bool {
         let json = try RecordCoding.json(value, column: "")
         return try FieldValue.parse(Array(json.utf8), as: type) != nil
+    }
+}
+
+extension QueuedChange<Record> {
+    /// Whether only its content tells that the server's row is still the one that the change is based on.
+    fileprivate func isKnownByContent(of base: Record) -> Bool {
+        sent.isEmpty && !isUndo && baseVersion == nil && base.version == nil && !base.isDeleted && !base.names.isEmpty
     }
 }
 
