@@ -29,6 +29,7 @@ package struct RecordDecoder: Sendable {
     private var names: [String] = []
     private var stampSlot: Int?
     private var deletedSlot: Int?
+    private var versionSlot: Int?
 
     /// How far behind the likely member the next one is looked for by its spelling: rows leave out some members.
     private static let reach = 8
@@ -85,6 +86,7 @@ package struct RecordDecoder: Sendable {
         return DecodedRow(
             id: id,
             stamp: stamp,
+            versionOfMisfit: misfit == nil ? nil : versionSlot.flatMap { values[$0]?.stringValue },
             content: misfit.map(Result.failure) ?? .success(Record(id: id, names: names, values: values))
         )
     }
@@ -109,6 +111,7 @@ package struct RecordDecoder: Sendable {
         case SyncStateTerm.name: return .ignored
         case "updatedAt": stampSlot = names.count
         case "deleted": deletedSlot = names.count
+        case "version": versionSlot = names.count
         default: break
         }
         names.append(name)
@@ -122,6 +125,8 @@ package struct DecodedRow: Sendable {
     package var id: RecordID?
     /// The value of `updatedAt`.
     package var stamp: Timestamp?
+    /// The value of `version` of a row that does not fit.
+    package var versionOfMisfit: String?
     /// The record, or why it is none.
     package var content: Result<Record, RecordCodingError>
 }

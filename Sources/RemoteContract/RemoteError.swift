@@ -51,6 +51,10 @@ public struct RemoteError: Error, Sendable {
         /// The server has, or gives, other bytes under the name of a file than were added under it. Nothing of them is kept here,
         /// and nothing is written over there: one of the two has to go.
         public static let otherContent = Code("otherContent")
+        /// The server's row does not fit its table, such as a fraction in a column of whole numbers.
+        /// ``RemoteError/serverRecord`` has its id, and its version where the answer shows one, and nothing else of it. Of a
+        /// request that writes a row this says that the row was written, and that it is the row as it is now.
+        public static let unfitRow = Code("unfitRow")
         /// The answer is not what the protocol prescribes: no JSON, or not the expected kind.
         public static let invalidResponse = Code("invalidResponse")
     }
@@ -65,7 +69,7 @@ public struct RemoteError: Error, Sendable {
     public let status: Int?
 
     /// The server's row of a conflict, tombstones included, or the new row that it stored under another id; nil when it
-    /// could not be had.
+    /// could not be had. Of a row that does not fit its table, the id and the version.
     public let serverRecord: Record?
 
     /// How long the server asks to wait before the next request; nil when it does not say.

@@ -7,6 +7,10 @@ public import SyncContract
 /// come with rows and go back with them; columns that stay on this device, and system properties, are never sent.
 /// Cancelling the calling task ends a request early with `CancellationError`; the server may still have carried it out.
 /// For reports, it tells ``RequestCounter/countRequest()`` of every request that it sends.
+///
+/// A row that does not fit its table is an error with code ``RemoteError/Code/unfitRow`` where a single row is read or
+/// written, and is set aside in pages. A write that throws it was carried out, in all its steps. In a conflict such a row is
+/// the ``RemoteError/cause``, and ``RemoteError/serverRecord`` nil: what is decided can then go over its version.
 public protocol SyncRemote: Sendable {
     /// Whether ``update(_:in:version:restoring:)`` replaces the whole row, so that a column left out is blanked.
     ///
@@ -93,6 +97,8 @@ public protocol SyncRemote: Sendable {
 
     /// One row, tombstones included; nil when the server answers that it has none. So does an address that has no such
     /// table: see ``confirm(_:)``.
+    ///
+    /// - Throws: ``RemoteError`` with code ``RemoteError/Code/unfitRow`` for a row that does not fit the table.
     func record(_ id: String, in table: TableDefinition) async throws -> Record?
 
     /// Makes sure that the address has the table: asks for a page without rows.
@@ -161,12 +167,19 @@ extension SyncRemote {
     /// In steps, for servers that have no request of their own for it: creates or restores the row, and deletes it with
     /// the version that came back. Others see the row in between.
     public func writeTombstone(_ record: Record, in table: TableDefinition, version: String?) async throws -> Record? {
-        let row =
-            if let version {
-                try await update(record, in: table, version: version, restoring: true)
-            } else {
-                try await insert(record, into: table)
-            }
+        let row: Record
+        do {
+            row =
+                if let version {
+                    try await update(record, in: table, version: version, restoring: true)
+                } else {
+                    try await insert(record, into: table)
+                }
+        } catch let error as RemoteError where error.code == .unfitRow {
+            // It is there, whatever it holds, and is deleted next.
+            guard let written = error.serverRecord else { throw error }
+            row = written
+        }
         guard !row.isDeleted else { return row }
         guard let id = row.id.stringValue else {
             throw RemoteError(.invalidResponse, "The row has a number as its id.")

@@ -1,43 +1,3 @@
-/// What a server said to a request.
-package enum ItemAnswer<Row: MachineRow>: Hashable, Sendable {
-    /// It was carried out; the row or tombstone as it is now, when it was shown.
-    case taken(Row?)
-    /// The server has this row or tombstone; the request was not carried out.
-    case shown(Row)
-    /// The server has no such row, not even a tombstone.
-    case absent
-    /// The server has another row than the one that the change is based on, and does not show it.
-    case hidden
-    /// The server will not do it; whether that proves that it was not done by an earlier copy either.
-    case refused(provesNothingWasDone: Bool)
-    /// The server has stored the row under another id: none of the inserts has made, or will make, a row with this one.
-    case storedUnderAnotherID
-    /// The server failed; it may have been carried out.
-    case failed
-    /// There was no answer of the service; whether that proves that it was not done.
-    case aborted(provesNothingWasDone: Bool)
-}
-
-/// What follows from an answer.
-package enum ItemOutcome<Row: MachineRow>: Hashable, Sendable {
-    /// The server has what it should have.
-    case done
-    /// A further request follows at once.
-    case again(LookUp)
-    /// The server has another row, which may be a tombstone; nil when it has none.
-    case conflict(Row?)
-    /// The server has another row and does not show it.
-    case hiddenConflict
-    /// It stays what it was and waits: it was edited meanwhile, or the server could not be asked.
-    case waits
-    /// It is laid aside.
-    case parked
-    /// What became of it is not known.
-    case unknown
-    /// The answer is of a change that has ended.
-    case ignored
-}
-
 // Answers to what was sent.
 extension ItemMachine {
     /// Takes an answer.
@@ -67,6 +27,7 @@ extension ItemMachine {
         case .shown(let shown): return live(shown, sent, row, comparison)
         case .absent: return absent(sent)
         case .hidden: return conflict(nil, sent, .hiddenConflict)
+        case .unfit(let version): return unfit(version, sent)
         case .refused(let provesNothingWasDone):
             if provesNothingWasDone { withdraw(sent) }
             return refused(sent)
@@ -262,6 +223,31 @@ extension ItemMachine {
             return goOver(shown)
         }
         return conflict(shown, sent, .conflict(shown))
+    }
+
+    /// What the row holds is not known, and nobody here can see it: only what was decided without that goes over it.
+    private mutating func unfit(
+        _ version: Row.Version,
+        _ sent: RequestUnderWay<Row>
+    ) -> (ItemOutcome<Row>, RowEffect<Row>) {
+        guard var waiting = change else { return (.ignored, .none) }
+        if waiting.baseVersion == version {
+            // It is the row that the change is based on.
+            if sent.request == .lookUp { return (.again(.done), .none) }
+            if sent.request.entry?.version == version {
+                withdraw(sent)
+                return refused(sent)
+            }
+        }
+        waiting.sent.removeAll { $0.isDead(at: version) }
+        change = waiting
+        guard waiting.isForced else { return conflict(nil, sent, .hiddenConflict) }
+        if waiting.kind == .insert { waiting.kind = .update }
+        waiting.rebase(onto: nil)
+        waiting.baseVersion = version
+        waiting.isForced = true
+        change = waiting
+        return (.again(.done), waiting.kind == .delete ? .none : .version(version))
     }
 
     /// Bases the change on the row that the server has shown, and sends it again.

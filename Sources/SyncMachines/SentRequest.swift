@@ -31,12 +31,15 @@ package struct SentRequest<Row: MachineRow>: Hashable, Sendable {
     }
 
     /// Whether it can never succeed any more, now that the server has shown a row or tombstone.
-    func isDead(given shown: Row) -> Bool {
+    func isDead(given shown: Row) -> Bool { isDead(at: shown.version) }
+
+    /// The same of a row or tombstone in a version.
+    func isDead(at shown: Row.Version?) -> Bool {
         switch kind {
         case .insert, .none: true
         case .tombstone where version == nil: true
         // Only servers without versions are sent this; nothing can be known of it.
-        case .update, .delete, .restore, .tombstone, .fill: version == nil || version != shown.version
+        case .update, .delete, .restore, .tombstone, .fill: version == nil || version != shown
         }
     }
 

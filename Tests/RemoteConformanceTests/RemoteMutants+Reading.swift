@@ -196,8 +196,17 @@ extension RemoteMutant {
             $0.reading = { remote, id, table in
                 do {
                     return try await remote.record(id, in: table)
-                } catch let error as RemoteError where error.code == .invalidResponse {
+                } catch let error as RemoteError where error.code == .unfitRow {
                     return nil
+                }
+            }
+        },
+        RemoteMutant("does not say that it is a row that does not fit that is in the way", "aside.in-the-way") {
+            $0.deleting = { remote, id, table, version in
+                do {
+                    return try await remote.delete(id, from: table, version: version)
+                } catch let error as RemoteError where error.code == .conflict {
+                    throw RemoteError(.conflict, error.message, status: error.status, serverRecord: error.serverRecord)
                 }
             }
         },

@@ -16,7 +16,7 @@ extension DatasyncRemote {
                 let change = try wire.restoringChange(record, in: table, version: version)
                 return try await afterRequest { try await write(change, of: record, in: table) }
             }
-            let restored = try await written(record, in: table, over: version, by: response)
+            let restored = try await step { try await written(record, in: table, over: version, by: response) }
             // A tombstone that was written anew with the content: nobody has seen another one.
             guard table.isChanged(by: record, restored) else { return restored }
             if version != nil { change.ifMatch = restored.version }
@@ -55,13 +55,13 @@ extension DatasyncRemote {
                 ifMatch: version,
                 body: Array(#"{"deleted":false}"#.utf8)
             )
-            restored = try await write(undelete, of: record, in: table)
+            restored = try await step { try await write(undelete, of: record, in: table) }
         default:
-            restored = try await written(record, in: table, over: version, by: response)
             // PATCH takes such texts for dates and writes them in another way, PUT does not.
-            guard !restored.isDeleted, record.fields.values.contains(where: { $0.looksLikeWireDate }) else {
-                return restored
+            guard record.fields.values.contains(where: { $0.looksLikeWireDate }) else {
+                return try await written(record, in: table, over: version, by: response)
             }
+            restored = try await step { try await written(record, in: table, over: version, by: response) }
         }
         guard !restored.isDeleted else { return restored }
         return try await write(

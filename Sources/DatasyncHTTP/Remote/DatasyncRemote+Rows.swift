@@ -100,7 +100,7 @@ extension DatasyncRemote {
             if let told = reader(of: table).conflictingRow(id, in: response) {
                 row = told
             } else {
-                row = try await afterRequest { try await self.record(id, in: table) }
+                row = try await rowInTheWay(id, in: table, of: response)
             }
             guard let row else { return unconfirmed }
             guard row.isDeleted else { throw conflict(with: row, in: table, by: response) }
@@ -171,7 +171,7 @@ extension DatasyncRemote {
         case .gone: throw try await conflictByLookup(id, in: table, by: response)
         case .failure(.notFound) where wire.hidesDeletedRows:
             // It may be deleted: then the app decides about the deletion, and once.
-            guard let row = try await afterRequest({ try await self.record(id, in: table) }) else {
+            guard let row = try await rowInTheWay(id, in: table, of: response) else {
                 throw response.failure(table: table.name)
             }
             throw conflict(with: row, in: table, by: response)
@@ -191,8 +191,30 @@ extension DatasyncRemote {
         do {
             let row = try await afterRequest { try await self.record(id, in: table) }
             return conflict(with: row, in: table, by: response)
-        } catch let error as RemoteError where error.code == .refused || error.code == .invalidResponse {
+        } catch let error as RemoteError where [.refused, .invalidResponse, .unfitRow].contains(error.code) {
             return conflict(with: nil, in: table, by: response, cause: error)
+        }
+    }
+
+    /// The row that kept a change from being made.
+    ///
+    /// - Throws: The conflict with one that does not fit the table: as an error of its own it would say that the change was
+    ///   made.
+    func rowInTheWay(_ id: String, in table: TableDefinition, of response: ServerResponse?) async throws -> Record? {
+        do {
+            return try await afterRequest { try await self.record(id, in: table) }
+        } catch let error as RemoteError where error.code == .unfitRow {
+            throw conflict(with: nil, in: table, by: response, status: response?.status ?? 412, cause: error)
+        }
+    }
+
+    /// A row that was written by a step of several: of one that does not fit the table, its id and its version.
+    func step(_ write: () async throws -> Record) async throws -> Record {
+        do {
+            return try await write()
+        } catch let error as RemoteError where error.code == .unfitRow {
+            guard let row = error.serverRecord else { throw error }
+            return row
         }
     }
 

@@ -14,16 +14,19 @@ extension DatasyncRemote {
         version: String?
     ) async throws -> Record? {
         guard let version else {
-            let created = try await create(record, in: table, by: try wire.insertTombstone(record, into: table))
+            let created = try await step {
+                try await create(record, in: table, by: try wire.insertTombstone(record, into: table))
+            }
             return try await afterRequest { try await tombstone(of: created, in: table) }
         }
         let response = try await exchange(try wire.updateTombstone(record, in: table, version: version))
         let isHidden = response.mapping == .gone || wire.hidesDeletedRows && response.mapping == .failure(.notFound)
         return try await afterRequest {
-            let row =
+            let row = try await step {
                 isHidden
-                ? try await restoreHidden(record, in: table, version: version, after: response)
-                : try await written(record, in: table, over: version, by: response)
+                    ? try await restoreHidden(record, in: table, version: version, after: response)
+                    : try await written(record, in: table, over: version, by: response)
+            }
             return try await tombstone(of: row, in: table)
         }
     }
@@ -54,7 +57,7 @@ extension DatasyncRemote {
         guard !row.isDeleted else { return row }
         let id = try row.serverID(in: table)
         let deletion = try await deletion(of: id, from: table, version: row.version)
-        guard deletion.answer != .confirmed, let found = try await self.record(id, in: table) else {
+        guard deletion.answer != .confirmed, let found = try await rowInTheWay(id, in: table, of: nil) else {
             return deletion.tombstone
         }
         // Somebody else was faster.

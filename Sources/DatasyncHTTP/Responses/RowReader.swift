@@ -18,14 +18,17 @@ struct RowReader: Sendable {
 
     /// The row that an answer to a request for one row holds.
     ///
-    /// - Throws: ``RemoteContract/RemoteError`` with code `invalidResponse` when it holds none, or another one.
+    /// - Throws: ``RemoteContract/RemoteError`` with code `invalidResponse` when it holds none, or another one; `unfitRow`
+    ///   when it does not fit the table.
     func row(_ id: String, in response: ServerResponse) throws(RemoteError) -> Record {
-        let row = try newRow(in: response)
-        guard isSame(row.id, id) else { throw anotherRow(response) }
-        return row
+        let row = try onlyRow(in: response)
+        if let shown = row.id, !isSame(shown, id) { throw anotherRow(response) }
+        return versioned(try record(row, in: response), by: response)
     }
 
     /// The row that an answer to a request for one row holds, whatever its id is.
+    ///
+    /// - Throws: As ``row(_:in:)``.
     func newRow(in response: ServerResponse) throws(RemoteError) -> Record {
         versioned(try record(try onlyRow(in: response), in: response), by: response)
     }
@@ -37,7 +40,15 @@ struct RowReader: Sendable {
         _ id: String,
         in response: ServerResponse
     ) throws(RemoteError) -> (row: Record, isUnderAnotherID: Bool) {
-        let shown = try record(try onlyRow(in: response), in: response)
+        let row = try onlyRow(in: response)
+        let shown: Record
+        do throws(RemoteError) {
+            shown = try record(row, in: response)
+        } catch {
+            guard let unfit = error.serverRecord, !isSame(unfit.id, id) else { throw error }
+            guard unfit.version != nil || row.stamp != nil else { throw anotherRow(response) }
+            return (unfit, true)
+        }
         if isSame(shown.id, id) { return (versioned(shown, by: response), false) }
         guard shown.version != nil || shown.updatedAt != nil else { throw anotherRow(response) }
         return (shown, true)
@@ -58,12 +69,15 @@ struct RowReader: Sendable {
 
     /// The row with an id in a list; nil when the list has none. Of several that the table takes for one, it is the one
     /// in this very spelling.
+    ///
+    /// - Throws: As ``row(_:in:)``.
     func row(_ id: String, inListOf response: ServerResponse) throws(RemoteError) -> Record? {
         var found: Record?
         for item in try list(in: response).rows {
+            if let other = item.id, !isSame(other, id) { continue }
             let row = try record(item, in: response)
             if row.id == .string(id) { return row }
-            if found == nil, isSame(row.id, id) { found = row }
+            found = found ?? row
         }
         return found
     }
@@ -115,7 +129,19 @@ struct RowReader: Sendable {
         do throws(RecordCodingError) {
             return try row.content.get()
         } catch {
-            throw response.invalid("does not fit table '\(table.name)': \(error.message)")
+            let invalid = response.invalid("does not fit table '\(table.name)': \(error.message)")
+            guard let id = row.id, id.stringValue?.isEmpty != true, invalid.code == .invalidResponse else {
+                throw invalid
+            }
+            var unfit = Record(id: id)
+            if let version = row.versionOfMisfit { unfit["version"] = .string(version) }
+            throw RemoteError(
+                .unfitRow,
+                invalid.message,
+                status: invalid.status,
+                serverRecord: versioned(unfit, by: response),
+                exchange: invalid.exchange
+            )
         }
     }
 

@@ -96,7 +96,7 @@ extension PullRunner {
     ) async throws {
         let table = table
         let row = SetAsideRow(id: serverID, reason: error.reasonForSettingAside)
-        let mayCome = ![.invalidResponse, .invalidRequest].contains(error.code)
+        let mayCome = ![.unfitRow, .invalidResponse, .invalidRequest].contains(error.code)
         work.report.notFetched += 1
         work.report.setAside([row], of: table.name)
         try await store.write { transaction in
@@ -128,7 +128,7 @@ extension RemoteError {
     fileprivate var reasonForSettingAside: String {
         switch code {
         // What the remote says of the request, or of a column.
-        case .invalidRequest, .invalidResponse: message
+        case .invalidRequest, .invalidResponse, .unfitRow: message
         case .unreachable: "the connection breaks off whenever the server hands it over; the server's log says more"
         default:
             "the server does not hand it over" + (status.map { " (HTTP \($0))" } ?? "") + "; its log says more"

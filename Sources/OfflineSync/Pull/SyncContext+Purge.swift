@@ -53,8 +53,8 @@ extension SyncContext {
     /// Removes the rows of a query locally, with the changes of exactly these rows that wait, and their errors.
     ///
     /// The changes are lost: the server never learns of them. All or nothing. Which rows match, also by their sync states, is
-    /// settled before any change is given up. Deletions that wait stay: their rows are here no longer. Otherwise as ``purge(_:resettingDeltaTokens:)``; a query for a whole table is as
-    /// ``forcePurge(_:)``.
+    /// settled before any change is given up. Deletions that wait stay: their rows are here no longer. Otherwise as
+    /// ``purge(_:resettingDeltaTokens:)``; a query for a whole table is as ``forcePurge(_:)``.
     ///
     /// - Returns: How many changes were given up, those in conflict and those that failed included; not how many rows went.
     @discardableResult

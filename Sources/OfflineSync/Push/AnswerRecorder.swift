@@ -97,8 +97,8 @@ struct AnswerRecorder: Sendable {
         let translation = IdentifierTranslation(table, schema)
         guard translation.isNeeded else { return answer }
         var answer = answer
-        if table.assignsIDs, case .insert? = inFlight.underWay?.request, case .taken(let row?) = answer.answer,
-            let serverID = row.id.stringValue
+        if table.assignsIDs, case .insert? = inFlight.underWay?.request, case .taken(let row) = answer.answer,
+            let serverID = (row ?? answer.unfitRow)?.id.stringValue
         {
             try IdentifierMapping.set([(sent.itemID, serverID)], in: table, &transaction)
         }
@@ -117,7 +117,7 @@ struct AnswerRecorder: Sendable {
             answer.answer = .taken(try translation.incoming(row, as: sent.itemID, &transaction))
         case .shown(let row):
             answer.answer = .shown(try translation.incoming(row, as: sent.itemID, &transaction))
-        case .taken(nil), .absent, .hidden, .refused, .storedUnderAnotherID, .failed, .aborted: break
+        case .taken(nil), .absent, .hidden, .unfit, .refused, .storedUnderAnotherID, .failed, .aborted: break
         }
         return answer
     }

@@ -263,7 +263,7 @@ struct ForbiddenOperations {
         // Not sent, or not answered by the service.
         case .refused where answer.error?.status == nil: return []
         case .aborted: return []
-        case .taken, .shown, .absent, .hidden, .refused, .storedUnderAnotherID, .failed:
+        case .taken, .shown, .absent, .hidden, .unfit, .refused, .storedUnderAnotherID, .failed:
             hasOtherAnswers = true
             defer { held = [] }
             return held

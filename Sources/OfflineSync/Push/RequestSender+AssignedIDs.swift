@@ -24,9 +24,7 @@ extension RequestSender {
         ifAbsent absent: ItemAnswer<Record>
     ) async throws -> PushAnswer {
         if let id = outgoing.serverID {
-            if let row = try await remote.record(id, in: table) { return PushAnswer(.shown(row)) }
-            try await confirm(table)
-            return PushAnswer(absent)
+            return try await lookUp(id, in: table) ?? PushAnswer(absent)
         }
         var answer = PushAnswer(absent)
         answer.candidates = []

@@ -105,11 +105,20 @@ struct RequestSender: Sendable {
         case .fillTombstone(let row, let version):
             return PushAnswer(.taken(try await remote.writeTombstone(row, in: table, version: version)))
         case .lookUp:
-            if let row = try await remote.record(itemID, in: table) { return PushAnswer(.shown(row)) }
-            // That there is none is believed of a table that is there.
-            try await confirm(table)
-            return PushAnswer(.absent)
+            return try await lookUp(itemID, in: table) ?? PushAnswer(.absent)
         }
+    }
+
+    /// Looks a row up; nil when there is none.
+    func lookUp(_ id: String, in table: TableDefinition) async throws -> PushAnswer? {
+        do {
+            if let row = try await remote.record(id, in: table) { return PushAnswer(.shown(row)) }
+        } catch let error as RemoteError where error.code == .unfitRow {
+            return PushAnswer(error.answerWithUnfitRow ?? .hidden, error)
+        }
+        // That there is none is believed of a table that is there.
+        try await confirm(table)
+        return nil
     }
 
     /// Whether rows can be written: a server that replaces them needs every column.
@@ -147,7 +156,11 @@ extension PushAnswer {
         switch error.code {
         case .conflict where request.isInsert && error.isAboutAnotherColumn:
             self.init(.refused(provesNothingWasDone: true), error)
-        case .conflict: self.init(error.serverRecord.map { .shown($0) } ?? .hidden, error)
+        case .conflict:
+            let unfit = (error.cause as? RemoteError)?.answerWithUnfitRow
+            self.init(error.serverRecord.map { .shown($0) } ?? unfit ?? .hidden, error)
+        // The server has done it. The row is asked for, and set aside with the reason.
+        case .unfitRow where request.isOfRow: self.init(.taken(nil), error)
         case .notFound where request.isOfKnownRow: self.init(.absent, error)
         // Those of a gateway and the like: the service was not reached, as far as that can be known.
         case .unauthorized, .unreachable, .throttled, .notTheService:
@@ -162,6 +175,9 @@ extension PushAnswer {
         }
     }
 
+    /// What the server has shown of a row that does not fit its table.
+    var unfitRow: Record? { error?.code == .unfitRow ? error?.serverRecord : nil }
+
     /// A change that cannot be sent.
     fileprivate static func refused(_ message: String) -> PushAnswer {
         PushAnswer(.refused(provesNothingWasDone: true), RemoteError(.invalidRequest, message))
@@ -170,6 +186,14 @@ extension PushAnswer {
 
 extension ItemRequest {
     fileprivate var isInsert: Bool { if case .insert = self { true } else { false } }
+
+    /// Whether a row is written, which the answer shows.
+    fileprivate var isOfRow: Bool {
+        switch self {
+        case .insert, .update, .tombstone, .fillTombstone: true
+        case .delete, .lookUp: false
+        }
+    }
 
     /// Whether the row, when there is none, was there before.
     fileprivate var isOfKnownRow: Bool {
@@ -182,6 +206,11 @@ extension ItemRequest {
 }
 
 extension RemoteError {
+    /// That the server has a row that does not fit its table; nil when this is something else, or the version is not known.
+    fileprivate var answerWithUnfitRow: ItemAnswer<Record>? {
+        code == .unfitRow ? serverRecord?.version.map { .unfit(version: $0) } : nil
+    }
+
     /// Whether a new row is refused although none has its id that could be had: a column of it that has to be unique is taken,
     /// or what it refers to is not there. No version settles that, and nobody's row is to take its place.
     fileprivate var isAboutAnotherColumn: Bool { status == 409 && serverRecord == nil && cause == nil }

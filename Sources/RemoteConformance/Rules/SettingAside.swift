@@ -2,6 +2,23 @@ internal import ConformanceRunner
 internal import RemoteContract
 internal import SyncContract
 
+extension RemoteTrial {
+    /// The version of a row that does not fit the table; nil when it is not told, which is reported.
+    fileprivate func versionOfUnfitRow(_ id: String) async throws -> String? {
+        let input = "reading a row that does not fit"
+        let error = try await expectError(.unfitRow, from: input) { try await remote.record(id, in: table) }
+        guard let error else { return nil }
+        let row = error.serverRecord
+        trial.expect(
+            row?.id == .string(id) && row?.version != nil && row?.fields.count == 1,
+            input,
+            expected: "a serverRecord with the id and the version, and nothing else",
+            got: "\(row?.fields.keys.sorted() ?? [])"
+        )
+        return row?.version
+    }
+}
+
 extension RemoteRules {
     static let settingAside: [RemoteRule] = [
         rule(
@@ -83,14 +100,44 @@ extension RemoteRules {
         },
         rule(
             "aside.read-by-id",
-            "The answer is not what the protocol prescribes: no JSON, or not the expected kind.",
-            in: "RemoteError.Code.invalidResponse",
-            "Reads a row by its id that does not fit the table: an error, not a row and not nil."
+            "has its id, and its version where the answer shows one, and nothing else of it.",
+            in: "RemoteError.Code.unfitRow",
+            "Reads a row by its id that does not fit the table: an error with its id and its version, no row and not nil. An"
+                + " update over that version is taken."
         ) { trial in
             try await trial.make("a")
             try await trial.world.spoil("a")
-            try await trial.expectError(.invalidResponse, from: "reading a row that does not fit") {
-                try await trial.remote.record("a", in: trial.table)
+            guard let version = try await trial.versionOfUnfitRow("a") else { return }
+            let row = try await trial.remote.update(.local("a"), in: trial.table, version: version, restoring: false)
+            try await trial.expect(row, isAsInBackEnd: "a", "update over a row that did not fit")
+        },
+        rule(
+            "aside.in-the-way",
+            "what is decided can then go over its version.",
+            in: "SyncRemote",
+            "Updates and deletes a row by the version that it had before somebody made it such that it does not fit the table: a"
+                + " conflict without a row, whose cause names the version that it has now."
+        ) { trial in
+            let before = try await trial.make("a")[0].version
+            try await trial.world.spoil("a")
+            guard let version = try await trial.versionOfUnfitRow("a") else { return }
+            let calls: [(String, () async throws -> Any?)] = [
+                (
+                    "update over a row that does not fit",
+                    {
+                        try await trial.remote.update(.local("a"), in: trial.table, version: before, restoring: false)
+                    }
+                ), ("deletion of one", { try await trial.remote.delete("a", from: trial.table, version: before) }),
+            ]
+            for (input, call) in calls {
+                let error = try await trial.expectError(.conflict, from: input, call)
+                let cause = error?.cause as? RemoteError
+                trial.trial.expect(
+                    error?.serverRecord == nil && cause?.code == .unfitRow && cause?.serverRecord?.version == version,
+                    input,
+                    expected: "no serverRecord, and a cause with the code .unfitRow and the version",
+                    got: error.map { "\($0)" } ?? "none"
+                )
             }
         },
     ]

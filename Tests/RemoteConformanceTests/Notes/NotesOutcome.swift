@@ -8,10 +8,17 @@ struct NotesOutcome {
     let status: Int
     /// The row as it is there now; nil when the answer has none.
     let row: Record?
+    /// That there is a row, and it does not fit its table.
+    let misfit: RemoteError?
 
     init(of write: NotesWrite, _ status: Int, _ body: some Collection<UInt8>) throws {
         (self.write, self.status) = (write, status)
-        row = [200, 412].contains(status) && !body.isEmpty ? try NotesRow(write.table).record(body) : nil
+        do {
+            row = [200, 412].contains(status) && !body.isEmpty ? try NotesRow(write.table).record(body) : nil
+            misfit = nil
+        } catch let error as RemoteError where error.code == .unfitRow {
+            (row, misfit) = (nil, error)
+        }
     }
 
     /// The row that was written.
@@ -19,7 +26,7 @@ struct NotesOutcome {
         switch (status, row) {
         case (200, let row?): return row
         case (412, let row): throw conflict(with: row)
-        default: throw RemoteError(status: status)
+        default: throw misfit ?? RemoteError(status: status)
         }
     }
 
@@ -38,7 +45,8 @@ struct NotesOutcome {
             .conflict,
             "The service has another revision of the row in table '\(write.table.name)'; resolve the conflict.",
             status: 412,
-            serverRecord: row
+            serverRecord: row,
+            cause: misfit
         )
     }
 }
@@ -57,17 +65,20 @@ struct NotesRow {
 
     /// The row of a JSON object.
     ///
-    /// - Throws: `RemoteError` with code `invalidResponse`, which names the table and the column that does not fit.
+    /// - Throws: `RemoteError` with code `unfitRow`, which names the table and the column that does not fit.
     func record(_ json: some Collection<UInt8>) throws -> Record {
         switch try row(json) {
         case .success(let record): return record
-        case .failure(let misfit): throw RemoteError(.invalidResponse, misfit.reason)
+        case .failure(let misfit):
+            let row = Record(id: .string(misfit.id), ["version": misfit.revision])
+            throw RemoteError(.unfitRow, misfit.reason, serverRecord: row)
         }
     }
 
     /// A row that has an id and does not fit its table.
     struct Misfit: Error {
         let id: String
+        let revision: FieldValue
         let reason: String
     }
 
@@ -93,7 +104,7 @@ struct NotesRow {
             for name in ["rev", "seq"] { record[name] = nil }
             return .success(record)
         } catch {
-            return .failure(Misfit(id: id, reason: error.message))
+            return .failure(Misfit(id: id, revision: revision, reason: error.message))
         }
     }
 

@@ -1,0 +1,63 @@
+import SyncMachines
+import Testing
+
+@Suite("A row of the server that cannot be read")
+struct UnfitServerRowTests {
+    private let base = TestRow(content: "a", version: 1)
+
+    @Test("is in conflict, and gone over in its version when that is decided", arguments: [false, true])
+    func keepMine(_ deletes: Bool) throws {
+        var item = TestItem(base)
+        if deletes { try item.delete() } else { try item.update("b") }
+        #expect(item.receive(.unfit(version: 2), to: item.send()) == .hiddenConflict)
+        #expect(item.change?.sent.isEmpty == true, "what was based on version 1 cannot succeed any more")
+        item.apply(item.machine.keepMine(.hidden))
+        let lookUp = item.send()
+        #expect(lookUp?.request == .lookUp)
+        #expect(item.receive(.unfit(version: 2), to: lookUp) == .again(.done))
+        let write = item.send(.done)
+        #expect(
+            write?.request
+                == (deletes
+                    ? .delete(version: 2) : .update(TestRow(content: "b", version: 2), version: 2, restoring: false))
+        )
+        // It is changed once more meanwhile: the decision holds.
+        #expect(item.receive(.unfit(version: 3), to: write) == .again(.done))
+        #expect(item.receive(.taken(nil), to: item.send(.done)) == .done)
+        #expect(item.change == nil && item.machine.needsRow != deletes)
+    }
+
+    @Test("is left to the server, and asked for, when that is decided")
+    func takeServer() throws {
+        var item = TestItem(base)
+        try item.update("b")
+        item.receive(.unfit(version: 2), to: item.send())
+        item.apply(item.machine.takeServer(.hidden))
+        #expect(item.change == nil && item.machine.needsRow)
+    }
+
+    @Test("is no conflict when it is the one that the change is based on, and refuses that once only")
+    func isBase() throws {
+        var item = TestItem(base)
+        try item.update("b")
+        item.receive(.failed, to: item.send())
+        let lookUp = item.send()
+        #expect(lookUp?.request == .lookUp)
+        #expect(item.receive(.unfit(version: 1), to: lookUp) == .again(.done))
+        #expect(item.receive(.unfit(version: 1), to: item.send(.done)) == .parked)
+    }
+
+    @Test("is deleted where it may be what the own insert has made")
+    func takenBack() throws {
+        var item = TestItem()
+        try item.insert("a")
+        item.receive(.aborted(provesNothingWasDone: false), to: item.send())
+        try item.delete()
+        #expect(item.receive(.unfit(version: 1), to: item.send()) == .hiddenConflict)
+        item.apply(item.machine.keepMine(.hidden))
+        let lookUp = item.send()
+        #expect(lookUp?.request == .lookUp)
+        #expect(item.receive(.unfit(version: 1), to: lookUp) == .again(.done))
+        #expect(item.send(.done)?.request == .delete(version: 1))
+    }
+}
