@@ -53,9 +53,8 @@ extension PushRunner {
             progress.settled(number)
             if let entry { decisions.context?.events.send(.decided(entry)) }
             return true
-        } catch let changed as SyncError where changed.code == .operationChanged {
+        } catch let error as SyncError where error.code == .operationChanged {
             // Somebody was faster, or edited the item: that is left as it is.
-            try await wasAsked(about: error)
             return false
         }
     }
