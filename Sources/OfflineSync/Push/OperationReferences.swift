@@ -54,9 +54,9 @@ struct OperationReferences: Sendable {
         return items
     }
 
-    /// The changes that wait for the rows that an operation's row refers to, and before which the server may not have these:
-    /// inserts, and what brings a deleted row back; where the server chooses ids also the deletions that find out which id an
-    /// insert has got, because the row cannot be sent before that.
+    /// The changes that wait for the rows that an operation's row refers to, and before which the server may not have
+    /// these: inserts, and what brings a deleted row back; where the server chooses ids also the deletions that find
+    /// out which id an insert has got, because the row cannot be sent before that.
     static func insertsWaiting(
         for operation: TableOperation,
         _ table: TableDefinition,

@@ -8,7 +8,8 @@ extension PushRunner {
     /// Whether an operation may be settled once more in this push.
     func mayBeSettled(_ number: Int64) -> Bool { progress.settlements(of: number) < Self.mostSettlements }
 
-    /// Asks about what the server did not take in an earlier push, which was cancelled or killed before anybody was asked.
+    /// Asks about what the server did not take in an earlier push, which was cancelled or killed before anybody was
+    /// asked.
     func settleUnasked(_ tables: Set<String>?, _ schema: StoreSchema) async throws {
         guard decisions.areMade else { return }
         for error in try await store.read({ try decisions.unasked(tables, &$0, schema) }) {
@@ -59,8 +60,8 @@ extension PushRunner {
         }
     }
 
-    /// What was decided about an error. Whoever has decided nothing, or has failed, is not asked again, but for one whom the
-    /// push took along when it was cancelled.
+    /// What was decided about an error. Whoever has decided nothing, or has failed, is not asked again, but for one
+    /// whom the push took along when it was cancelled.
     private func decision(about refusal: TableOperationError<Record>) async throws -> PushDecisions.Decision? {
         do {
             if let decision = try await decisions.decision(about: refusal) { return decision }
