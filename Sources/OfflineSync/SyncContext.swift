@@ -125,11 +125,12 @@ public final class SyncContext: Sendable {
     ///
     /// Changes that were made in a group are sent in its order, see ``write(_:)``; under
     /// ``SyncOptions/parallelOperations`` others may overtake each other, those of one item never. A row that is still to be
-    /// inserted goes before those that refer to it, whatever their order and groups, and a deletion outside of groups behind
-    /// the changes of rows that referred to the row. While what goes before is in conflict or refused, what goes after it
-    /// waits, and ``PushReport/waiting`` counts it: the next push after that is settled or given up sends it. Rows that
-    /// refer to each other in a circle are sent all the same. When tables are named, changes of other tables are sent only
-    /// where a group puts them before one of a table that was named, or where such a one has to go after them.
+    /// inserted, or brought back, goes before those that refer to it, whatever their order and groups, and a deletion
+    /// behind the changes of rows that referred to the row, but for those of groups when it is of a group. While what
+    /// goes before is in conflict or refused, what goes after it waits, and ``PushReport/waiting`` counts it: the next
+    /// push after that is settled or given up sends it. Rows that refer to each other in a circle are sent all the
+    /// same. When tables are named, changes of other tables are sent only where a group puts them before one of a table
+    /// that was named, or where such a one has to go after them.
     ///
     /// A change that the server refuses, or that meets another version there, is recorded and the next one is sent:
     /// these are in the report and are not errors. They are not sent again until they are edited or resolved. A change

@@ -73,7 +73,7 @@ extension SyncSession {
         if open.contains(.upload) {
             let changes = try await context.outstandingChanges()
             results.began(changes)
-            if changes.count > 0 { results.ended(try await context.push()) }
+            if try await context.isPushDue(changes) { results.ended(try await context.push()) }
         }
         guard open.contains(.download) else { return }
         var failure: (any Error)?

@@ -288,4 +288,65 @@ struct ReferenceOrderTests {
         #expect(server.written.suffix(3) == ["z", "t", "l"])
         #expect(try await context.operations().isEmpty)
     }
+
+    @Test(
+        "a row that is brought back on the server goes before what refers to it, which stands before it",
+        arguments: [1, 8]
+    )
+    func restoredBefore(parallel: Int) async throws {
+        let context = SyncContext(store: store, remote: server, options: SyncOptions(parallelOperations: parallel))
+        try await refuseTask()
+        try await lists.update(Record(id: "l", ["text": "changed"]))
+        server.change("l", "l", ["deleted": true])
+        let conflict = try #require(try await context.push().conflicts.first)
+        try await tasks.update(Record(id: "u", ["list": "l"]))
+        #expect(try await context.operations().map(\.itemID) == ["u", "l"])
+        try await context.resolve(conflict, with: .keepMine)
+        #expect(try await context.push().notTaken.isEmpty)
+        #expect(server.written.suffix(2) == ["l", "u"])
+        #expect(try await context.operations().isEmpty)
+    }
+
+    @Test("so does one that was inserted again after its deletion was sent", arguments: [1, 8], [true, false])
+    func insertedAgainBefore(parallel: Int, arrived: Bool) async throws {
+        let context = SyncContext(store: store, remote: server, options: SyncOptions(parallelOperations: parallel))
+        try await refuseTask()
+        try await lists.delete("l")
+        server.script = { _ in throw RemoteError(.unreachable, "the answer is lost") }
+        await #expect(throws: SyncError.self) { _ = try await context.push() }
+        server.script = { _ in }
+        if arrived { server.change("l", "l", ["deleted": true]) }
+        try await lists.insert(["text": "again"], id: "l")
+        try await tasks.update(Record(id: "u", ["list": "l"]))
+        #expect(try await context.operations().map(\.itemID) == ["u", "l"])
+        #expect(try await context.push().notTaken.isEmpty)
+        #expect(server.texts == ["l": "again", "u": "changed"])
+        #expect(server.written.last == "u")
+        #expect(try await context.operations().isEmpty)
+    }
+
+    @Test("what refers to a row waits while it cannot be brought back", arguments: [1, 8])
+    func notRestored(parallel: Int) async throws {
+        let context = SyncContext(store: store, remote: server, options: SyncOptions(parallelOperations: parallel))
+        try await refuseTask()
+        try await lists.update(Record(id: "l", ["text": "changed"]))
+        server.change("l", "l", ["deleted": true])
+        let conflict = try #require(try await context.push().conflicts.first)
+        try await tasks.update(Record(id: "u", ["list": "l"]))
+        try await context.resolve(conflict, with: .keepMine)
+        server.script = { id in if id == "l" { throw RemoteError(.refused, "no", status: 422) } }
+        let report = try await context.push()
+        #expect(report.failures.map(\.itemID) == ["l"] && report.waiting == 1)
+    }
+
+    /// Has a list and a task on both sides, and a change of the task here that the server has refused.
+    private func refuseTask() async throws {
+        try await lists.insert(["text": "l"], id: "l")
+        try await tasks.insert(["text": "u"], id: "u")
+        _ = try await context.push()
+        try await tasks.update(Record(id: "u", ["text": "changed"]))
+        server.script = { id in if id == "u" { throw RemoteError(.refused, "no", status: 422) } }
+        #expect(try await context.push().failures.count == 1)
+        server.script = { _ in }
+    }
 }

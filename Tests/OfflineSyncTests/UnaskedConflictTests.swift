@@ -191,6 +191,34 @@ struct UnaskedConflictTests {
         #expect(try await context.push().pushed == 1)
     }
 
+    @Test("are settled by a pull as well, as it sends what waits first")
+    func pulled() async throws {
+        try await conflictAndDeath { decide(.serverWins, Asked { _ in nil }, $0) }
+        context.conflictPolicy = .serverWins
+        // There is nothing to pull from.
+        await #expect(throws: SyncError.self) { try await todos.pull() }
+        #expect(try await context.operationErrors().isEmpty)
+        #expect(try await todos.read("a")?["text"] == "theirs")
+    }
+
+    @Test(
+        "are asked about again when the push was cancelled while somebody was asked",
+        arguments: [Decider.merge, .delegate]
+    )
+    func cancelledMeanwhile(_ decider: Decider) async throws {
+        let cancelled = Asked { _ in
+            unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() }
+            throw CancellationError()
+        }
+        decide(decider, cancelled, context)
+        let push = Task { [context] in try await context.push() }
+        await #expect(throws: CancellationError.self) { _ = try await push.value }
+        #expect(cancelled.count == 1)
+        let delegate = Asked { _ in .takeServer }
+        decide(decider, delegate, context)
+        try await expectSettled(decider, delegate, context)
+    }
+
     @Test("stay stored when there was nobody to ask, whoever comes later")
     func stored() async throws {
         try await conflictAndDeath { _ in }

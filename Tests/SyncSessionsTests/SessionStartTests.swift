@@ -43,6 +43,37 @@ struct SessionStartTests {
         await device.session.close()
     }
 
+    @Test(
+        "a start, and a sync within a given time, settle what a push that was cancelled left to the next",
+        arguments: [true, false]
+    )
+    func settles(_ isStarted: Bool) async throws {
+        let (other, device) = (try SessionDevice(emulator), try SessionDevice(emulator))
+        try await device.add("milk", id: "a")
+        _ = try await device.context.push()
+        _ = try await other.table.pull()
+        try await other.table.update(Record(id: "a", ["text": "theirs"]))
+        _ = try await other.context.push()
+        try await device.table.update(Record(id: "a", ["text": "mine"]))
+        device.context.conflictPolicy = .merge { _ in
+            unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() }
+            throw CancellationError()
+        }
+        let push = Task { try await device.context.push() }
+        await #expect(throws: CancellationError.self) { _ = try await push.value }
+        #expect(try await device.context.status().conflicts == 1)
+        device.context.conflictPolicy = .serverWins
+        if isStarted {
+            device.session.start()
+            try await device.session.wait(for: .both)
+        } else {
+            #expect(try await device.session.sync(within: .seconds(25)).isComplete)
+        }
+        #expect(try await device.context.operationErrors().isEmpty)
+        #expect(try await device.table.read("a")?["text"] == "theirs")
+        await device.session.close()
+    }
+
     @Test("local changes go together when none has come for a moment, and nothing else is sent")
     func localChange() async throws {
         let device = try SessionDevice(emulator)

@@ -3,7 +3,8 @@ internal import SyncContract
 
 /// Errors as rows of `MS_TableOperationErrors` and back. The column `properties` holds the JSON of the original SDKs.
 ///
-/// `unasked` was added here: nobody was asked about it yet who has a say while a push runs. Errors of older versions lack it.
+/// `unasked` was added here: nobody was asked about it yet who has a say while a push runs. Errors of older versions
+/// lack it.
 enum OperationErrorCoding {
     private static let unasked = "unasked"
 

@@ -4,7 +4,8 @@ internal import SyncMachines
 
 extension SyncContext {
     /// What is done about a conflict in a table that says nothing of its own. Applies to the conflicts met from now on,
-    /// those stored already stay stored.
+    /// those stored already stay stored, but for those whose push was cancelled or killed before whoever had a say then
+    /// was asked: the next push asks, at its beginning.
     ///
     /// Who decides is asked in this order: ``delegate``, the table's policy (`SyncTable.conflictPolicy`), this one.
     public var conflictPolicy: ConflictPolicy<Record> {

@@ -182,4 +182,10 @@ struct IdentifierTranslation: Sendable {
 extension QueuedChange {
     /// Whether the server may not have the row yet, or has it without its id being known.
     var insertWaits: Bool { kind == .insert || sent.contains { $0.kind == .insert } }
+
+    /// Whether the server may have no such row until this is sent, or has deleted it.
+    var bringsRow: Bool {
+        guard kind == .update else { return kind == .insert }
+        return restores || sent.contains { $0.kind == .delete || $0.kind == .tombstone }
+    }
 }

@@ -54,8 +54,9 @@ struct OperationReferences: Sendable {
         return items
     }
 
-    /// The inserts that wait for the rows that an operation's row refers to; where the server chooses ids also the deletions
-    /// that find out which id an insert has got, because the row cannot be sent before that.
+    /// The changes that wait for the rows that an operation's row refers to, and before which the server may not have
+    /// these: inserts, and what brings a deleted row back; where the server chooses ids also the deletions that find
+    /// out which id an insert has got, because the row cannot be sent before that.
     static func insertsWaiting(
         for operation: TableOperation,
         _ table: TableDefinition,
@@ -70,7 +71,7 @@ struct OperationReferences: Sendable {
             guard let other = column.references.flatMap(schema.table), let id = row[column.name]?.stringValue,
                 let waiting = try OperationQueue.operation(for: id, in: other, &transaction, schema)
             else { return nil }
-            if waiting.kind == .insert { return waiting }
+            if waiting.change.bringsRow { return waiting }
             guard other.assignsIDs, waiting.change.insertWaits,
                 try IdentifierMapping.serverIDs(of: [id], in: other, &transaction).isEmpty
             else { return nil }

@@ -48,8 +48,8 @@ struct PushDecisions: Sendable {
         context.policies[table] ?? context.conflictPolicy
     }
 
-    /// What to do about something that the server did not take; nil leaves it stored. The app's own code is not asked by a
-    /// push that was cancelled.
+    /// What to do about something that the server did not take; nil leaves it stored. The app's own code is not asked
+    /// by a push that was cancelled.
     func decision(about error: TableOperationError<Record>) async throws -> Decision? {
         guard let context else { return nil }
         if let delegate = context.delegate {

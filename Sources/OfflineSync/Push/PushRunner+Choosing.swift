@@ -191,10 +191,10 @@ extension PushRunner {
         case waits
     }
 
-    /// Whether others have to be sent before an operation: the inserts of rows that its row refers to, and the changes of rows
-    /// that referred to the row that it deletes; directly, or through others of this kind. Of operations that go before each
-    /// other one is sent all the same. A deletion does not change the order of groups: it waits for their parts, but for those
-    /// that would wait for it.
+    /// Whether others have to be sent before an operation: what makes rows that its row refers to, or brings them back,
+    /// and the changes of rows that referred to the row that it deletes; directly, or through others of this kind. Of
+    /// operations that go before each other one is sent all the same. A deletion does not change the order of groups:
+    /// it waits for their parts, but for those that would wait for it.
     private func turn(
         of operation: TableOperation,
         _ plan: PushPlan,

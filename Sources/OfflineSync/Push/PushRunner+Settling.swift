@@ -8,7 +8,8 @@ extension PushRunner {
     /// Whether an operation may be settled once more in this push.
     func mayBeSettled(_ number: Int64) -> Bool { progress.settlements(of: number) < Self.mostSettlements }
 
-    /// Asks about what the server did not take in an earlier push, which was cancelled or killed before anybody was asked.
+    /// Asks about what the server did not take in an earlier push, which was cancelled or killed before anybody was
+    /// asked.
     func settleUnasked(_ tables: Set<String>?, _ schema: StoreSchema) async throws {
         guard decisions.areMade else { return }
         for error in try await store.read({ try decisions.unasked(tables, &$0, schema) }) {
@@ -53,15 +54,14 @@ extension PushRunner {
             progress.settled(number)
             if let entry { decisions.context?.events.send(.decided(entry)) }
             return true
-        } catch let changed as SyncError where changed.code == .operationChanged {
+        } catch let error as SyncError where error.code == .operationChanged {
             // Somebody was faster, or edited the item: that is left as it is.
-            try await wasAsked(about: error)
             return false
         }
     }
 
-    /// What was decided about an error. Whoever has decided nothing, or has failed, is not asked again, but for one whom the
-    /// push took along when it was cancelled.
+    /// What was decided about an error. Whoever has decided nothing, or has failed, is not asked again, but for one
+    /// whom the push took along when it was cancelled.
     private func decision(about refusal: TableOperationError<Record>) async throws -> PushDecisions.Decision? {
         do {
             if let decision = try await decisions.decision(about: refusal) { return decision }

@@ -213,8 +213,8 @@ struct PushRunner {
     }
 
     /// Chooses what an operation sends next in its turn; nil when nothing. A change that came into a group meanwhile does not
-    /// go along: others may have to go before it. Nor does one by which the row came to name another row that waits, or by
-    /// which it is to be deleted while something waits that referred to it.
+    /// go along: others may have to go before it. Nor does one by which the row came to name another row that waits, or
+    /// by which it is to be deleted while something waits that referred to it.
     func again(
         _ inFlight: InFlightOperation,
         _ lookUp: LookUp,

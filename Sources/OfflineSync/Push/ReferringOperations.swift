@@ -15,8 +15,8 @@ final class ReferringOperations: Sendable {
 
     private let known = Mutex(Known())
 
-    /// The operations that go before the deletion of a row, as far as they wait, those among them that this push does not
-    /// send. Members of groups keep to the order of these: before one of them only others go.
+    /// The operations that go before the deletion of a row, as far as they wait, those among them that this push does
+    /// not send. Members of groups keep to the order of these: before one of them only others go.
     func operations(
         before deletion: TableOperation,
         _ table: TableDefinition,

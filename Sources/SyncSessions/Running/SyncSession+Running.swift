@@ -123,13 +123,13 @@ extension SyncSession {
             let suspended = SyncDirection(stored: try await context.storedSuspension())
             let needsReset = try await context.resetStage() != .none
             let changes = try await context.outstandingChanges()
+            let hasChanges = try await context.isPushDue(changes)
             var ages: [Duration?] = []
             for pull in pulls {
                 let last = try await context.lastCompletePull(of: pull.source, pull.name)
                 ages.append(last.map { .seconds(environment.date().timeIntervalSince($0)) })
             }
             guard running.withLock({ $0.loads == number }) else { return }
-            let hasChanges = changes.count > 0
             send(.loaded(suspended: suspended, hasChanges: hasChanges, ages: ages, needsReset: needsReset)) {
                 $0.seen = changes
                 // That the store could not be read, if it could not.

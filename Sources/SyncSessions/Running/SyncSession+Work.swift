@@ -65,7 +65,7 @@ extension SyncSession {
         let changes = try await context.outstandingChanges()
         guard try await preceding() else { return nil }
         var report: PushReport?
-        if changes.count > 0 { report = try await context.push() }
+        if try await context.isPushDue(changes) { report = try await context.push() }
         if report?.requests ?? 0 > 0 { send(.answered) }
         // From here on changes are noticed again; those from before are found here.
         running.withLock { running in
