@@ -35,8 +35,9 @@ struct InFlightOperation: Sendable {
     }
 
     private let prepared: Prepared
-    /// Whether it is sent before what it follows in the queue, because the row of that refers to its row.
-    var isAhead = false
+    /// The number of the operation before which it is sent, whatever their order in the queue: one of the two rows
+    /// refers to the other.
+    var aheadOf: Int64?
     /// How often this push has sent the operation again.
     var repetitions = 0
 

@@ -64,10 +64,16 @@ struct PushPlan: Sendable {
     /// The operations that are under way, in the order of their numbers.
     var numbersUnderWay: [Int64] { underWay.keys.sorted() }
 
-    /// Whether an operation may be sent beside those that are under way.
-    func maySend(_ number: Int64, _ references: OperationReferences, ahead: Bool = false) -> Bool {
-        (ahead || !isMember(number) || order.maySend(number))
+    /// Whether an operation may be sent beside those that are under way, ahead of another one when one is given.
+    func maySend(_ number: Int64, _ references: OperationReferences, aheadOf follower: Int64? = nil) -> Bool {
+        isInTurn(number, aheadOf: follower)
             && !underWay.values.contains { $0.references?.isTied(to: references) ?? false }
+    }
+
+    /// What is sent ahead takes the place of its follower: what that has to wait for goes before both.
+    private func isInTurn(_ number: Int64, aheadOf follower: Int64?) -> Bool {
+        guard let follower else { return !isMember(number) || order.maySend(number) }
+        return (!isMember(number) || order.isLeft(number)) && (!isMember(follower) || order.maySend(follower))
     }
 
     /// Whether an operation has had its turn in this push, or is under way.
@@ -94,7 +100,7 @@ struct PushPlan: Sendable {
         let number = inFlight.operation.id
         if isMember(number) { order.start(number) }
         // Before a member of a group all of no group were chosen that may be sent. One that is sent ahead passes others by.
-        if !inFlight.isAhead { cursor = max(cursor, isMember(number) ? number - 1 : number) }
+        if inFlight.aheadOf == nil { cursor = max(cursor, isMember(number) ? number - 1 : number) }
         underWay[number] = Started(references: inFlight.references, revision: isMember(number) ? revision : nil)
     }
 

@@ -28,7 +28,7 @@ extension PushRunner {
             try Task.checkCancellation()
             if let prepared = nextPrepared(plan, &window) { return prepared }
             if let first = window.first, let references = first.references, !plan.isIdle,
-                !plan.maySend(first.operation.id, references, ahead: first.isAhead)
+                !plan.maySend(first.operation.id, references, aheadOf: first.aheadOf)
             {
                 return nil
             }
@@ -43,7 +43,7 @@ extension PushRunner {
     /// The next operation of those that were prepared, which is to leave now; nil when others have to be chosen first.
     func nextPrepared(_ plan: PushPlan, _ window: inout PushWindow) -> InFlightOperation? {
         guard let first = window.first, let references = first.references,
-            plan.maySend(first.operation.id, references, ahead: first.isAhead), marked.leaves(first.operation.id)
+            plan.maySend(first.operation.id, references, aheadOf: first.aheadOf), marked.leaves(first.operation.id)
         else { return nil }
         window.removeFirst()
         return first
@@ -145,11 +145,11 @@ extension PushRunner {
                     return .gone(member, isSettled: try !GroupStorage.isMember(member, &transaction))
                 }
             }
-            var isAhead = false
+            var aheadOf: Int64?
             if let follower = next {
                 switch try turn(of: follower, plan, expecting: expected, &transaction, schema) {
                 case .now: break
-                case .after(let ahead): (next, isAhead) = (ahead, true)
+                case .after(let ahead): (next, aheadOf) = (ahead, follower.id)
                 case .waits:
                     guard chosen.isEmpty, !isAssuming else { break choosing }
                     held.append(follower.id)
@@ -160,14 +160,14 @@ extension PushRunner {
             guard held.isEmpty else { break }
             if let next, let table = schema.table(next.table) {
                 let references = try OperationReferences(next, table, schema, &transaction)
-                if expected.maySend(next.id, references, ahead: isAhead) {
+                if expected.maySend(next.id, references, aheadOf: aheadOf) {
                     var inFlight = try prepare(next, table, .notDone, references: references, &transaction)
                     guard inFlight.awaited.isEmpty else {
                         guard chosen.isEmpty, !isAssuming else { break }
                         let isUnderWay = inFlight.awaited.contains { plan.numbersUnderWay.contains($0) }
                         return isUnderWay ? .nothing : .waiting(inFlight)
                     }
-                    inFlight.isAhead = isAhead
+                    inFlight.aheadOf = aheadOf
                     expected.start(inFlight)
                     underWay.append(next.id)
                     chosen.append(inFlight)
