@@ -1,5 +1,6 @@
 import OfflineSync
 import ReferenceStore
+import RemoteContract
 import SyncContract
 import Testing
 
@@ -63,6 +64,34 @@ struct DeletionOrderTests {
         #expect(try await context.operations().isEmpty)
     }
 
+    @Test("but not when what stands before it in the group is refused")
+    func deletedInACircleWithAGroupAfterARefusal() async throws {
+        let context = preparingContext(1)
+        let lists = lists
+        for (id, above) in [("l", nil), ("t", "l"), ("w", "t")] {
+            try await lists.insert(["text": "1", "above": above.map { .string($0) } ?? .null], id: id)
+        }
+        _ = try await context.push()
+        for id in 1...4 { try await lists.insert(["text": "1"], id: "\(id)") }
+        try await self.context.write { transaction in
+            try transaction.insert(["text": "copy"], id: "p", into: lists)
+            try transaction.delete("l", from: lists)
+            try transaction.delete("w", from: lists)
+        }
+        try await lists.delete("t")
+        let before = server.begun
+        server.script = { id in if id == "p" { throw RemoteError(.refused, "no", status: 400) } }
+        var report = try await context.push()
+        #expect(report.failures.map(\.itemID) == ["p"] && report.waiting == 1)
+        #expect(server.begun.dropFirst(before.count) == ["1", "2", "3", "4", "p"])
+        server.script = { _ in }
+        try await context.retryRefused()
+        report = try await context.push()
+        #expect(report.notTaken.isEmpty && report.waiting == 0)
+        #expect(server.written.suffix(4) == ["p", "w", "t", "l"])
+        #expect(try await context.operations().isEmpty)
+    }
+
     @Test(
         "a deletion waits for one of a row that referred to the row, when both come in the middle of a push",
         arguments: [1, 8],
@@ -122,5 +151,74 @@ struct DeletionOrderTests {
         #expect(report.notTaken.isEmpty && report.waiting == 0)
         #expect(server.texts.isEmpty)
         #expect(try await context.operations().isEmpty)
+    }
+
+    @Test("a deletion waits for what was new in this push, and moved away from the row meanwhile", arguments: [1, 8])
+    func movedMeanwhile(parallel: Int) async throws {
+        let context = SyncContext(store: store, remote: server, options: SyncOptions(parallelOperations: parallel))
+        for id in ["l", "m", "o"] { try await lists.insert(["text": "1"], id: id) }
+        _ = try await context.push()
+        // With this deletion what refers to which row is read.
+        try await lists.delete("o")
+        try await tasks.insert(["text": "t", "list": "l"], id: "t")
+        try await lists.update(Record(id: "l", ["text": "changed"]))
+        server.script = { [lists, tasks] id in
+            guard id == "t" else { return }
+            try await tasks.update(Record(id: "t", ["list": "m"]))
+            try await lists.delete("l")
+        }
+        var report = try await context.push()
+        #expect(report.notTaken.isEmpty && report.waiting == 1)
+        #expect(server.written.last == "t")
+        server.script = { _ in }
+        report = try await context.push()
+        #expect(report.notTaken.isEmpty && report.waiting == 0)
+        #expect(server.written.suffix(2) == ["t", "l"])
+        #expect(try await context.operations().isEmpty)
+    }
+
+    @Test("a deletion waits for a conflict of this push in which the server's row refers to the row")
+    func referredToByOthers() async throws {
+        for id in ["l", "m", "o"] { try await lists.insert(["text": "1"], id: id) }
+        try await tasks.insert(["text": "t", "list": "m"], id: "t")
+        _ = try await context.push()
+        server.change("t", "theirs", ["list": "l"])
+        try await lists.delete("o")
+        try await tasks.update(Record(id: "t", ["text": "mine"]))
+        try await lists.delete("l")
+        var report = try await context.push()
+        #expect(report.conflicts.map(\.itemID) == ["t"] && report.failures.isEmpty && report.waiting == 1)
+        try await context.resolve(try #require(report.conflicts.first), with: .keepMine)
+        report = try await context.push()
+        #expect(report.notTaken.isEmpty && report.waiting == 0)
+        #expect(server.written.suffix(2) == ["t", "l"])
+    }
+
+    @Test("a deletion does not leave beside a change of a row that refers to the row on the server", arguments: [1, 8])
+    func besideAConflict(parallel: Int) async throws {
+        let context = preparingContext(parallel)
+        for id in ["l", "m"] { try await lists.insert(["text": "1"], id: id) }
+        try await tasks.insert(["text": "t", "list": "m"], id: "t")
+        _ = try await context.push()
+        server.change("t", "theirs", ["list": "l"])
+        for id in 1...4 { try await lists.insert(["text": "1"], id: "\(id)") }
+        try await tasks.update(Record(id: "t", ["text": "mine"]))
+        #expect(try await context.push(tasks).conflicts.map(\.itemID) == ["t"])
+        try await tasks.update(Record(id: "t", ["text": "mine again"]))
+        try await lists.delete("l")
+        let before = server.begun.count
+        var report = try await context.push()
+        #expect(report.conflicts.map(\.itemID) == ["t"] && report.failures.isEmpty && report.waiting == 1)
+        #expect(server.begun.dropFirst(before).sorted() == ["1", "2", "3", "4", "t"])
+        try await context.resolve(try #require(report.conflicts.first), with: .keepMine)
+        report = try await context.push()
+        #expect(report.notTaken.isEmpty && report.waiting == 0)
+        #expect(server.written.suffix(2) == ["t", "l"])
+    }
+
+    /// The clock stands still: several operations are prepared together.
+    private func preparingContext(_ parallel: Int) -> SyncContext {
+        let options = SyncOptions(parallelOperations: parallel)
+        return SyncContext(store: store, remote: server, options: options, clock: ManualClock())
     }
 }

@@ -8,6 +8,7 @@ struct AnswerRecorder: Sendable {
     let storesUndeclaredColumns: Bool
     /// Who is asked about what the server does not take; nil when nobody is any more.
     let decisions: PushDecisions?
+    let referring: ReferringOperations
 
     /// What followed from an answer.
     struct Result: Sendable {
@@ -81,6 +82,7 @@ struct AnswerRecorder: Sendable {
         if isTaken { item.done(through: sent.editCounter) }
         try storeError(outcome, answer, current, item, &transaction)
         try item.save(effect, over: local, sharing: &lookups, &transaction)
+        if item.machine.change != nil { referring.stays(item.operation, table, schema) }
         return Result(
             outcome: outcome,
             isTaken: isTaken,

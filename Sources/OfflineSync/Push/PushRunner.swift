@@ -163,7 +163,8 @@ struct PushRunner {
         let recorder = AnswerRecorder(
             inFlight: inFlight,
             storesUndeclaredColumns: storesUndeclaredColumns,
-            decisions: mayBeSettled(inFlight.operation.id) ? decisions : nil
+            decisions: mayBeSettled(inFlight.operation.id) ? decisions : nil,
+            referring: referring
         )
         guard !answer.isLast(to: inFlight.underWay?.request) else {
             await recording.add(answer, recorder)

@@ -5,12 +5,13 @@ internal import Synchronization
 /// The changes of rows that referred to a row: they go before its deletion.
 ///
 /// To what a row referred is found in its operation alone, and by no index: it is read once in a push, when the first
-/// deletion of a row comes to which others may refer. After that only what has joined the queue since is.
+/// deletion of a row comes to which others may refer. After that only what has joined the queue since is, and what
+/// stays in it with an answer.
 final class ReferringOperations: Sendable {
     private struct Known {
         /// The last operation that was read.
         var last: Int64 = 0
-        var numbers: [ItemKey: [Int64]] = [:]
+        var numbers: [ItemKey: Set<Int64>] = [:]
     }
 
     private let known = Mutex(Known())
@@ -28,9 +29,21 @@ final class ReferringOperations: Sendable {
         if awaitsID, try IdentifierMapping.serverIDs(of: [deletion.itemID], in: table, &transaction).isEmpty {
             return []
         }
-        return try numbers(referringTo: deletion, table, schema, &transaction)
+        return try numbers(referringTo: deletion, table, schema, &transaction).sorted()
             .compactMap { try OperationQueue.operation($0, &transaction, schema) }
             .filter { $0.id != deletion.id && (deletion.memberships.isEmpty || $0.memberships.isEmpty) }
+    }
+
+    /// Takes note of an operation that stays in the queue with an answer: by what was sent, or by what the answer shows,
+    /// its row may refer to others on the server. To be called in the transaction that records the answer.
+    func stays(_ operation: TableOperation, _ table: TableDefinition, _ schema: StoreSchema) {
+        known.withLock { known in
+            // What was not read yet will be.
+            guard operation.id <= known.last else { return }
+            for key in OperationReferences.former(of: operation, table, schema) {
+                known.numbers[key, default: []].insert(operation.id)
+            }
+        }
     }
 
     /// The numbers of the operations of rows that referred to the row of another one.
@@ -39,7 +52,7 @@ final class ReferringOperations: Sendable {
         _ table: TableDefinition,
         _ schema: StoreSchema,
         _ transaction: inout some StoreReading & ~Copyable
-    ) throws -> [Int64] {
+    ) throws -> Set<Int64> {
         let referring = schema.syncedTables.filter { other in
             other.columns.contains { $0.references != nil && !$0.isLocal }
         }
@@ -52,7 +65,7 @@ final class ReferringOperations: Sendable {
             for other in referring {
                 for operation in try OperationQueue.all(of: other, after: known.last, &transaction, schema) {
                     for key in OperationReferences.former(of: operation, other, schema) {
-                        known.numbers[key, default: []].append(operation.id)
+                        known.numbers[key, default: []].insert(operation.id)
                     }
                 }
             }
