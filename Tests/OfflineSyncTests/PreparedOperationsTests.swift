@@ -209,8 +209,11 @@ struct PreparedOperationsTests {
     func unauthorized(_ parallel: Int) async throws {
         try await insert(1...40)
         let isSignedIn = Switch()
-        server.script = { id in
-            if Int(id) ?? 0 >= 9, !isSignedIn.isOn { throw RemoteError(.unauthorized, "who", status: 401) }
+        server.script = { [server] id in
+            guard Int(id) ?? 0 >= 9, !isSignedIn.isOn else { return }
+            // Those before it may leave later: the answer would keep them from that.
+            while server.written.count < 8 { await Task.yield() }
+            throw RemoteError(.unauthorized, "who", status: 401)
         }
         let context = Self.context(store, server, parallel: parallel)
         let code = try await syncErrorCode { _ = try await context.push() }
