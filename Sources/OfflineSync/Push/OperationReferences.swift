@@ -25,8 +25,8 @@ struct OperationReferences: Sendable {
             return
         }
         let local = try transaction.record(.string(operation.itemID), in: table.name)
-        // What was sent is made once more, as a deleted row, so that it cannot arrive any more. What others have made of
-        // the row may refer to one that is deleted here.
+        // What was sent is made once more, as a deleted row, so that it cannot arrive any more. What others have made
+        // of the row may refer to one that is deleted here.
         let rows =
             [local, operation.deletedItem, operation.baseItem, operation.serverItem].compactMap(\.self)
             + operation.change.sent.compactMap(\.content)

@@ -29,13 +29,13 @@ final class ReferringOperations: Sendable {
         if awaitsID, try IdentifierMapping.serverIDs(of: [deletion.itemID], in: table, &transaction).isEmpty {
             return []
         }
-        return try numbers(referringTo: deletion, table, schema, &transaction).sorted()
+        return try numbers(referringTo: deletion, table, schema, &transaction)
             .compactMap { try OperationQueue.operation($0, &transaction, schema) }
             .filter { $0.id != deletion.id && (deletion.memberships.isEmpty || $0.memberships.isEmpty) }
     }
 
-    /// Takes note of an operation that stays in the queue with an answer: by what was sent, or by what the answer shows,
-    /// its row may refer to others on the server. To be called in the transaction that records the answer.
+    /// Takes note of an operation that stays in the queue with an answer: by what was sent, or by what the answer
+    /// shows, its row may refer to others on the server. To be called in the transaction that records the answer.
     func stays(_ operation: TableOperation, _ table: TableDefinition, _ schema: StoreSchema) {
         known.withLock { known in
             // What was not read yet will be.
@@ -52,7 +52,7 @@ final class ReferringOperations: Sendable {
         _ table: TableDefinition,
         _ schema: StoreSchema,
         _ transaction: inout some StoreReading & ~Copyable
-    ) throws -> Set<Int64> {
+    ) throws -> [Int64] {
         let referring = schema.syncedTables.filter { other in
             other.columns.contains { $0.references != nil && !$0.isLocal }
         }
@@ -72,6 +72,7 @@ final class ReferringOperations: Sendable {
             known.last = last
             self.known.withLock { [known] in $0 = known }
         }
-        return known.numbers[ItemKey(table: table.name, key: OperationCoding.itemKey(operation.itemID, table))] ?? []
+        let key = ItemKey(table: table.name, key: OperationCoding.itemKey(operation.itemID, table))
+        return (known.numbers[key] ?? []).sorted()
     }
 }
