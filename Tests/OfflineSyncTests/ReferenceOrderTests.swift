@@ -133,35 +133,6 @@ struct ReferenceOrderTests {
         #expect(try await context.operations().isEmpty)
     }
 
-    @Test("what is sent ahead of its place in a group stays behind what is refused before that", arguments: [1, 8])
-    func aheadOfRefused(parallel: Int) async throws {
-        // The clock stands still: several are prepared together.
-        let context = SyncContext(
-            store: store,
-            remote: server,
-            options: SyncOptions(parallelOperations: parallel),
-            clock: ManualClock()
-        )
-        let (lists, tasks) = (lists, tasks)
-        try await tasks.insert(["text": "u"], id: "u")
-        _ = try await context.push()
-        for id in 1...4 { try await tasks.insert(["text": "1"], id: "\(id)") }
-        try await self.context.write { transaction in
-            try transaction.update(Record(id: "u", ["text": "changed"]), in: tasks)
-            try transaction.insert(["text": "of l", "list": "l"], id: "t", into: tasks)
-            try transaction.insert(["text": "l"], id: "l", into: lists)
-        }
-        server.script = { id in if id == "u" { throw RemoteError(.refused, "no", status: 400) } }
-        let report = try await context.push()
-        #expect(report.failures.map(\.itemID) == ["u"])
-        #expect(server.begun.filter { ["u", "t", "l"].contains($0) } == ["u", "u"])
-        server.script = { _ in }
-        try await context.retryRefused()
-        #expect(try await context.push().notTaken.isEmpty)
-        #expect(server.written.suffix(3) == ["u", "l", "t"])
-        #expect(try await context.operations().isEmpty)
-    }
-
     @Test("takes along a row of a table that was not asked for, when a row of one that was refers to it")
     func chosenTable() async throws {
         try await lists.insert(["text": "l"], id: "l")
