@@ -5,8 +5,8 @@ internal import Synchronization
 /// The changes of rows that referred to a row: they go before its deletion.
 ///
 /// To what a row referred is found in its operation alone, and by no index: it is read once in a push, when the first
-/// deletion of a row comes to which others may refer. After that only what has joined the queue since is, and what this push
-/// sends is noted.
+/// deletion of a row comes to which others may refer. After that only what has joined the queue since is, and what this
+/// push sends is noted.
 final class ReferringOperations: Sendable {
     private struct Known {
         /// The last operation that was read.
