@@ -141,6 +141,7 @@ struct PushRunner {
         if machine.memory != memoryBefore {
             try ItemMemoryStorage.set(machine.memory, of: operation.itemID, in: table, &transaction)
         }
+        referring.willSend(operation, table, store.schema)
         let mark = marks.mark(of: operation.id)
         let written = try OperationQueue.saveSent(operation, from: waiting, table, mark: mark, &transaction)
         let outgoing = try underWay.map { underWay in

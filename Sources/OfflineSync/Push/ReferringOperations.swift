@@ -5,12 +5,13 @@ internal import Synchronization
 /// The changes of rows that referred to a row: they go before its deletion.
 ///
 /// To what a row referred is found in its operation alone, and by no index: it is read once in a push, when the first
-/// deletion of a row comes to which others may refer. After that only what has joined the queue since is.
+/// deletion of a row comes to which others may refer. After that only what has joined the queue since is, and what this
+/// push sends is noted.
 final class ReferringOperations: Sendable {
     private struct Known {
         /// The last operation that was read.
         var last: Int64 = 0
-        var numbers: [ItemKey: [Int64]] = [:]
+        var numbers: [ItemKey: Set<Int64>] = [:]
     }
 
     private let known = Mutex(Known())
@@ -33,6 +34,16 @@ final class ReferringOperations: Sendable {
             .filter { $0.id != deletion.id && (deletion.memberships.isEmpty || $0.memberships.isEmpty) }
     }
 
+    /// Takes note that an operation is about to be sent: from then on the server's row may refer to what it says.
+    func willSend(_ operation: TableOperation, _ table: TableDefinition, _ schema: StoreSchema) {
+        known.withLock { known in
+            guard operation.id <= known.last else { return }
+            for key in OperationReferences.former(of: operation, table, schema) {
+                known.numbers[key, default: []].insert(operation.id)
+            }
+        }
+    }
+
     /// The numbers of the operations of rows that referred to the row of another one.
     private func numbers(
         referringTo operation: TableOperation,
@@ -52,13 +63,14 @@ final class ReferringOperations: Sendable {
             for other in referring {
                 for operation in try OperationQueue.all(of: other, after: known.last, &transaction, schema) {
                     for key in OperationReferences.former(of: operation, other, schema) {
-                        known.numbers[key, default: []].append(operation.id)
+                        known.numbers[key, default: []].insert(operation.id)
                     }
                 }
             }
             known.last = last
             self.known.withLock { [known] in $0 = known }
         }
-        return known.numbers[ItemKey(table: table.name, key: OperationCoding.itemKey(operation.itemID, table))] ?? []
+        let key = ItemKey(table: table.name, key: OperationCoding.itemKey(operation.itemID, table))
+        return known.numbers[key]?.sorted() ?? []
     }
 }
