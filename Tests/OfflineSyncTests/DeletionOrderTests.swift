@@ -2,6 +2,7 @@ import OfflineSync
 import ReferenceStore
 import RemoteContract
 import SyncContract
+import Synchronization
 import Testing
 
 /// A server with foreign keys: it deletes no row before those that refer to it.
@@ -118,6 +119,36 @@ struct DeletionOrderTests {
         report = try await context.push()
         #expect(report.notTaken.isEmpty && report.waiting == 0)
         #expect(server.written.suffix(2) == ["t", "l"])
+        #expect(try await context.operations().isEmpty)
+    }
+
+    @Test(
+        "a deletion waits for one of a row that came to refer to the row in the same push",
+        arguments: [1, 8],
+        [false, true]
+    )
+    func deletedWhileSent(parallel: Int, afterOther: Bool) async throws {
+        let context = SyncContext(store: store, remote: server, options: SyncOptions(parallelOperations: parallel))
+        for id in ["l", "o"] { try await lists.insert(["text": "1"], id: id) }
+        _ = try await context.push()
+        // Then what refers to which row is read before this one was sent.
+        if afterOther { try await lists.delete("o") }
+        try await tasks.insert(["text": "1", "list": "l"], id: "n")
+        try await lists.update(Record(id: "l", ["text": "changed"]))
+        let isFirst = Mutex(true)
+        server.script = { [lists, tasks] id in
+            let isFirst = isFirst.withLock { isFirst in
+                guard id == "n" else { return false }
+                defer { isFirst = false }
+                return isFirst
+            }
+            guard isFirst else { return }
+            try await tasks.delete("n")
+            try await lists.delete("l")
+        }
+        #expect(try await context.push().notTaken.isEmpty)
+        #expect(try await context.push().notTaken.isEmpty)
+        #expect(server.written.suffix(2) == ["n", "l"])
         #expect(try await context.operations().isEmpty)
     }
 
