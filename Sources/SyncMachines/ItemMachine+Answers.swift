@@ -34,6 +34,8 @@ extension ItemMachine {
         case .storedUnderAnotherID:
             change?.sent.removeAll { $0.kind == .insert }
             guard change?.kind == .insert else { return refused(sent) }
+            // Nothing of it is under this id.
+            if change?.sent.isEmpty == true { change?.wasSent = false }
             // Whatever it says by now: sent again, it would be stored once more.
             change?.state = .parked
             return (.parked, .none)

@@ -66,7 +66,9 @@ extension ItemMachine {
         }
         // Who names a version of the server means a row that is there.
         let namesOther = seen != nil && seen != stored?.version
-        if waiting.kind == .insert, waiting.state != .conflicted, waiting.sent.isEmpty, !namesOther {
+        // What was sent is dead once the server has a row, which may all the same have been made of it.
+        let isUnsent = !waiting.wasSent && waiting.sent.isEmpty
+        if waiting.kind == .insert, waiting.state != .conflicted, isUnsent, !namesOther {
             // A row that the server has under this id is somebody else's.
             if waiting.shown != nil { needsRow = true }
             end()

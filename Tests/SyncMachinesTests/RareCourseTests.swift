@@ -36,6 +36,21 @@ struct RareCourseTests {
         #expect(item.change == nil && item.row == arrived)
     }
 
+    @Test("an insert that may have arrived, met another row and was edited meanwhile, is not dropped by its deletion")
+    func editedAndDeletedInsert() throws {
+        for (wasLost, isFit) in [(true, true), (false, true), (true, false)] {
+            let other: ItemAnswer = isFit ? .shown(theirs) : .unfit(version: 2)
+            var item = TestItem()
+            try item.insert("a")
+            if wasLost { item.receive(.aborted(provesNothingWasDone: false), to: item.send()) }
+            let sent = item.send()
+            try item.update("b")
+            item.receive(other, to: sent)
+            #expect(try item.delete() == false)
+            #expect(item.receive(other, to: item.send()) == (isFit ? .conflict(theirs) : .hiddenConflict))
+        }
+    }
+
     @Test(
         "who gives an editor's older state up, saved while an own write travelled, has what that has written",
         arguments: [

@@ -134,6 +134,7 @@ struct MachineRandomTests {
             guard let number = run.open.randomElement(using: &generator) else { return .woken }
             run.open.remove(number)
             return .waitCancelled(number)
+        case 54: return .probed(Int.random(in: 0..<4, using: &generator))
         default: return .woken
         }
     }

@@ -93,6 +93,8 @@ struct MachineTableTests {
         ("pulled, other", .pulled(7)),
         ("pull fails", .pullFailed(0, .temporary(name: "500", wait: nil, isAnswer: true), random: 0)),
         ("pull refused", .pullFailed(0, .permanent, random: 0)),
+        ("probe", .probed(0)),
+        ("probe, other", .probed(7)),
         ("answer", .answered),
         ("end", .ended(nil, random: 0)),
         ("end: cancelled", .ended(.cancelled, random: 0)),

@@ -154,6 +154,25 @@ struct PullFailureTests {
         await device.session.close()
     }
 
+    @Test("knows that one fails no more that has answered in place of one that breaks off", arguments: breakingOff)
+    func mended(_ fate: Line.Fate) async throws {
+        let (device, sources) = try device(fate)
+        device.session.start(keeping: sources)
+        await waits(device)
+        // Before its time: the one that was answered breaks off, and that one is asked.
+        let before = pulls(device)
+        device.line.set { $0.method == "GET" && $0.path.contains("Note") ? fate : .answered }
+        device.session.serverChanged(tables: ["Note"])
+        await device.session.workEnds()
+        #expect(pulls(device) > before)
+        try #require(device.session.state == .active && device.session.connectionState == .connected)
+        try await device.add("milk")
+        await device.clock.sleeperComes { $0 == .milliseconds(500) }
+        device.clock.advance(by: .milliseconds(500))
+        while emulator.texts().isEmpty { await Task.yield() }
+        await device.session.close()
+    }
+
     @Test("goes on with another list that a start has brought meanwhile")
     func otherList() async throws {
         let (device, _) = try device(.unreachable)

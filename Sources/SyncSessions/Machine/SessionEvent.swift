@@ -33,6 +33,8 @@ enum SessionEvent: Sendable, Hashable {
     case pulled(Int)
     /// A pull of the work under way has failed, while the service answers. The number is random, 0 to 1.
     case pullFailed(Int, SessionFailure, random: Double)
+    /// A pull that the work under way has made for its answer alone has not failed.
+    case probed(Int)
     /// The service has answered a request.
     case answered
     /// The work under way has ended. The number is random, 0 to 1.

@@ -70,6 +70,7 @@ struct SessionMachine: Sendable, Hashable {
             isPushAskedAgain = false
         case .pulled(let index): effects += pulled(index, now)
         case .pullFailed(let index, let failure, let random): effects += pullFailed(index, failure, random, now)
+        case .probed(let index): probed(index)
         case .answered: answered(now)
         case .ended(let failure, let random): effects += ended(failure, random, now)
         case .wait(let number, let direction, let needsUpload):
@@ -292,6 +293,12 @@ struct SessionMachine: Sendable, Hashable {
         pulls[index].obstacle = Obstacle(failure: failure, until: now + wait, backoff: backoff)
         // What the server refuses is not waited for.
         return failure == .permanent ? endWaits { $0.pulls.contains(index) } : []
+    }
+
+    /// A pull does not fail any more; what it is due for is still to be made.
+    private mutating func probed(_ index: Int) {
+        guard let work, work.list == list, pulls.indices.contains(index) else { return }
+        pulls[index].obstacle = nil
     }
 
     /// What has ended a work in which nothing failed but pulls: no failure as long as one of all the pulls does not.

@@ -134,7 +134,7 @@ extension SyncSession {
         let known = running.withLock { $0.machine.pulls }
         let sound = others.first { known.indices.contains($0) && known[$0].obstacle == nil }
         guard let other = sound ?? others.first else { throw last.error }
-        try await probe(pulls[other], context)
+        try await probe(other, of: pulls, context)
         for pull in broken { failed(pull.index, pull.error) }
         broken = []
     }
@@ -147,11 +147,12 @@ extension SyncSession {
     /// Makes a pull for its answer alone.
     ///
     /// - Throws: What has kept it from being answered.
-    private func probe(_ pull: SessionPull, _ context: SyncContext) async throws {
-        var options = pull.options
+    private func probe(_ index: Int, of pulls: [SessionPull], _ context: SyncContext) async throws {
+        var options = pulls[index].options
         options.order = .pullOnly
         do {
-            _ = try await context.pull(pull, options)
+            _ = try await context.pull(pulls[index], options)
+            send(.probed(index))
         } catch  where error.isOfOnePull {
             // That is an answer, too.
         }
