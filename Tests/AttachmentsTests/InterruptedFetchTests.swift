@@ -39,10 +39,6 @@ private final class InterruptedWrites: SyncContextDataSource {
         try Task.checkCancellation()
         return try await base.read(body)
     }
-    func read(_ query: Query) async throws -> QueryResult { try await base.read(query) }
-    func read(table: String, itemID: RecordID) async throws -> Record? {
-        try await base.read(table: table, itemID: itemID)
-    }
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (inout StoreTransaction) throws -> Value
     ) async throws -> Value {

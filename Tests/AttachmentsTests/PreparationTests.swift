@@ -52,10 +52,6 @@ private final class LockedAtFirst: SyncContextDataSource {
         throw StoreError(.locked, "The store is locked, on purpose.")
     }
 
-    func read(_ query: Query) async throws -> QueryResult { try await base.read(query) }
-    func read(table: String, itemID: RecordID) async throws -> Record? {
-        try await base.read(table: table, itemID: itemID)
-    }
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (inout StoreTransaction) throws -> Value
     ) async throws -> Value { try await base.write(body) }

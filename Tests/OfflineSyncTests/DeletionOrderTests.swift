@@ -8,30 +8,19 @@ import Testing
 /// A server with foreign keys: it deletes no row before those that refer to it.
 @Suite("The order of changes of rows, and of the deletions that they have become")
 struct DeletionOrderTests {
-    private let server = GroupServer(references: ["list", "above"])
-    private let store: MemoryStore
-    private let context: SyncContext
-    private let lists: SyncTable<Record>
-    private let tasks: SyncTable<Record>
+    private let tables: ReferringTables
+    private var server: GroupServer { tables.server }
+    private var store: MemoryStore { tables.store }
+    private var context: SyncContext { tables.context }
+    private var lists: SyncTable<Record> { tables.lists }
+    private var tasks: SyncTable<Record> { tables.tasks }
 
-    init() throws {
-        store = MemoryStore(try ReferenceOrderTests.schema.get())
-        context = SyncContext(store: store, remote: server)
-        lists = try context.table("lists")
-        tasks = try context.table("tasks")
-    }
-
-    /// Has these on both sides: a list and a task of it.
-    private func share() async throws {
-        try await lists.insert(["text": "l"], id: "l")
-        try await tasks.insert(["text": "t", "list": "l"], id: "t")
-        _ = try await context.push()
-    }
+    init() throws { tables = try ReferringTables() }
 
     @Test("a deletion of a row that a group has changed before goes after that of a row that referred to it")
     func deletedAfterItsGroup() async throws {
         let (lists, tasks) = (lists, tasks)
-        try await share()
+        try await tables.share()
         try await tasks.insert(["text": "u"], id: "u")
         _ = try await context.push()
         try await context.write { transaction in
@@ -100,7 +89,7 @@ struct DeletionOrderTests {
     )
     func deletedMeanwhile(parallel: Int, afterOther: Bool) async throws {
         let context = SyncContext(store: store, remote: server, options: SyncOptions(parallelOperations: parallel))
-        try await share()
+        try await tables.share()
         for id in ["o", "x"] { try await lists.insert(["text": "1"], id: id) }
         _ = try await context.push()
         // Then what refers to which row is read before there is anything that refers to this one.
@@ -156,7 +145,7 @@ struct DeletionOrderTests {
     func deletedInstead(parallel: Int) async throws {
         let context = SyncContext(store: store, remote: server, options: SyncOptions(parallelOperations: parallel))
         context.conflictPolicy = .merge { _ in .deleteInstead }
-        try await share()
+        try await tables.share()
         try await lists.update(Record(id: "l", ["text": "changed"]))
         for id in 1...9 { try await lists.insert(["text": "1"], id: "\(id)") }
         try await tasks.delete("t")
@@ -173,7 +162,7 @@ struct DeletionOrderTests {
     @Test("what becomes a deletion in its turn goes at once when nothing waits that referred to the row")
     func deletedInsteadAlone() async throws {
         context.conflictPolicy = .merge { _ in .deleteInstead }
-        try await share()
+        try await tables.share()
         try await lists.update(Record(id: "l", ["text": "changed"]))
         try await tasks.delete("t")
         _ = try await context.push(tasks)

@@ -8,40 +8,14 @@ import Testing
 /// A server with foreign keys: it takes no row before those that it refers to, and deletes none before those that refer to it.
 @Suite("The order of rows that refer to each other")
 struct ReferenceOrderTests {
-    private let server = GroupServer(references: ["list", "above"])
-    private let store: MemoryStore
-    private let context: SyncContext
-    private let lists: SyncTable<Record>
-    private let tasks: SyncTable<Record>
+    private let tables: ReferringTables
+    private var server: GroupServer { tables.server }
+    private var store: MemoryStore { tables.store }
+    private var context: SyncContext { tables.context }
+    private var lists: SyncTable<Record> { tables.lists }
+    private var tasks: SyncTable<Record> { tables.tasks }
 
-    /// Lists, which may be part of one another, and their tasks.
-    static let schema = Result {
-        try StoreSchema([
-            TableDefinition(
-                "lists",
-                columns: [.init("text", .string), .init("above", .string, references: "lists")]
-            ),
-            TableDefinition(
-                "tasks",
-                columns: [.init("text", .string), .init("list", .string, references: "lists")]
-            ),
-        ])
-    }
-
-    init() throws {
-        store = MemoryStore(try Self.schema.get())
-        context = SyncContext(store: store, remote: server)
-        lists = try context.table("lists")
-        tasks = try context.table("tasks")
-    }
-
-    /// Has these on both sides: a list and a task of it.
-    private func share() async throws {
-        try await lists.insert(["text": "l"], id: "l")
-        try await tasks.insert(["text": "t", "list": "l"], id: "t")
-        _ = try await context.push()
-        #expect(server.written == ["l", "t"])
-    }
+    init() throws { tables = try ReferringTables() }
 
     @Test("a row that came to refer to a newer one goes after that, and what refers to it after it", arguments: [1, 8])
     func insertedBefore(parallel: Int) async throws {
@@ -64,7 +38,7 @@ struct ReferenceOrderTests {
 
     @Test("a deletion goes after the changes of rows that referred to the row, however old the change before it is")
     func deletedAfter() async throws {
-        try await share()
+        try await tables.share()
         try await lists.update(Record(id: "l", ["text": "changed"]))
         try await tasks.update(Record(id: "t", ["text": "changed"]))
         try await tasks.delete("t")
@@ -77,7 +51,7 @@ struct ReferenceOrderTests {
 
     @Test("also when another operation was the last, and the deletion is taken back again")
     func undone() async throws {
-        try await share()
+        try await tables.share()
         try await tasks.update(Record(id: "t", ["text": "changed"]))
         try await lists.update(Record(id: "l", ["text": "changed"]))
         try await lists.delete("l")
@@ -157,7 +131,7 @@ struct ReferenceOrderTests {
     @Test("a deletion goes after a later one of a row that referred to the row", arguments: [1, 8])
     func deletedLater(parallel: Int) async throws {
         let context = SyncContext(store: store, remote: server, options: SyncOptions(parallelOperations: parallel))
-        try await share()
+        try await tables.share()
         try await lists.delete("l")
         try await tasks.delete("t")
         #expect(try await context.push().notTaken.isEmpty)
@@ -202,7 +176,7 @@ struct ReferenceOrderTests {
 
     @Test("a deletion goes after a later change by which a row refers to another one, which is new")
     func referringElsewhere() async throws {
-        try await share()
+        try await tables.share()
         try await lists.delete("l")
         try await lists.insert(["text": "m"], id: "m")
         try await tasks.update(Record(id: "t", ["list": "m"]))
@@ -213,7 +187,7 @@ struct ReferenceOrderTests {
 
     @Test("a wait for an edit goes on to the deletion that takes its place")
     func waitedFor() async throws {
-        try await share()
+        try await tables.share()
         try await lists.update(Record(id: "l", ["text": "changed"]))
         let changes = try await context.outstandingChanges()
         try await tasks.delete("t")
@@ -262,7 +236,7 @@ struct ReferenceOrderTests {
 
     @Test("a deletion waits while one of a row that referred to the row is in conflict")
     func deletionInConflict() async throws {
-        try await share()
+        try await tables.share()
         server.change("t", "theirs", ["list": "l"])
         try await tasks.delete("t")
         try await lists.delete("l")
@@ -277,7 +251,7 @@ struct ReferenceOrderTests {
     @Test("a deletion waits for a change in a group of a row that referred to the row, and goes in the same push")
     func deletedAfterGroup() async throws {
         let tasks = tasks
-        try await share()
+        try await tables.share()
         try await lists.delete("l")
         try await context.write { transaction in
             try transaction.insert(["text": "z"], id: "z", into: tasks)

@@ -24,13 +24,16 @@ final class ScriptedRemote: SyncRemote {
     private let state = Mutex(State())
     private let answer: @Sendable (Request, Int) async throws -> PullPage
     private let passes: @Sendable (Record, String) -> Bool
+    private let shown: @Sendable (Record) -> Record
 
-    /// Answers requests for pages; they are numbered from 1.
+    /// Answers requests for pages; they are numbered from 1. Changes are answered with what is `shown` of the row.
     init(
         passes: @escaping @Sendable (Record, String) -> Bool = { _, _ in false },
+        shown: @escaping @Sendable (Record) -> Record = { $0 },
         _ answer: @escaping @Sendable (Request, Int) async throws -> PullPage
     ) {
         self.passes = passes
+        self.shown = shown
         self.answer = answer
     }
 
@@ -122,7 +125,7 @@ final class ScriptedRemote: SyncRemote {
             var row = record
             row["version"] = .string("w\(state.writes)")
             state.rows[record.id.stringValue ?? ""] = row
-            return row
+            return shown(row)
         }
     }
 }

@@ -7,18 +7,14 @@ import Testing
 /// A server with foreign keys: it takes no row before those that it refers to.
 @Suite("Rows that are sent ahead of their place in a group")
 struct SentAheadTests {
-    private let server = GroupServer(references: ["list"])
-    private let store: MemoryStore
-    private let context: SyncContext
-    private let lists: SyncTable<Record>
-    private let tasks: SyncTable<Record>
+    private let tables: ReferringTables
+    private var server: GroupServer { tables.server }
+    private var store: MemoryStore { tables.store }
+    private var context: SyncContext { tables.context }
+    private var lists: SyncTable<Record> { tables.lists }
+    private var tasks: SyncTable<Record> { tables.tasks }
 
-    init() throws {
-        store = MemoryStore(try ReferenceOrderTests.schema.get())
-        context = SyncContext(store: store, remote: server)
-        lists = try context.table("lists")
-        tasks = try context.table("tasks")
-    }
+    init() throws { tables = try ReferringTables() }
 
     /// Has a task on both sides, and new ones here: as many that those behind them are prepared together.
     private func prepare() async throws {

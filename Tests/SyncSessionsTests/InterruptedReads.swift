@@ -30,10 +30,6 @@ final class InterruptedReads: SyncContextDataSource {
         return value
     }
 
-    func read(_ query: Query) async throws -> QueryResult { try await base.read(query) }
-    func read(table: String, itemID: RecordID) async throws -> Record? {
-        try await base.read(table: table, itemID: itemID)
-    }
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (inout StoreTransaction) throws -> Value
     ) async throws -> Value { try await base.write(body) }
