@@ -8,7 +8,7 @@ package struct JSONWriter: Sendable {
     package init() {}
 
     /// Makes room, so that adding takes no memory piece by piece.
-    mutating func reserveCapacity(_ count: Int) { bytes.reserveCapacity(count) }
+    package mutating func reserveCapacity(_ count: Int) { bytes.reserveCapacity(count) }
 
     /// Adds a member whose value is already JSON text.
     package mutating func add(_ name: String, json: String) {
@@ -28,6 +28,34 @@ package struct JSONWriter: Sendable {
         append(quoted: value)
     }
 
+    /// Adds a member that is an object, in the same memory.
+    package mutating func add<Failure: Error>(
+        _ name: String,
+        object write: (inout JSONWriter) throws(Failure) -> Void
+    ) throws(Failure) {
+        begin(name)
+        bytes.append(UInt8(ascii: "{"))
+        try write(&self)
+        bytes.append(UInt8(ascii: "}"))
+    }
+
+    /// Adds a member that is a list of objects, in the same memory.
+    package mutating func add<Element, Failure: Error>(
+        _ name: String,
+        objects elements: some Sequence<Element>,
+        write: (Element, inout JSONWriter) throws(Failure) -> Void
+    ) throws(Failure) {
+        begin(name)
+        bytes.append(UInt8(ascii: "["))
+        for element in elements {
+            if bytes.last != UInt8(ascii: "[") { bytes.append(UInt8(ascii: ",")) }
+            bytes.append(UInt8(ascii: "{"))
+            try write(element, &self)
+            bytes.append(UInt8(ascii: "}"))
+        }
+        bytes.append(UInt8(ascii: "]"))
+    }
+
     /// Adds a number member.
     package mutating func add(_ name: String, _ value: Int64) { add(name, json: String(value)) }
 
@@ -44,7 +72,7 @@ package struct JSONWriter: Sendable {
     }
 
     private mutating func begin(_ name: String) {
-        if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
+        if bytes.last != UInt8(ascii: "{") { bytes.append(UInt8(ascii: ",")) }
         append(quoted: name)
         bytes.append(UInt8(ascii: ":"))
     }

@@ -87,6 +87,19 @@ public struct RecordCoding: Sendable {
     ) throws(RecordCodingError) -> [UInt8] {
         var writer = JSONWriter()
         writer.reserveCapacity(512)
+        try write(record, to: &writer, includingNulls: includingNulls, includingID: includingID)
+        return writer.utf8()
+    }
+
+    /// Adds the members of a record to an object, `id` first, unless it is to be left out, then the others by name.
+    ///
+    /// - Throws: ``RecordCodingError`` for an infinite number, which JSON cannot express.
+    package static func write(
+        _ record: Record,
+        to writer: inout JSONWriter,
+        includingNulls: Bool = true,
+        includingID: Bool = true
+    ) throws(RecordCodingError) {
         if includingID {
             switch record.id {
             case .string(let text): writer.add("id", text)
@@ -94,7 +107,7 @@ public struct RecordCoding: Sendable {
             }
         }
         let (names, values) = (record.slotNames, record.slotValues)
-        for slot in names.indices.sorted(by: { names[$0] < names[$1] }) {
+        for slot in names.placesInOrder {
             switch values[slot] {
             case nil: break
             case .null?: if includingNulls { writer.add(names[slot], json: "null") }
@@ -103,7 +116,6 @@ public struct RecordCoding: Sendable {
             case .some(let value): writer.add(names[slot], json: try json(value, column: names[slot]))
             }
         }
-        return writer.utf8()
     }
 
     /// One value as JSON.

@@ -167,17 +167,7 @@ final class WriteBackend: ReadBackend, ItemWriteBackend {
     func delete(_ ids: [RecordID], from table: String) throws -> Int {
         let layout = try catalog.layout(of: table)
         for id in ids { try layout.check(id) }
-        return try deleting(from: table) { database in
-            var count = 0
-            try database.withStatement("DELETE FROM \(layout.sqlName) WHERE \"id\" = ?1") { statement in
-                for id in ids {
-                    try statement.bind(SQLValue(id), at: 1)
-                    try statement.run()
-                    count += database.changes
-                }
-            }
-            return count
-        }
+        return try deleting(from: table) { try access(to: table).delete(ids, in: $0) }
     }
 
     func delete(_ query: Query) throws -> Int {
@@ -231,6 +221,7 @@ final class TableAccess {
     private let layout: TableLayout
     private let reader: RowReader
     private let rowByID: CachedStatement
+    private let deletionByID: CachedStatement
     private var buffer = RowBuffer()
 
     init(_ layout: TableLayout) {
@@ -239,6 +230,7 @@ final class TableAccess {
         reader = RowReader(layout)
         writer = RowWriter(layout)
         rowByID = CachedStatement("SELECT \(reader.sqlColumns) FROM \(layout.sqlName) WHERE \"id\" = ?1")
+        deletionByID = CachedStatement("DELETE FROM \(layout.sqlName) WHERE \"id\" = ?1")
     }
 
     /// The record with an id, nil when there is none.
@@ -248,6 +240,22 @@ final class TableAccess {
             buffer.removeAll()
             try statement.bind(buffer.append(id), in: buffer, at: 1)
             return try statement.step() ? reader.record(statement) : nil
+        }
+    }
+
+    /// Deletes the rows with ids that were checked.
+    ///
+    /// - Returns: How many there were.
+    func delete(_ ids: [RecordID], in database: Database) throws -> Int {
+        try deletionByID.use(in: database) { statement in
+            var count = 0
+            for id in ids {
+                buffer.removeAll()
+                try statement.bind(buffer.append(id), in: buffer, at: 1)
+                try statement.run()
+                count += database.changes
+            }
+            return count
         }
     }
 }

@@ -129,6 +129,31 @@ struct RecordCodingTests {
         #expect(try RecordCoding.object(record, includingNulls: false) == #"{"id":"a\"1","a":"x","c":1}"#)
     }
 
+    @Test("few members and many are in the order of their names", arguments: [2, 9, 24, 25, 60])
+    func order(_ count: Int) throws {
+        let names = (0..<count).map { "c\($0)" }
+        // Neither in order nor the other way round, which it is as text.
+        let fields = (names.dropFirst() + names.prefix(1)).map { ($0, 1 as FieldValue?) }
+        let record = Record(id: "a", names: fields.map(\.0), values: fields.map(\.1))
+        let members = names.sorted().map { #""\#($0)":1"# }
+        #expect(try RecordCoding.object(record) == #"{"id":"a",\#(members.joined(separator: ","))}"#)
+    }
+
+    @Test("objects and lists of them are written within another one")
+    func nested() throws {
+        var json = JSONWriter()
+        json.add("none", objects: [Int]()) { number, json in json.add("n", Int64(number)) }
+        json.add("two", objects: [1, 2]) { number, json in
+            json.add("n", Int64(number))
+            json.add("t", "{[")
+        }
+        json.add("empty") { _ in }
+        json.add("one") { json in json.add("a", true) }
+        json.add("last", 3)
+        let expected = #"{"none":[],"two":[{"n":1,"t":"{["},{"n":2,"t":"{["}],"empty":{},"one":{"a":true},"last":3}"#
+        #expect(json.object == expected)
+    }
+
     @Test(
         "numbers that are not finite are refused by the column's name",
         arguments: [Double.nan, .infinity, -.infinity]

@@ -123,10 +123,12 @@ struct DatasyncEndpoint: Sendable {
     /// The HTTP request for a whole path, without authentication.
     func httpRequest(_ method: HTTPRequest.Method, _ path: String, version: String) -> HTTPRequest {
         var fields = HTTPFields()
-        fields[.zumoVersion] = version
-        fields[.accept] = "application/json"
-        fields[.userAgent] = "SealedSync"
-        fields[.zumoInstallationID] = installationID
+        // Those of one request: with the content's type, the version and the token.
+        fields.reserveCapacity(headerFields.count + 8)
+        fields.append(HTTPField(name: .zumoVersion, value: version))
+        fields.append(HTTPField(name: .accept, value: "application/json"))
+        fields.append(HTTPField(name: .userAgent, value: "SealedSync"))
+        if let installationID { fields.append(HTTPField(name: .zumoInstallationID, value: installationID)) }
         for field in headerFields { fields[field.name] = field.value }
         return HTTPRequest(
             method: method,

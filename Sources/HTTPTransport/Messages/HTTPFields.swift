@@ -30,7 +30,7 @@ public struct HTTPFields: Sendable, Hashable {
     }
 
     /// Makes room, so that appending takes no memory piece by piece.
-    mutating func reserveCapacity(_ count: Int) { fields.reserveCapacity(count) }
+    package mutating func reserveCapacity(_ count: Int) { fields.reserveCapacity(count) }
 
     /// Adds a field at the end, also of a name that occurs already.
     public mutating func append(_ field: HTTPField) { fields.append(field) }

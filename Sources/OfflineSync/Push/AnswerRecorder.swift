@@ -68,7 +68,7 @@ struct AnswerRecorder: Sendable {
         let local = try transaction.record(.string(current.itemID), in: table.name)
         let row = local.map(table.withoutLocalColumns)
         var (outcome, effect) = item.machine.receive(answer.answer, to: underWay, row, comparison)
-        if outcome == .unknown {
+        if case .unknown = outcome {
             item.failed(status: answer.error?.status, ofLookUp: underWay.request == .lookUp)
             if item.hasFailedTooOften, current.editCounter == sent.editCounter {
                 item.machine.change?.state = .parked
@@ -126,8 +126,11 @@ struct AnswerRecorder: Sendable {
 
     private func isTaken(_ answer: PushAnswer, _ outcome: ItemOutcome<Record>, _ current: TableOperation) -> Bool {
         guard !current.isUndo else { return false }
-        if outcome == .done { return true }
-        return isWritten(answer) && outcome == .waits
+        return switch outcome {
+        case .done: true
+        case .waits: isWritten(answer)
+        case .again, .conflict, .hiddenConflict, .parked, .unknown, .ignored: false
+        }
     }
 
     /// Whether the server has carried out what the change is about; that a tombstone has its content is only a step.

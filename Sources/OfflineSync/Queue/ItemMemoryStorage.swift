@@ -56,7 +56,7 @@ enum ItemMemoryStorage {
         let flags = memory.holdsRowOfOthers ? "\(state) \(holdsRowOfOthers)" : state
         let text = ([flags] + memory.ownVersions).joined(separator: "\t")
         guard !memory.sent.isEmpty else { return text }
-        return text + "\n" + String(decoding: try OperationPropertyCoding.requests(memory.sent), as: UTF8.self)
+        return text + "\n" + (try OperationPropertyCoding.requests(memory.sent))
     }
 
     /// Keeps the items apart whose insert was dropped and may arrive: where the server chooses ids they are looked for in

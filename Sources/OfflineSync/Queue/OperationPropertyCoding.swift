@@ -18,12 +18,13 @@ struct OperationPropertyCoding {
         let change = operation.change
         if isPlain(change), operation.unknownOutcome == nil { return plainInsert }
         var properties = JSONWriter()
+        properties.reserveCapacity(512)
         properties.add("type", change.kind.rawValue)
-        if let item = change.deletedRow { properties.add("item", json: try RecordCoding.utf8(item)) }
+        if let item = change.deletedRow { try add("item", item, to: &properties) }
         if change.wasSent || !change.sent.isEmpty {
-            properties.add("requests", json: try requests(change.sent))
+            try properties.add("requests", objects: change.sent, write: write)
         }
-        if let base = change.base { properties.add("base", json: try RecordCoding.utf8(base)) }
+        if let base = change.base { try add("base", base, to: &properties) }
         for (name, isSet) in flags where change[keyPath: isSet] { properties.add(name, true) }
         if let kind = change.replacedKind { properties.add("replaced", kind.rawValue) }
         if let failure = operation.unknownOutcome {
@@ -69,23 +70,25 @@ struct OperationPropertyCoding {
         ("asks", \.asksForRow),
     ]
 
-    /// What was sent, as a JSON array in UTF-8.
-    static func requests(_ requests: [SentRequest<Record>]) throws -> [UInt8] {
-        var list = [UInt8(ascii: "[")]
-        for sent in requests {
-            if list.count > 1 { list.append(UInt8(ascii: ",")) }
-            list += try request(sent)
+    /// What was sent, as a JSON array.
+    static func requests(_ requests: [SentRequest<Record>]) throws -> String {
+        let list = try requests.map { request in
+            var json = JSONWriter()
+            try write(request, to: &json)
+            return json.object
         }
-        list.append(UInt8(ascii: "]"))
-        return list
+        return "[\(list.joined(separator: ","))]"
     }
 
-    private static func request(_ request: SentRequest<Record>) throws -> [UInt8] {
-        var json = JSONWriter()
+    /// Adds what is remembered of a request.
+    private static func write(_ request: SentRequest<Record>, to json: inout JSONWriter) throws {
         json.add("type", request.kind.rawValue)
         if let version = request.version { json.add("version", version) }
-        if let content = request.content { json.add("item", json: try RecordCoding.utf8(content)) }
-        return json.utf8()
+        if let content = request.content { try add("item", content, to: &json) }
+    }
+
+    private static func add(_ name: String, _ row: Record, to json: inout JSONWriter) throws {
+        try json.add(name) { json in try RecordCoding.write(row, to: &json) }
     }
 
     /// What was sent, from a JSON array.

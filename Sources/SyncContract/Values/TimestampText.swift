@@ -46,35 +46,39 @@ enum TimestampText {
 
     static func format(milliseconds: Int64) -> String {
         let time = CivilTime(milliseconds: milliseconds)
-        // Digits are put where they belong: to join fifteen texts takes as long as to write the rest of a row.
-        var text: [UInt8] = []
-        text.reserveCapacity(24)
-        if time.year < 0 { text.append(UInt8(ascii: "-")) }
-        append(time.year.magnitude, 4, "-", to: &text)
-        append(time.month.magnitude, 2, "-", to: &text)
-        append(time.day.magnitude, 2, "T", to: &text)
-        append(time.hour.magnitude, 2, ":", to: &text)
-        append(time.minute.magnitude, 2, ":", to: &text)
-        append(time.second.magnitude, 2, ".", to: &text)
-        append(time.millisecond.magnitude, 3, "Z", to: &text)
-        return String(decoding: text, as: UTF8.self)
+        // Digits are put where they belong: to join fifteen texts takes as long as to write the rest of a row. A year has
+        // nine digits at most.
+        var text = [UInt8](repeating: UInt8(ascii: "-"), count: 32)
+        var end = time.year < 0 ? 1 : 0
+        put(time.year.magnitude, 4, "-", in: &text, &end)
+        put(UInt64(time.month), 2, "-", in: &text, &end)
+        put(UInt64(time.day), 2, "T", in: &text, &end)
+        put(UInt64(time.hour), 2, ":", in: &text, &end)
+        put(UInt64(time.minute), 2, ":", in: &text, &end)
+        put(UInt64(time.second), 2, ".", in: &text, &end)
+        put(UInt64(time.millisecond), 3, "Z", in: &text, &end)
+        return String(decoding: text[..<end], as: UTF8.self)
     }
 
-    /// Appends a number of at least so many digits, and what stands behind it.
-    private static func append(
-        _ number: some UnsignedInteger,
+    /// Puts a number of at least so many digits, and what stands behind it.
+    private static func put(
+        _ number: UInt64,
         _ width: Int,
-        _ end: Unicode.Scalar,
-        to text: inout [UInt8]
+        _ separator: Unicode.Scalar,
+        in text: inout [UInt8],
+        _ end: inout Int
     ) {
-        let start = text.count
-        var rest = UInt64(number)
-        repeat {
-            text.append(UInt8(ascii: "0") + UInt8(rest % 10))
+        var (count, rest) = (1, number / 10)
+        while rest > 0 { (count, rest) = (count + 1, rest / 10) }
+        let start = end
+        end += max(count, width)
+        rest = number
+        for place in (start..<end).reversed() {
+            text[place] = UInt8(ascii: "0") + UInt8(rest % 10)
             rest /= 10
-        } while rest > 0 || text.count - start < width
-        text[start...].reverse()
-        text.append(UInt8(ascii: end))
+        }
+        text[end] = UInt8(ascii: separator)
+        end += 1
     }
 
     private static func daysIn(month: Int, year: Int) -> Int {
