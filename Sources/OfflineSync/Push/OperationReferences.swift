@@ -9,7 +9,7 @@ struct ItemKey: Hashable, Sendable {
 
 /// The item of an operation, and those that its row refers to: several operations under way at a time keep to it.
 struct OperationReferences: Sendable {
-    private let item: ItemKey
+    let item: ItemKey
     private let references: [ItemKey]
 
     init(
