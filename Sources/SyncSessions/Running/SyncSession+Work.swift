@@ -124,7 +124,7 @@ extension SyncSession {
         return areComplete
     }
 
-    /// Finds out by one more pull whether those that have broken off are at fault themselves.
+    /// Finds out by one more pull, or request, whether those that have broken off are at fault themselves.
     ///
     /// - Throws: What stands against all pulls.
     private func judge(_ broken: inout [BrokenPull], of pulls: [SessionPull], _ context: SyncContext) async throws {
@@ -133,8 +133,13 @@ extension SyncSession {
         // One that is known to fail shows nothing. A start meanwhile has brought another list.
         let known = running.withLock { $0.machine.pulls }
         let sound = others.first { known.indices.contains($0) && known[$0].obstacle == nil }
-        guard let other = sound ?? others.first else { throw last.error }
-        try await probe(other, of: pulls, context)
+        if let other = sound ?? others.first {
+            try await probe(other, of: pulls, context)
+        } else {
+            // There is no other one: a question for nothing but an answer of the table.
+            guard try await context.answers(pulls[last.index].source.table) else { throw last.error }
+            send(.answered)
+        }
         for pull in broken { failed(pull.index, pull.error) }
         broken = []
     }
