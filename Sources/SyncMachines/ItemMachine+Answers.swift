@@ -183,19 +183,24 @@ extension ItemMachine {
         // What was sent may still be carried out on this very row: nothing ends before it cannot.
         let mayChange = waiting.sent.contains { !$0.isDead(given: shown) }
         if isBase, sent.request == .lookUp, mayChange { return (.again(.done), .none) }
+        // A tombstone that is made in steps is live in between, and what deletes it again may still arrive.
+        let isUnfinished = waiting.sent.contains { entry in
+            (entry.kind == .tombstone || entry.kind == .fill)
+                && entry.content.map { comparison.wrote($0, shown) } ?? false
+        }
         if waiting.kind != .delete, let row, comparison.agrees(row, shown) {
-            if mayChange { return goOver(shown) }
+            if mayChange || isUnfinished { return goOver(shown, mayBeDeleted: isUnfinished) }
             memory.wrote(shown.version, over: waiting.baseVersion)
             end(with: shown)
             return (.done, .server(shown))
         }
         let own = waiting.sent.first { entry in
-            (entry.writesRow || entry.kind == .tombstone)
+            (entry.writesRow || entry.kind == .tombstone || entry.kind == .fill)
                 && entry.content.map { comparison.wrote($0, shown) } ?? false
         }
         if let own, !waiting.isBasedOnOlderRow {
             memory.wrote(shown.version, over: waiting.baseVersion ?? own.version)
-            return goOver(shown)
+            return goOver(shown, mayBeDeleted: isUnfinished)
         }
         if waiting.isUndo {
             if mayChange { return goOver(shown) }
@@ -259,14 +264,19 @@ extension ItemMachine {
         return (.again(.done), .version(version))
     }
 
-    /// Bases the change on the row that the server has shown, and sends it again.
-    private mutating func goOver(_ shown: Row) -> (ItemOutcome<Row>, RowEffect<Row>) {
+    /// Bases the change on the row that the server has shown, and sends it again. A deletion of that very row which this
+    /// device has sent may still arrive when it is said so.
+    private mutating func goOver(
+        _ shown: Row,
+        mayBeDeleted: Bool = false
+    ) -> (ItemOutcome<Row>, RowEffect<Row>) {
         guard var waiting = change else { return (.ignored, .none) }
         if waiting.kind == .insert { waiting.kind = .update }
         let asks = waiting.isForced
         waiting.rebase(onto: shown)
         waiting.isForced = asks
         waiting.restores = shown.isDeleted && waiting.kind == .update
+        if mayBeDeleted { waiting.willSend(SentRequest(.delete, content: shown, version: shown.version)) }
         change = waiting
         return (.again(.done), waiting.kind == .delete ? .none : .adopt(shown))
     }

@@ -12,8 +12,9 @@ package enum SeenOnServer<Row: MachineRow>: Hashable, Sendable {
 
 // Decisions about what the server did not take.
 extension ItemMachine {
-    /// The change stays, over what the server has.
-    package mutating func keepMine(_ seen: SeenOnServer<Row>) -> RowEffect<Row> {
+    /// The change stays, over what the server has. When its content is that of a merge, it has taken that in: an editor that
+    /// was opened before has not seen it, and must not go over it.
+    package mutating func keepMine(_ seen: SeenOnServer<Row>, isMerged: Bool = false) -> RowEffect<Row> {
         let isUndo = change?.isUndo ?? false
         if let undone = change, isUndo, undone.kind == .delete, seen != .refused {
             // What was to be taken back is what is deleted from now on.
@@ -31,8 +32,12 @@ extension ItemMachine {
                 end(with: shown)
                 return .none
             }
-            // An editor that was opened before the decision has to be told nothing.
-            memory.decided(over: shown.version, from: waiting.baseVersion)
+            if isMerged {
+                memory.tookIn(shown.version)
+            } else {
+                // An editor that was opened before the decision has to be told nothing.
+                memory.decided(over: shown.version, from: waiting.baseVersion)
+            }
             if !shown.isDeleted { memory.isDeleted = false }
             waiting.rebase(onto: shown)
             waiting.isForced = shown.version == nil

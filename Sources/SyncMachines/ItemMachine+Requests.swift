@@ -19,9 +19,8 @@ package enum ItemRequest<Row: MachineRow>: Hashable, Sendable {
         case .update(let row, let version, let restoring):
             SentRequest(restoring ? .restore : .update, content: row, version: version)
         case .delete(let version): SentRequest(.delete, version: version)
-        // A row that is to be made as a deleted one may be live for a moment, or for longer when that is interrupted.
-        case .tombstone(let row, let version):
-            SentRequest(.tombstone, content: version == nil ? row : nil, version: version)
+        // The row may be live for a moment, where this takes steps, or for longer when that is interrupted.
+        case .tombstone(let row, let version): SentRequest(.tombstone, content: row, version: version)
         case .fillTombstone(let row, let version): SentRequest(.fill, content: row, version: version)
         case .lookUp: nil
         }
@@ -164,9 +163,10 @@ extension ItemMachine {
             return .update(row, version: waiting.baseVersion, restoring: waiting.restores)
         case .delete:
             if waiting.base?.isDeleted == true, let version = waiting.baseVersion {
-                let mayBeRestored = waiting.sent.contains { $0.kind == .restore && $0.version == version }
-                // Where writing a tombstone takes two requests the row is live between them: not without need.
-                return mayBeRestored ? .tombstone(waiting.base, version: version) : .lookUp
+                let restore = waiting.sent.last { $0.kind == .restore && $0.version == version }
+                // Where writing a tombstone takes two requests the row is live between them: not without need, and with what
+                // may be there anyway. With the content of the tombstone it might be somebody else who has brought it back.
+                return restore.map { .tombstone($0.content ?? waiting.base, version: version) } ?? .lookUp
             }
             if let version = waiting.baseVersion { return .delete(version: version) }
             // To look it up is not enough: the insert may arrive after that.

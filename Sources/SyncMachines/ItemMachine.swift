@@ -140,6 +140,12 @@ package struct ItemMemory<Row: MachineRow>: Hashable, Sendable {
     /// Takes note of a row that took the place of the local one.
     mutating func replaced(by version: Version?) {
         isDeleted = false
+        tookIn(version)
+    }
+
+    /// Takes note of a row whose content is in the local one now, as a whole or merged: what was seen before it has not seen
+    /// that.
+    mutating func tookIn(_ version: Version?) {
         if let version, ownVersions.contains(version), !holdsRowOfOthers { return }
         endChain()
     }

@@ -1,6 +1,7 @@
 import DatasyncEmulator
 import DatasyncHTTP
 import EmulatorTransport
+import Foundation
 import RemoteContract
 import SyncContract
 import Synchronization
@@ -96,6 +97,52 @@ struct RestoreTests {
             #expect(error?.code == .throttled)
             #expect(live().isEmpty)
         }
+    }
+
+    /// The predecessor brings a row back by PATCH, which Datasync does not know: there it is a conflict.
+    @Test(
+        "a page that is not the service's, or a failure that passes, in answer to a PATCH is no conflict and shows nothing",
+        arguments: [(EmulatedService.predecessor, 404), (.predecessor, 500), (.predecessorOfProtocol2, 404)]
+    )
+    func interrupted(_ service: EmulatedService, _ status: Int) async throws {
+        let emulator = service.emulator()
+        let isDisturbed = Mutex(true)
+        let texts = Mutex<Set<String>>([])
+        let remote = try DatasyncRemote(
+            baseURL: EmulatorTransport.url,
+            dialect: service.dialect,
+            transport: EmulatorTransport(emulator) { request, emulator in
+                let body = String(decoding: request.body, as: UTF8.self)
+                let isRestoring = request.method == "PATCH" && body.contains("deleted\":false")
+                let isFirst = isDisturbed.withLock { isDisturbed in
+                    defer { if isRestoring { isDisturbed = false } }
+                    return isDisturbed
+                }
+                if isRestoring, isFirst {
+                    guard status == 404 else { return EmulatorResponse(status) }
+                    let page = Data("<html>No</html>".utf8)
+                    return EmulatorResponse(404, headers: ["Content-Type": "text/html"], body: page)
+                }
+                let answer = try await emulator.handle(request)
+                for row in emulator.rows(in: "todo") where row["deleted"] != .bool(true) {
+                    texts.withLock { _ = $0.insert(row["text"]?.string ?? "") }
+                }
+                return answer
+            }
+        )
+        let row = try await remote.insert(Record(id: "a1", ["text": "deleted", "whole": 1]), into: Self.table)
+        try await remote.delete("a1", from: Self.table, version: row.version)
+        let version = try #require(try await remote.record("a1", in: Self.table)).version
+        texts.withLock { $0 = [] }
+        func restore() async throws -> Record {
+            try await remote.update(Self.mine, in: Self.table, version: version, restoring: true)
+        }
+        if status == 404 {
+            let error = await #expect(throws: RemoteError.self) { try await restore() }
+            #expect(error?.code == .notTheService)
+        }
+        #expect(try await restore()["text"] == "mine")
+        #expect(texts.withLock { $0 } == ["mine"])
     }
 
     @Test("a tombstone of another version is a conflict, and nothing is changed", arguments: EmulatedService.allCases)

@@ -154,4 +154,59 @@ struct InterruptedRestoreTests {
             #expect(try await laptop.context.push().requests == 0)
         }
     }
+
+    /// What is done after the interruption.
+    enum Then: CaseIterable {
+        case nothing
+        case inserts
+        case deletes
+    }
+
+    /// The predecessor changes no tombstone: one is brought back and deleted again, and here that is interrupted.
+    @Test(
+        "at the predecessor, where the row is live in between, meets no conflict with itself",
+        arguments: [DatasyncDialect.datasync, .azureMobileApps],
+        Then.allCases
+    )
+    func predecessor(_ dialect: DatasyncDialect, _ then: Then) async throws {
+        let (isRestoreCut, isDeletionCut) = (Switch(), Switch())
+        try await SyncWorld.with(
+            dialect,
+            edition: .predecessor,
+            answeringLaptop: SyncWorld.StandIn { request, emulator in
+                if isRestoreCut.isOn, request.method == "PATCH" { throw Cut() }
+                if isDeletionCut.isOn, request.method == "DELETE" { throw Cut() }
+                return try await emulator.handle(request)
+            }
+        ) { world in
+            try await world.shareItem()
+            let laptop = world.laptop
+            try await laptop.table.delete("a")
+            _ = try await laptop.context.push()
+            try await laptop.table.insert(["text": "mine"], id: "a")
+            if dialect == .datasync {
+                // It may be brought back, so that its tombstone is written anew.
+                isRestoreCut.isOn = true
+                #expect(try await syncErrorCode { _ = try await laptop.context.push() } == .pushAbortedNetwork)
+                isRestoreCut.isOn = false
+                try await laptop.table.delete("a")
+            }
+            isDeletionCut.isOn = true
+            #expect(try await syncErrorCode { _ = try await laptop.context.push() } == .pushAbortedNetwork)
+            #expect(world.onServer() == ["a": "mine"])
+            isDeletionCut.isOn = false
+            let isThere = try await laptop.text("a") != nil
+            switch then {
+            case .nothing: break
+            case .inserts where isThere: try await laptop.table.update(Record(id: "a", ["text": "more"]))
+            case .inserts: try await laptop.table.insert(["text": "more"], id: "a")
+            case .deletes where isThere: try await laptop.table.delete("a")
+            case .deletes: break
+            }
+            let text = try await laptop.text("a")
+            let report = try await laptop.context.push()
+            #expect(report.conflicts.isEmpty && report.failures.isEmpty && report.pushed == 1)
+            #expect(world.onServer() == (text.map { ["a": $0] } ?? [:]))
+        }
+    }
 }

@@ -45,4 +45,26 @@ struct OlderBaseTests {
             #expect(try await laptop.onlyError().serverItem?["text"] == "theirs")
         }
     }
+
+    /// A merge takes in what others wrote; an editor that was opened before has not seen it.
+    @Test("does not go over what a merge has taken in", arguments: [true, false])
+    func merged(_ wasSent: Bool) async throws {
+        try await SyncWorld.with(.datasync) { world in
+            try await world.shareItem()
+            let (phone, laptop) = (world.phone, world.laptop)
+            var seen = try #require(try await laptop.table.read("a"))
+            seen["text"] = "of the editor"
+            try await phone.table.update(Record(id: "a", ["text": "theirs"]))
+            _ = try await phone.context.push()
+            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
+            _ = try await laptop.context.push()
+            let merged = ConflictResolution.keepMerged(Record(id: "a", ["text": "mine and theirs"]))
+            try await laptop.context.resolve(try await laptop.onlyError(), with: merged)
+            if wasSent { _ = try await laptop.context.push() }
+            try await laptop.table.update(seen)
+            _ = try await laptop.context.push()
+            #expect(world.onServer() == ["a": wasSent ? "mine and theirs" : "theirs"])
+            #expect(try await laptop.onlyError().item?["text"] == "of the editor")
+        }
+    }
 }

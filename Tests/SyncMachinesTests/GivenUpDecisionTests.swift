@@ -36,6 +36,36 @@ struct GivenUpDecisionTests {
         #expect(try save(&done)?.request == edited(over: 3))
     }
 
+    @Test("finds what a merge has taken in, which it has not seen", arguments: [true, false])
+    func merged(_ wasSent: Bool) throws {
+        var item = TestItem(TestRow(content: "a", version: 1))
+        try item.update("b")
+        item.receive(.shown(theirs), to: item.send())
+        item.row?.content = "b and theirs"
+        item.apply(item.machine.keepMine(.row(theirs), isMerged: true))
+        var newest = theirs
+        if wasSent {
+            newest = TestRow(content: "b and theirs", version: 3)
+            item.receive(.taken(newest), to: item.send())
+        }
+        let sent = try save(&item)
+        #expect(item.change?.baseVersion == 1 && item.change?.isBasedOnOlderRow == true)
+        #expect(item.receive(.shown(newest), to: sent) == .conflict(newest))
+    }
+
+    @Test("has nothing to be told of own writes after a merge")
+    func writesAfterMerge() throws {
+        var item = TestItem(TestRow(content: "a", version: 1))
+        try item.update("b")
+        item.receive(.shown(theirs), to: item.send())
+        item.apply(item.machine.keepMine(.row(theirs), isMerged: true))
+        item.receive(.taken(TestRow(content: "b", version: 3)), to: item.send())
+        // The editor was opened when the merge waited.
+        try item.update("edited", seen: 2)
+        let sent = item.send()
+        #expect(sent?.request == edited(over: 3))
+    }
+
     /// The ways in which a decision is given up, none of which leaves anything to be sent.
     enum End: CaseIterable {
         case discarded

@@ -40,9 +40,13 @@ extension DatasyncRemote {
         after refusal: ServerResponse
     ) async throws -> Record {
         let id = try record.serverID(in: table)
-        let response = try await exchange(try wire.restoringChange(record, in: table, version: version))
+        let change = try wire.restoringChange(record, in: table, version: version)
+        var response = try await exchange(change)
+        // What fails once may just fail; nobody but those who have to shall see what was deleted.
+        if response.status == 500 { response = try await afterRequest { try await exchange(change) } }
         let restored: Record
         switch response.status {
+        case 404 where response.mapping == .failure(.notTheService): throw response.failure(table: table.name)
         case 404, 405, 501:
             // This server knows no PATCH either.
             throw try await conflictByLookup(id, in: table, by: refusal)

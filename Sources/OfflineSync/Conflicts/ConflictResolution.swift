@@ -10,7 +10,8 @@ public enum ConflictResolution<Item: Sendable>: Sendable {
     /// deleted is brought back. A change that was merely refused is sent again.
     case keepMine
     /// As ``keepMine``, with other content: the result of a merge. The values are merged over the local row. A deletion
-    /// becomes a change with this content.
+    /// becomes a change with this content. An item that was read before has not seen what the merge took in: saved with its
+    /// version, it is a conflict again.
     case keepMerged(Item)
     /// The local change is dropped and the server's row takes the place of the local one, or removes it when the
     /// server has none. When the server did not show its row, the next pull fetches it; until then the local row stays.

@@ -32,7 +32,7 @@ struct ConflictResolver: Sendable {
             }
             try write(merged, id, &transaction)
             item.machine.keepContent()
-            try item.save(item.machine.keepMine(seen), &transaction)
+            try item.save(item.machine.keepMine(seen, isMerged: true), &transaction)
         case .takeServer: try item.save(item.machine.takeServer(seen), &transaction)
         case .discard: try item.save(item.machine.discard(), &transaction)
         case .keepLocal(let row):

@@ -10,8 +10,8 @@ public import SyncContract
 /// ended. A session may be asked for a sync at any time. A context holds its delegate weakly.
 public protocol SyncContextDelegate: AnyObject, Sendable {
     /// Before an operation is sent: once in a push, and again when it is sent anew in it because it was settled, or edited
-    /// while it was under way; not for each request that a change takes. An error leaves it in the queue, and ends the push
-    /// with that error.
+    /// while it was under way; not for each request that a change takes. What goes out is what was stored: what this changes
+    /// of the row is sent by the next push. An error leaves it in the queue, and ends the push with that error.
     func syncContext(_ context: SyncContext, willSend operation: TableOperation) async throws
 
     /// What to do about something that the server did not take, conflict or refusal; nil leaves a conflict to the policy

@@ -96,7 +96,15 @@ struct IdentifierTranslation: Sendable {
         guard !references.isEmpty, let local = try transaction.record(.string(id), in: table.name) else {
             return try withLocalReferences([record], &transaction).first ?? record
         }
-        let kept = references.map(\.column).filter { record[$0]?.stringValue != nil && record[$0] == local[$0] }
+        let named = references.map(\.column).filter { record[$0]?.stringValue != nil }
+        var kept = named.filter { record[$0] == local[$0] }
+        if kept.count < named.count {
+            // The row may name another one since.
+            let sent = try OperationQueue.operation(for: id, in: table, &transaction, schema)?.change.sent ?? []
+            kept = named.filter { column in
+                kept.contains(column) || sent.contains { $0.content?[column] == record[column] }
+            }
+        }
         let values = kept.map { record[$0] }
         for column in kept { record[column] = nil }
         record = try withLocalReferences([record], &transaction).first ?? record

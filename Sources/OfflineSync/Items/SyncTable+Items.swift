@@ -13,8 +13,8 @@ extension SyncTable where Item: Codable, Item.ID: RowID {
     }
 
     /// Writes all properties of an item, over whatever came in since it was read: for items read just now, or of a type
-    /// with a `version`, which says what the change is based on, so that a newer row is found out as a conflict. Otherwise
-    /// change it by its id: ``update(_:_:)``.
+    /// with a `version`, which says what the change is based on, so that a newer row is found out as a conflict. An item from
+    /// before the server had it has none, and says nothing. Otherwise change it by its id: ``update(_:_:)``.
     ///
     /// - Throws: As ``update(_:)`` of untyped rows; ``SyncError`` with code ``SyncError/Code/invalidItem`` when the item
     ///   cannot be encoded.

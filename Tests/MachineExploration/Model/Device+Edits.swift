@@ -109,15 +109,15 @@ extension Device {
         decide { $0.machine.keepMine($1) }
     }
 
-    /// Another content goes over what the server has: what a merge gives.
+    /// Another content goes over what the server has: what a merge gives. What the other device has done is in it.
     mutating func keepMerged(_ content: ModelRow.Content) -> Consequence? {
-        decide { device, seen in
+        decide(isMerge: true) { device, seen in
             if device.machine.change?.kind == .delete { device.row = device.machine.change?.deletedRow }
             if device.row == nil { device.row = ModelRow(content: content, version: nil) }
             device.row?.content = content
             device.written = content
             device.machine.keepContent()
-            return device.machine.keepMine(seen)
+            return device.machine.keepMine(seen, isMerged: true)
         }
     }
 
@@ -131,13 +131,16 @@ extension Device {
 
     /// Something of this device goes over what the server has shown.
     private mutating func decide(
+        isMerge: Bool = false,
         _ decision: (inout Device, SeenOnServer<ModelRow>) -> RowEffect<ModelRow>
     ) -> Consequence? {
         guard let seen = seenOnServer else { return nil }
         if case .row(let shown) = seen {
             let others = shown.history.intersection(.all(of: side.other)).subtracting(known)
-            decided.formUnion(others)
-            overruled.formUnion(others)
+            if !isMerge {
+                decided.formUnion(others)
+                overruled.formUnion(others)
+            }
             known.formUnion(shown.history)
         }
         countEdit()

@@ -25,6 +25,26 @@ struct MissingReferenceTests {
         }
     }
 
+    @Test("are known when they come back, and name another row by then", arguments: DatasyncDialect.allCases)
+    func changedSince(_ dialect: DatasyncDialect) async throws {
+        try await AssignedIDWorld.with(dialect) { world in
+            let phone = world.phone
+            try await phone.lists.insert(["text": "shopping"], id: "l")
+            try await phone.lists.insert(["text": "party"], id: "m")
+            try await phone.tasks.insert(["text": "milk"], id: "t")
+            try await phone.pullAll()
+            try await phone.lists.insert(["text": "given up"], id: "n")
+            try await phone.tasks.update(Record(id: "t", ["list": "n"]))
+            try await phone.lists.delete("n")
+            phone.server.intercept(.answerLost)
+            _ = try await syncErrorCode { _ = try await phone.context.push() }
+            try await phone.tasks.update(Record(id: "t", ["list": "m"]))
+            #expect(try await phone.context.push().notTaken.isEmpty)
+            let party = try #require(world.onServer("Lists").first { $0["text"]?.string == "party" })
+            #expect(world.onServer("Tasks").map { $0["list"]?.string } == [party["id"]?.string])
+        }
+    }
+
     @Test(
         "do not wait for ever for the deletion of that row, which waits for one of them",
         arguments: DatasyncDialect.allCases

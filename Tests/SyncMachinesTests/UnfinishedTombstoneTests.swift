@@ -1,0 +1,74 @@
+import SyncMachines
+import Testing
+
+/// Some servers make a tombstone in two steps: a row that is live, which is deleted at once. Here the second step is late, or
+/// never left.
+@Suite("A tombstone that was made in steps, the last of which is late")
+struct UnfinishedTombstoneTests {
+    /// The tombstone of an own row gets the content that it is to be brought back with, and the row that this has made for a
+    /// moment is still live.
+    private func filling() throws -> TestItem {
+        var item = TestItem(TestRow(content: "a", version: 1))
+        try item.delete()
+        item.receive(.taken(TestRow(content: "a", version: 2, isDeleted: true)), to: item.send())
+        try item.insert("b")
+        item.receive(.shown(TestRow(content: "a", version: 2, isDeleted: true)), to: item.send())
+        let filling = item.machine.prepare(item.row, after: .done, restoresInSteps: true)
+        #expect(filling?.request == .fillTombstone(TestRow(content: "b", version: 2), version: 2))
+        item.receive(.aborted(provesNothingWasDone: false), to: filling)
+        return item
+    }
+
+    private let live = TestRow(content: "b", version: 3)
+
+    @Test("is no conflict with oneself", arguments: [true, false])
+    func noConflict(_ wasEdited: Bool) throws {
+        var item = try filling()
+        if wasEdited { try item.update("c") }
+        let again = item.machine.prepare(item.row, restoresInSteps: true)
+        let outcome = item.receive(.shown(live), to: again)
+        #expect(outcome == .again(.done))
+        // It is written even if it is the same: the deletion of version 3 may still arrive.
+        let content = wasEdited ? "c" : "b"
+        let write = item.send(.done)
+        #expect(write?.request == .update(TestRow(content: content, version: 3), version: 3, restoring: false))
+    }
+
+    @Test("is brought back once more when it arrives")
+    func late() throws {
+        var item = try filling()
+        item.receive(.shown(live), to: item.machine.prepare(item.row, restoresInSteps: true))
+        let write = item.send(.done)
+        let tombstone = TestRow(content: "b", version: 4, isDeleted: true)
+        let outcome = item.receive(.shown(tombstone), to: write)
+        #expect(outcome == .again(.done))
+        #expect(item.change?.restores == true && item.change?.baseVersion == 4)
+    }
+
+    @Test("is deleted when the item was deleted meanwhile")
+    func deleted() throws {
+        var item = try filling()
+        try item.delete()
+        let again = item.machine.prepare(item.row, after: .done, restoresInSteps: true)
+        let outcome = item.receive(.shown(live), to: again)
+        let deletion = item.send(.done)
+        #expect(outcome == .again(.done) && deletion?.request == .delete(version: 3))
+    }
+
+    /// What keeps a late insert away is made as a row, and its deletion is late.
+    @Test("is written once more when the item was inserted again")
+    func newTombstone() throws {
+        var item = TestItem()
+        try item.insert("a")
+        item.receive(.aborted(provesNothingWasDone: false), to: item.send())
+        try item.delete()
+        let tombstone = item.send()
+        #expect(tombstone?.request == .tombstone(TestRow(content: "a"), version: nil))
+        item.receive(.aborted(provesNothingWasDone: false), to: tombstone)
+        item.undoDelete()
+        let shown = TestRow(content: "a", version: 1)
+        let outcome = item.receive(.shown(shown), to: item.send())
+        let write = item.send(.done)
+        #expect(outcome == .again(.done) && write?.request == .update(shown, version: 1, restoring: false))
+    }
+}
