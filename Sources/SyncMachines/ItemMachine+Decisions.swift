@@ -129,6 +129,9 @@ extension ItemMachine {
         case .refused:
             if let base = dropped.base, base.version == dropped.baseVersion {
                 memory.sent.append(SentRequest(.none, content: base, version: base.version))
+            } else if dropped.kind == .insert, dropped.sent.isEmpty {
+                // It is refused for certain, and nothing else was sent. Otherwise others may have deleted what it has made.
+                memory.sent.append(SentRequest(.none))
             }
             return .none
         case .nothing:

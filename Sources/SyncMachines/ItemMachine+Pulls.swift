@@ -29,6 +29,10 @@ extension ItemMachine {
                 // It is what the local row was kept over. Where there is none, it may have been purged.
                 return (.passOver, .none)
             }
+            if isHere, kept?.isOfNoRow == true, pulled.isDeleted, pulled.version == nil {
+                // The local row was kept where there was none, and there is none.
+                return (.passOver, .none)
+            }
             let isOwnDeletion = memory.sent.contains { $0.mayHaveLeft(pulled, over: nil, comparison) }
             memory.sent.removeAll { $0.isDead(given: pulled) }
             if pulled.isDeleted {

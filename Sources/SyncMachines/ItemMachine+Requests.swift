@@ -108,7 +108,7 @@ extension ItemMachine {
     /// of then; over a tombstone it brings the row back, and where there was nothing it makes it.
     ///
     /// - Returns: What was sent.
-    @discardableResult mutating func takeOverDropped() -> [SentRequest<Row>] {
+    @discardableResult package mutating func takeOverDropped() -> [SentRequest<Row>] {
         takeOverKept()
         guard !memory.sent.isEmpty, let waiting = change else { return [] }
         let sent = memory.sent

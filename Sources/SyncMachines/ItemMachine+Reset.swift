@@ -52,6 +52,7 @@ extension ItemMachine {
     /// - Returns: What becomes of the local row.
     package mutating func giveUp(for shown: Row?) -> RowEffect<Row> {
         memory.forgetVersions()
+        memory.sent.removeAll { $0.kind == .none }
         guard change != nil else { return .none }
         change?.rebase(onto: shown)
         change?.asksForRow = false

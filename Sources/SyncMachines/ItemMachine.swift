@@ -95,11 +95,15 @@ package struct ItemMemory<Row: MachineRow>: Hashable, Sendable {
     }
 
     /// Forgets which versions were left behind, and over which one the local row was kept: they may be used again for
-    /// other rows. That the row was deleted, and what may still arrive, is as it was.
+    /// other rows. That the row was deleted, or kept where there was none, and what may still arrive, is as it was.
     package mutating func forgetVersions() {
         endChain()
-        sent.removeAll { $0.kind == .none }
+        sent = sent.compactMap { $0.kind != .none ? $0 : $0.isOfNoRow ? SentRequest(.none) : nil }
     }
+
+    /// Whether the local row stays where the server has none: it was kept although there was none, or although what was to
+    /// make it may still arrive.
+    package var staysWithoutRow: Bool { sent.contains { $0.kind == .insert || $0.isOfNoRow } }
 
     /// Whether anything that left may still arrive.
     package var hasSent: Bool { sent.contains { $0.kind != .none } }

@@ -43,6 +43,9 @@ package struct SentRequest<Row: MachineRow>: Hashable, Sendable {
         }
     }
 
+    /// Whether a local row was kept where the server had no live one.
+    var isOfNoRow: Bool { kind == .none && content?.isDeleted != false }
+
     /// Whether it deletes whatever the server has.
     var isUnconditional: Bool { kind == .delete && version == nil }
 

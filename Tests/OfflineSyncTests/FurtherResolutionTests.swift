@@ -62,6 +62,28 @@ struct FurtherResolutionTests {
         }
     }
 
+    @Test(
+        "the local row stays where the server has refused to make it, and the next change makes it",
+        arguments: DatasyncDialect.allCases,
+        [400, 422]
+    )
+    func keepLocalOfRefusedInsert(_ dialect: DatasyncDialect, _ status: Int) async throws {
+        try await SyncWorld.with(dialect) { world in
+            let laptop = world.laptop
+            laptop.context.conflictPolicy = .serverWins
+            try await laptop.table.insert(["text": "mine"], id: "a")
+            world.emulator.inject(.respond(EmulatorResponse(status), times: 1) { $0.method == "POST" })
+            #expect(try await laptop.context.push().failures.count == 1)
+            try await laptop.context.resolve(try await laptop.onlyError(), with: .keepLocal())
+            try await laptop.table.update(Record(id: "a", ["text": "later"]))
+            let report = try await laptop.context.push()
+            #expect(report.pushed == 1 && report.notTaken.isEmpty)
+            #expect(try await laptop.text("a") == "later")
+            #expect(world.onServer() == ["a": "later"])
+            #expect(try await laptop.context.journal().isEmpty)
+        }
+    }
+
     @Test("the local row becomes any row, and nothing is sent")
     func keepOther() async throws {
         try await conflict(.datasync) { world, error in

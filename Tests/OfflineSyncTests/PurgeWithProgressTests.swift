@@ -21,12 +21,13 @@ struct PurgeWithProgressTests {
     private let page = Page()
 
     /// A context whose pulls bring the page from a cursor that rows below it have passed.
-    private func context() throws -> (SyncContext, ScriptedRemote) {
+    private func context(assignsIDs: Bool = false) throws -> (SyncContext, ScriptedRemote) {
         let passes: @Sendable (Record, String) -> Bool = { row, cursor in
             (row.updatedAt?.milliseconds ?? 0) < Int64(cursor) ?? 0
         }
         let remote = ScriptedRemote(passes: passes) { [page] _, _ in page.value }
-        return (SyncContext(store: try makeStore(), remote: remote), remote)
+        let table = TableDefinition(todoTable.name, columns: todoTable.columns, assignsIDs: assignsIDs)
+        return (SyncContext(store: try makeStore(table), remote: remote), remote)
     }
 }
 
@@ -42,17 +43,22 @@ extension PurgeWithProgressTests {
         #expect(try await texts(context).isEmpty)
     }
 
-    @Test("has a row come that is marked to be fetched: what was here is not what the server has")
-    func marked() async throws {
-        let (context, remote) = try context()
+    @Test(
+        "has a row come that is marked to be fetched: what was here is not what the server has",
+        arguments: [false, true]
+    )
+    func marked(assignsIDs: Bool) async throws {
+        let (context, remote) = try context(assignsIDs: assignsIDs)
         page.value = PullPage(records: [serverRow("a", stamp: 5_000)], cursor: "6000")
         try await context.pull(all, queryID: "one")
-        try await context.store.write { try ConfigurationTable.requestRefetch(of: "a", in: "TodoItem", &$0) }
+        let id = try #require(try await texts(context).keys.first)
+        #expect((id == "a") != assignsIDs)
+        try await context.store.write { try ConfigurationTable.requestRefetch(of: id, in: "TodoItem", &$0) }
         remote.put(serverRow("a", "newer", version: "v2", stamp: 5_500))
         try await context.purge(all, resettingDeltaTokens: false)
         page.value = PullPage(records: [], cursor: "6000")
         try await context.pull(all, queryID: "one")
-        #expect(try await texts(context) == ["a": "newer"])
+        #expect(try await texts(context) == [id: "newer"])
     }
 
     @Test("of the first rows leaves what is to be fetched of others")

@@ -58,6 +58,7 @@ struct SyncWorld {
         _ dialect: DatasyncDialect,
         edition: EmulatorConfiguration.Edition = .usual,
         pageSize: Int? = nil,
+        keepsTombstones: Bool = true,
         age: Int64 = 0,
         batchSize: Int = 1,
         laptopColumns: [ColumnDefinition] = [],
@@ -67,7 +68,7 @@ struct SyncWorld {
     ) async throws {
         var configuration = EmulatorConfiguration(
             dialect: dialect == .datasync ? .datasync : .azureMobileApps,
-            tables: ["TodoItem"]
+            tables: [EmulatedTableDefinition("TodoItem", softDelete: keepsTombstones)]
         )
         configuration.edition = edition
         configuration.pageSize = pageSize

@@ -22,8 +22,9 @@ public enum ConflictResolution<Item: Sendable>: Sendable {
     case discard
     /// The local change is dropped, and the local row stays, or gets the given values; nothing is sent. The row differs
     /// from the server's until it changes here or there; what is changed here later is based on the server's row, brings
-    /// it back when the server has deleted it, and makes it anew where the server had nothing of it. A deletion that is given
-    /// up like this lasts until a pull brings the row, and so does the difference where the server names no versions.
+    /// it back when the server has deleted it, and makes it anew where the server had nothing of it, or has certainly not made
+    /// it. A deletion that is given up like this lasts until a pull brings the row, and so does the difference where the server
+    /// names no versions.
     ///
     /// Where the server chooses ids, an item whose insert is dropped has none: rows that refer to it reach the server with
     /// the local id, and keep that there until they are written again, also when the item gets an id after all.

@@ -4,7 +4,7 @@ internal import SyncContract
 /// one for each direction, so that both are found by the index, many at a time.
 ///
 /// An entry is written in the transaction that first needs it and stays when its row is removed: the row may come back, and
-/// others may refer to it.
+/// others may refer to it. It goes when the row is made anew, because the server gives it another id then.
 enum IdentifierMapping {
     /// The server's ids of some rows, by local id in the form the table compares ids by. Rows that have none are left out.
     static func serverIDs(
@@ -54,6 +54,19 @@ enum IdentifierMapping {
             ]
         }
         try transaction.upsert(rows, into: SystemTables.configuration.name)
+    }
+
+    /// Forgets the server's id of a row: the server has no row with it any more.
+    static func remove(
+        _ id: String,
+        in table: TableDefinition,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        let known = try serverIDs(of: [id], in: table, &transaction)
+        try transaction.delete(
+            known.flatMap { [rowID(.serverID, id, table), rowID(.localID, $0.value, table)] },
+            from: SystemTables.configuration.name
+        )
     }
 
     /// Forgets the ids of a table's rows, unless rows of declared tables may refer to them.

@@ -14,7 +14,8 @@ public struct PullOptions: Sendable {
     public var order: Order?
 
     /// Whether every row is fetched, changed or not, and rows that the server no longer has or that left the condition
-    /// are removed here; never ones with a waiting change. What the pages did not bring is asked for by id, many rows at a
+    /// are removed here; never ones with a waiting change, nor ones that were kept (``ConflictResolution/keepLocal(_:)``) where
+    /// the server had none. What the pages did not bring is asked for by id, many rows at a
     /// time, before any of it is removed. A row that cannot be asked for, as its id is too long for a question, stays, and is
     /// among the rows set aside. A pull that fails in its pages or meets a bound removes nothing.
     public var reconciles: Bool

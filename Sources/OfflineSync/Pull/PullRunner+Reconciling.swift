@@ -6,8 +6,9 @@ extension PullRunner {
     private static let rowsPerTransaction = 500
 
     /// Removes the local rows of a query that a pull of everything has not met and that the server does not hand over when it
-    /// is asked for them by id: it has them no longer, or they left the condition. Rows with a waiting change stay, rows for
-    /// which an answer was recorded since the pull began, and rows that cannot be asked for, which the report names. What an
+    /// is asked for them by id: it has them no longer, or they left the condition. Rows with a waiting change stay, rows that
+    /// were kept where the server had none, rows for which an answer was recorded since the pull began, and rows that cannot be
+    /// asked for, which the report names. What an
     /// interruption leaves is removed by the next reconciling pull.
     func removeUnseen(
         _ seen: SeenRows,
@@ -34,10 +35,12 @@ extension PullRunner {
             guard !unseen.isEmpty else { continue }
             work.report.deleted += try await coordination.gate.withTurn {
                 try await store.write { transaction in
+                    let keys = unseen.compactMap(\.stringValue).map { OperationCoding.itemKey($0, table) }
+                    let staying = try ItemMemoryStorage.staying(among: keys, in: table, &transaction)
                     let gone = try unseen.filter { id in
-                        guard !beginning.isOlderThanAnswer(for: id, in: table), let text = id.stringValue else {
-                            return false
-                        }
+                        guard !beginning.isOlderThanAnswer(for: id, in: table), let text = id.stringValue,
+                            !staying.contains(OperationCoding.itemKey(text, table))
+                        else { return false }
                         return try OperationQueue.operation(for: text, in: table, &transaction, schema) == nil
                     }
                     if !gone.isEmpty { try AttachmentMarks.keepDue(in: table, schema, &transaction) }

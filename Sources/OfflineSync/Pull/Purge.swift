@@ -17,6 +17,9 @@ struct Purge: Sendable {
         resetsDeltaTokens = resettingDeltaTokens ?? takesWholeTable
     }
 
+    /// Whether the next pulls bring everything of the table, and nothing is owed from before.
+    var startsAnew: Bool { takesWholeTable && resetsDeltaTokens }
+
     /// The numbers of the operations that wait for the rows; for a whole table also those whose rows are not here.
     func waiting(_ transaction: inout StoreTransaction) throws -> [Int64] {
         let operations = Query(SystemTables.operations.name).filtered(by: Column("table") == .string(table.name))
@@ -41,7 +44,7 @@ struct Purge: Sendable {
     @discardableResult
     func run(_ transaction: inout StoreTransaction) throws -> Int {
         // Where the progress of pulls stays, so does what they still owe: no page brings it again.
-        if takesWholeTable, resetsDeltaTokens { try Self.removeTraces(of: table.name, &transaction) }
+        if startsAnew { try Self.removeTraces(of: table.name, &transaction) }
         if resetsDeltaTokens {
             try PullCursorStorage.removeAll(of: table.name, &transaction)
             try PurgedRowStorage.removeAll(of: table.name, &transaction)

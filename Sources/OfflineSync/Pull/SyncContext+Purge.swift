@@ -9,7 +9,7 @@ extension SyncContext {
     /// lacks since an earlier pull, such as a newer row that was not taken while a change waited, comes all the same.
     ///
     /// Where the server chooses ids, rows that come back have their local ids again; after the purge of a whole table to
-    /// which no column refers they have new ones.
+    /// which no column refers they have new ones, unless its progress is kept.
     ///
     /// A purge waits for the pull that is under way.
     ///
@@ -41,7 +41,8 @@ extension SyncContext {
                     }
                     try AttachmentMarks.keepDue(in: table, schema, &transaction)
                     let removed = try purge.run(&transaction)
-                    if purge.takesWholeTable {
+                    // What pulls still owe is asked for by the ids of before.
+                    if purge.startsAnew {
                         try IdentifierMapping.removeUnreferenced(of: query.table, schema, &transaction)
                     }
                     return removed

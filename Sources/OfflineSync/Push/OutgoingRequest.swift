@@ -56,6 +56,7 @@ extension ItemMachine<Record> {
         in table: TableDefinition,
         hasServerID: Bool
     ) -> RequestUnderWay<Record>? {
+        takeOverDropped()
         guard table.assignsIDs, lookUp == .notDone, let waiting = change, waiting.kind == .insert,
             hasServerID || waiting.wasSent || !waiting.sent.isEmpty
         else { return prepare(row, after: lookUp, restoresInSteps: restoresInSteps) }

@@ -137,6 +137,11 @@ struct PushRunner {
             in: table,
             hasServerID: serverID != nil
         )
+        if table.assignsIDs, serverID != nil, case .insert? = underWay?.request {
+            // The server has just said that it has none with this id. What this makes gets another one, and is known by its
+            // content until the answer names it.
+            try IdentifierMapping.remove(operation.itemID, in: table, &transaction)
+        }
         if let change = machine.change { operation.change = change }
         if machine.memory != memoryBefore {
             try ItemMemoryStorage.set(machine.memory, of: operation.itemID, in: table, &transaction)

@@ -111,6 +111,21 @@ enum ItemMemoryStorage {
         return Set(try transaction.records(query).compactMap { $0["key"]?.stringValue })
     }
 
+    /// The items among some whose local rows stay where the server has none, in the form the table compares ids by.
+    static func staying(
+        among keys: [String],
+        in table: TableDefinition,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> Set<String> {
+        let query = ConfigurationTable.query(.itemMemory, table.name)
+            .filtered(by: Column("key").isAny(of: keys.map(FieldValue.string)))
+        let staying = try transaction.records(query)
+            .filter { row in
+                try row["value"]?.stringValue.map { try memory(in: $0, table).staysWithoutRow } ?? false
+            }
+        return Set(staying.compactMap { $0["key"]?.stringValue })
+    }
+
     /// Changes what was sent for the items of a table and dropped, and may still arrive.
     static func changeSent(
         in table: TableDefinition,

@@ -122,6 +122,12 @@ enum FreshRows {
         )
     }
 
+    /// Has a table brought from the beginning.
+    static func removeAll(of table: String, _ transaction: inout StoreTransaction) throws {
+        try transaction.delete(ConfigurationTable.query(.freshRow, table))
+        try transaction.delete(ConfigurationTable.query(.freshCursor, table))
+    }
+
     static func removeAll(_ transaction: inout StoreTransaction) throws {
         try transaction.delete(ConfigurationTable.query(.freshRow))
         try transaction.delete(ConfigurationTable.query(.freshCursor))

@@ -194,7 +194,8 @@ struct ResetSwitch: Sendable {
         }
     }
 
-    /// Removes the rows that did not come, unless a change waits for them.
+    /// Removes the rows that did not come, unless a change waits for them, or they were kept where the server had none. Who
+    /// gives up what is only here gives those up as well.
     private func removeOthers(of table: TableDefinition, _ transaction: inout StoreTransaction) throws {
         let translation = IdentifierTranslation(table, schema)
         var last: RecordID?
@@ -206,9 +207,12 @@ struct ResetSwitch: Sendable {
             let came = try FreshRows.came(translation.serverIDs(of: ids, &transaction), of: table, &transaction)
             let others = zip(ids, came).filter { !$0.1 }.map(\.0)
             let keys = others.compactMap(\.stringValue).map { OperationCoding.itemKey($0, table) }
-            let waiting = try OperationQueue.waitingItemKeys(among: keys, in: table, &transaction)
+            var staying = try OperationQueue.waitingItemKeys(among: keys, in: table, &transaction)
+            if !discardsChanges {
+                staying.formUnion(try ItemMemoryStorage.staying(among: keys, in: table, &transaction))
+            }
             let gone = others.filter { id in
-                id.stringValue.map { !waiting.contains(OperationCoding.itemKey($0, table)) } ?? true
+                id.stringValue.map { !staying.contains(OperationCoding.itemKey($0, table)) } ?? true
             }
             try transaction.delete(gone, from: table.name)
             last = end

@@ -107,6 +107,14 @@ extension SyncContext {
     }
 
     private func bringFreshRows(_ pulls: [FreshPull]) async throws {
+        let reconciled = Set(pulls.filter(\.options.reconciles).map(\.source.table))
+        try await store.write { transaction in
+            for table in Set(pulls.map(\.source.table)) {
+                // A pull that cannot go on where it was brings everything again, but says nothing of rows that have left since.
+                let goesOn = try !reconciled.contains(table) && !FreshRows.cursors(of: table, &transaction).isEmpty
+                if !goesOn { try FreshRows.removeAll(of: table, &transaction) }
+            }
+        }
         var work = PullRunner.Work(
             bounds: PullBounds(PullOptions(), clock),
             progress: PullProgress(tables: pulls.count)

@@ -82,11 +82,12 @@ struct AssignedIDWorld {
     static func with(
         _ dialect: DatasyncDialect = .datasync,
         pageSize: Int? = nil,
+        keepsTombstones: Bool = true,
         _ body: (AssignedIDWorld) async throws -> Void
     ) async throws {
         var configuration = EmulatorConfiguration(
             dialect: dialect == .datasync ? .datasync : .azureMobileApps,
-            tables: ["Lists", "Tasks"]
+            tables: ["Lists", "Tasks"].map { EmulatedTableDefinition($0, softDelete: keepsTombstones) }
         )
         configuration.pageSize = pageSize
         let emulator = Emulator(configuration)

@@ -206,6 +206,26 @@ struct LostIDTests {
         }
     }
 
+    @Test("is found by an update also when the item was kept once more, because it had not arrived")
+    func droppedTwice() async throws {
+        try await AssignedIDWorld.with { world in
+            let phone = world.phone
+            try await phone.lists.insert(["text": "shopping"], id: "l")
+            phone.server.intercept(.late)
+            _ = try await syncErrorCode { _ = try await phone.context.push() }
+            world.emulator.inject(.respond(EmulatorResponse(422), times: 1) { $0.method == "POST" })
+            let failed = try #require(try await phone.context.push().failures.first)
+            try await phone.context.resolve(failed, with: .keepLocal())
+            try await phone.lists.update(Record(id: "l", ["text": "food"]))
+            let conflict = try #require(try await phone.context.push().conflicts.first)
+            try await phone.context.resolve(conflict, with: .keepLocal())
+            await phone.server.deliver()
+            try await phone.lists.update(Record(id: "l", ["text": "groceries"]))
+            #expect(try await phone.context.push().notTaken.isEmpty)
+            #expect(world.textsOnServer("Lists") == ["groceries"])
+        }
+    }
+
     @Test("deletes nothing when the request of a deleted row never arrived", arguments: DatasyncDialect.allCases)
     func deletedAndLost(_ dialect: DatasyncDialect) async throws {
         try await AssignedIDWorld.with(dialect) { world in

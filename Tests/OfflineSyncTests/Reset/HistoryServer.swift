@@ -77,6 +77,9 @@ final class HistoryServer: SyncRemote {
     /// Marks a row as deleted, as part of being set up anew.
     func bury(_ id: String) { write(id, nil) }
 
+    /// Removes a row and leaves nothing of it.
+    func remove(_ id: String) { state.withLock { $0.rows[id] = nil } }
+
     /// Has these rows, and no others, not fit their table from here on.
     func unfit(_ ids: String...) { state.withLock { $0.unfit = Set(ids) } }
 

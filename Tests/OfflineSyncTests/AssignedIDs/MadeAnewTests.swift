@@ -1,0 +1,64 @@
+import DatasyncEmulator
+import DatasyncHTTP
+import OfflineSync
+import SyncContract
+import Testing
+
+/// The server keeps nothing of rows that are deleted: the id that it gave is one of no row any more.
+@Suite("An item whose row the server has no longer, and that is made anew")
+struct MadeAnewTests {
+    /// Loses the answer to the insert, and tries again, with or without a pull in between: there is one row everywhere.
+    private func expectOneRow(_ world: AssignedIDWorld, pullsBetween: Bool) async throws {
+        let phone = world.phone
+        phone.server.intercept(.answerLost)
+        #expect(try await syncErrorCode { _ = try await phone.context.push() } == .pushAbortedNetwork)
+        if pullsBetween { try await phone.context.pull(phone.lists, options: .init(order: .pullOnly)) }
+        for _ in 1...2 { #expect(try await phone.context.push().notTaken.isEmpty) }
+        #expect(try await phone.context.operations().isEmpty)
+        #expect(world.textsOnServer("Lists") == ["groceries"])
+        try await phone.pullAll()
+        #expect(try await phone.texts("Lists") == ["groceries"])
+        #expect(try await phone.lists.read("l")?["text"] == "groceries")
+        // It is known by its new id.
+        try await phone.tasks.insert(["text": "milk", "list": "l", "complete": false])
+        try await phone.lists.update(Record(id: "l", ["text": "errands"]))
+        #expect(try await phone.context.push().notTaken.isEmpty)
+        #expect(world.toldByServer() == ["errands: milk"])
+    }
+
+    @Test(
+        "after its own deletion gets one row, also when the answer is lost",
+        arguments: DatasyncDialect.allCases,
+        [false, true]
+    )
+    func deletedHere(_ dialect: DatasyncDialect, pullsBetween: Bool) async throws {
+        try await AssignedIDWorld.with(dialect, keepsTombstones: false) { world in
+            let phone = world.phone
+            try await phone.lists.insert(["text": "shopping"], id: "l")
+            #expect(try await phone.context.push().pushed == 1)
+            try await phone.lists.delete("l")
+            #expect(try await phone.context.push().pushed == 1)
+            #expect(world.emulator.rows(in: "Lists").isEmpty)
+            try await phone.lists.insert(["text": "groceries"], id: "l")
+            try await expectOneRow(world, pullsBetween: pullsBetween)
+        }
+    }
+
+    @Test("after others have deleted it gets one row, also when the answer is lost", arguments: [false, true])
+    func deletedThere(pullsBetween: Bool) async throws {
+        try await AssignedIDWorld.with(keepsTombstones: false) { world in
+            let (phone, laptop) = (world.phone, world.laptop)
+            try await phone.lists.insert(["text": "shopping"], id: "l")
+            #expect(try await phone.context.push().pushed == 1)
+            try await laptop.pullAll()
+            let list = try #require(try await laptop.store.read(Query("Lists")).records.first?.id.stringValue)
+            try await laptop.lists.delete(list)
+            #expect(try await laptop.context.push().pushed == 1)
+            try await phone.lists.update(Record(id: "l", ["text": "groceries"]))
+            let conflict = try #require(try await phone.context.push().conflicts.first)
+            #expect(conflict.isMissingOnServer)
+            try await phone.context.resolve(conflict, with: .keepMine)
+            try await expectOneRow(world, pullsBetween: pullsBetween)
+        }
+    }
+}

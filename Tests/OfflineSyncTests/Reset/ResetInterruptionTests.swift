@@ -1,0 +1,37 @@
+import OfflineSync
+import RemoteContract
+import SyncContract
+import Testing
+
+@Suite("A reset that was interrupted, and whose pull begins anew")
+struct ResetInterruptionTests {
+    @Test(
+        "has nothing of the pages that came before: a row may have left since",
+        arguments: [
+            [FreshPull(Query("TodoItem"), options: .init(reconciles: true))],
+            [
+                FreshPull(Query("TodoItem").filtered(by: Column("text") == "milk")),
+                FreshPull(Query("TodoItem"), options: .init(reconciles: true)),
+            ],
+            [FreshPull(Query("TodoItem"))],
+        ]
+    )
+    func rowLeaves(_ pulls: [FreshPull]) async throws {
+        let breaks = Switch()
+        breaks.isOn = true
+        let remote = ScriptedRemote { request, _ in
+            let cursor = request.predicate == nil ? nil : "cursor"
+            guard case .next = request.position else {
+                guard breaks.isOn else { return PullPage(records: [serverRow("b")], next: .next("2"), cursor: cursor) }
+                return PullPage(records: [serverRow("a"), serverRow("b")], next: .next("2"), cursor: cursor)
+            }
+            if breaks.isOn, request.predicate == nil { throw RemoteError(.unreachable, "broken off, on purpose") }
+            return PullPage(records: [serverRow("c")], cursor: cursor)
+        }
+        let context = SyncContext(store: try makeStore(), remote: remote)
+        await #expect(throws: SyncError.self) { try await context.reset(onto: pulls, discardsChanges: false) }
+        breaks.isOn = false
+        _ = try await context.reset(onto: pulls, discardsChanges: false)
+        #expect(try await Set(texts(context).keys) == ["b", "c"])
+    }
+}
