@@ -33,7 +33,12 @@ struct ModelServer {
             guard matches(message) else { return Answer(.shown, row) }
             let content = row.content
             write(message, isDeleted: message.kind == .tombstone)
-            if restoresInSteps { row.content = content }
+            // A tombstone is written with what the request carries; what brings one back in steps has given it that before.
+            if message.kind == .tombstone {
+                row.content = message.content
+            } else if restoresInSteps {
+                row.content = content
+            }
             return Answer(.taken, row)
         case .fill:
             guard exists else { return Answer(.absent) }
