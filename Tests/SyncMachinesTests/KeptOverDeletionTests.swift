@@ -75,6 +75,14 @@ struct KeptOverDeletionTests {
         #expect(item.receive(.shown(tombstone), to: send(&item)) == .conflict(tombstone))
     }
 
+    @Test("is one as any other once what waits for it is given up for what a server has that was set up anew")
+    func givenUpForReset() throws {
+        var item = try keptOverTombstone()
+        try item.update("c")
+        item.apply(item.machine.giveUp(for: nil))
+        #expect(item.change == nil && item.row == nil && item.machine.memory.sent.isEmpty)
+    }
+
     /// Some servers change a tombstone, which stays one.
     @Test("is brought back by the next change after the server has refused that", arguments: [true, false])
     func refusedRestore(changesTombstones: Bool) throws {

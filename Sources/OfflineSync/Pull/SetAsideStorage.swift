@@ -57,7 +57,7 @@ enum SetAsideStorage {
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> [SetAsideRow] {
         var rows: [SetAsideRow] = []
-        for table in schema.tables {
+        for table in schema.syncedTables {
             let query = ConfigurationTable.query(.setAside, table.name).ordered(by: "key")
             try transaction.forEach(query) { row in
                 rows.append(
@@ -74,7 +74,7 @@ enum SetAsideStorage {
 
     static func count(_ schema: StoreSchema, _ transaction: inout some StoreReading & ~Copyable) throws -> Int {
         var count = 0
-        for table in schema.tables { count += try self.count(of: table.name, &transaction) }
+        for table in schema.syncedTables { count += try self.count(of: table.name, &transaction) }
         return count
     }
 

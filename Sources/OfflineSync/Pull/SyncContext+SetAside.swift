@@ -21,7 +21,7 @@ extension SyncContext {
         try checkRemote()
         return try await coordination.pullGate.withTurn {
             try await checkReset()
-            let tables = store.schema.tables
+            let tables = store.schema.syncedTables
             try await store.write { transaction in
                 for table in tables { try SetAsideStorage.makeDue(table, &transaction) }
             }

@@ -27,7 +27,7 @@ struct ResetSwitch: Sendable {
 
     func run(_ transaction: inout StoreTransaction) throws -> ResetReport {
         var report = ResetReport()
-        for table in schema.tables {
+        for table in schema.syncedTables {
             try forget(table, &transaction)
             try recogniseInserts(of: table, &transaction)
             try settleChanges(of: table, &report, &transaction)

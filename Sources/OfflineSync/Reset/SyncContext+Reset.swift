@@ -55,12 +55,12 @@ extension SyncContext {
     package func reset(onto pulls: [FreshPull], discardsChanges: Bool) async throws -> ResetReport {
         try checkRemote()
         return try await coordination.pullGate.withTurn {
-            try await beginReset(anew: false)
+            try await beginReset(onto: pulls)
             do {
                 try await bringFreshRows(pulls)
             } catch let error as SyncError where error.code == .historyLost {
                 // It was set up anew once more.
-                try await beginReset(anew: true)
+                try await beginReset(onto: pulls, anew: true)
                 try await bringFreshRows(pulls)
             }
             let report = try await switchOver(pulls, discardsChanges)
@@ -87,15 +87,28 @@ extension SyncContext {
         )
     }
 
-    private func beginReset(anew: Bool) async throws {
+    private func beginReset(onto pulls: [FreshPull], anew: Bool = false) async throws {
         // After the push that is under way.
         try await coordination.gate.withTurn {
             try await set { transaction in
-                guard try ResetStage.stored(&transaction) != .begun || anew else { return true }
+                guard try ResetStage.stored(&transaction) != .begun || anew else {
+                    try Self.dropRowsBroughtAnew(by: pulls, &transaction)
+                    return true
+                }
                 try FreshRows.removeAll(&transaction)
                 try ResetStage.begun.store(&transaction)
                 return true
             }
+        }
+    }
+
+    /// Drops what an interruption has left of tables with a pull that cannot go on where it was: it brings everything again, but
+    /// says nothing of rows that have left since.
+    private static func dropRowsBroughtAnew(by pulls: [FreshPull], _ transaction: inout StoreTransaction) throws {
+        let reconciled = Set(pulls.filter(\.options.reconciles).map(\.source.table))
+        for table in Set(pulls.map(\.source.table)) {
+            let goesOn = try !reconciled.contains(table) && !FreshRows.cursors(of: table, &transaction).isEmpty
+            if !goesOn { try FreshRows.removeAll(of: table, &transaction) }
         }
     }
 
@@ -107,14 +120,6 @@ extension SyncContext {
     }
 
     private func bringFreshRows(_ pulls: [FreshPull]) async throws {
-        let reconciled = Set(pulls.filter(\.options.reconciles).map(\.source.table))
-        try await store.write { transaction in
-            for table in Set(pulls.map(\.source.table)) {
-                // A pull that cannot go on where it was brings everything again, but says nothing of rows that have left since.
-                let goesOn = try !reconciled.contains(table) && !FreshRows.cursors(of: table, &transaction).isEmpty
-                if !goesOn { try FreshRows.removeAll(of: table, &transaction) }
-            }
-        }
         var work = PullRunner.Work(
             bounds: PullBounds(PullOptions(), clock),
             progress: PullProgress(tables: pulls.count)

@@ -145,4 +145,25 @@ struct LocalOnlyTableTests {
         #expect(try await context.status().undeclared == 1)
         #expect(try await context.push().pushed == 0)
     }
+
+    @Test("keep what is left of a table that was synced before, whatever becomes of the server's rows")
+    func syncedBeforeReset() async throws {
+        let remote = ScriptedRemote { _, _ in
+            PullPage(records: [], setAside: [SetAsideRow(id: "x", reason: "on purpose")])
+        }
+        let store = MemoryStore(try StoreSchema([todoTable]))
+        let before = SyncContext(store: store, remote: remote)
+        try await before.pull(Query("TodoItem"))
+        try await before.table("TodoItem").insert(["text": "milk"], id: "a")
+        let local = TableDefinition("TodoItem", columns: todoTable.columns, isLocalOnly: true)
+        let reopened = try await store.reopened(with: try StoreSchema([local]))
+        let context = SyncContext(store: reopened, remote: remote)
+        #expect(try await context.setAsideRows().isEmpty)
+        #expect(try await context.retrySetAsideRows().requests == 0 && remote.requests.count == 1)
+        #expect(try await context.reset(onto: [], discardsChanges: true).waiting == 0)
+        try await context.endReset()
+        #expect(try await texts(context) == ["a": "milk"])
+        #expect(try await context.status().undeclared == 1)
+        #expect(try await context.discardedChanges().isEmpty)
+    }
 }
