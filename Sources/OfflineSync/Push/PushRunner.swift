@@ -17,7 +17,7 @@ struct PushRunner {
     let marked: MarkedOperations
     let marks = UploadMarks()
     let progress = PushProgress()
-    let referring = ReferringOperations()
+    let referring: ReferringOperations
     let recording: AnswerRecording
     let thread: PushThread
     let storesUndeclaredColumns: Bool
@@ -40,6 +40,7 @@ struct PushRunner {
         self.decisions = decisions
         self.clock = clock
         marked = coordination.marked
+        referring = ReferringOperations(marked)
         storesUndeclaredColumns = store.capabilities.contains(.unknownColumns)
         restoresInSteps = remote.restoresInSteps
         thread = PushThread(remote, parallelOperations: parallelOperations, decisions)
