@@ -56,8 +56,8 @@ struct PushRunner {
     }
 
     /// Sends what is queued now, of some tables or of all. Operations queued meanwhile wait for the next push.
-    func run(_ tables: Set<String>? = nil) async throws -> PushReport {
-        let requests = RequestCounter()
+    func run(_ tables: Set<String>?, partOf whole: RequestCounter?) async throws -> PushReport {
+        let requests = RequestCounter(partOf: whole)
         var report = PushReport()
         do {
             try await requests.counting { try await sendAll(tables, &report) }
