@@ -3,10 +3,12 @@ internal import SyncMachines
 
 /// Settles an error inside a transaction of the store: row, operation and error change together or not at all.
 struct ConflictResolver: Sendable {
-    let table: TableDefinition
-    let schema: StoreSchema
-    let marked: MarkedOperations
-    let storesUndeclaredColumns: Bool
+    /// Those in the table of the error, for what is written and what else changes with a decision.
+    let changes: LocalChanges
+
+    var table: TableDefinition { changes.table }
+    var schema: StoreSchema { changes.schema }
+    private var marked: MarkedOperations { changes.marked }
 
     func resolve(
         _ error: TableOperationError<Record>,
@@ -42,8 +44,13 @@ struct ConflictResolver: Sendable {
             if let row { try write(row, id, &transaction) }
             try item.save(item.machine.keepLocal(seen), &transaction)
         case .deleteInstead:
+            var group = ChangeGroup(isGroup: false)
+            try changes.followRules(deleting: operation.itemID, &group, &transaction)
             let row = try transaction.record(id, in: table.name) ?? operation.deletedItem ?? Record(id: id)
-            try item.save(item.machine.deleteInstead(row, seen), &transaction)
+            let effect = item.machine.deleteInstead(row, seen)
+            try item.join(&group, &transaction)
+            try item.save(effect, &transaction)
+            try group.end(&transaction)
         }
         try noteFiles(of: [before, seen.row], given: item, &transaction)
     }
@@ -76,7 +83,7 @@ struct ConflictResolver: Sendable {
     }
 
     private func item(_ operation: TableOperation, _ transaction: inout StoreTransaction) throws -> QueuedItem {
-        try QueuedItem(operation, table, storesUndeclaredColumns: storesUndeclaredColumns, &transaction)
+        try QueuedItem(operation, table, storesUndeclaredColumns: changes.storesUndeclaredColumns, &transaction)
     }
 
     /// Writes what was decided over the local row.

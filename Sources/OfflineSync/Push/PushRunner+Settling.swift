@@ -1,3 +1,4 @@
+internal import RemoteContract
 internal import SyncContract
 
 // What is done about something that the server did not take: delegate and policies are asked while the push runs.
@@ -31,12 +32,15 @@ extension PushRunner {
             decisions.context?.events.send(.operationNotTaken(error))
             return false
         }
-        let resolver = ConflictResolver(
+        let changes = LocalChanges(
             table: table,
             schema: schema,
             marked: marked,
-            storesUndeclaredColumns: storesUndeclaredColumns
+            writesItems: store.handlesSyncTableOperations,
+            storesUndeclaredColumns: storesUndeclaredColumns,
+            idRule: sender.remote.idRule
         )
+        let resolver = ConflictResolver(changes: changes)
         do {
             let entry = try await uncancelled { [store] in
                 try await store.write { transaction -> JournalEntry? in

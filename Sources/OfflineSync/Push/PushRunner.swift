@@ -226,9 +226,13 @@ struct PushRunner {
         let (number, table) = (inFlight.operation.id, inFlight.table)
         let (sentCounter, references) = (inFlight.operation.editCounter, inFlight.references)
         let (next, waitsForOther) = try await store.write { transaction -> (InFlightOperation?, Bool) in
-            guard let waiting = try OperationQueue.operation(number, &transaction, schema), waiting.isToSend,
-                !waiting.memberships.contains(where: { $0.editCounter > sentCounter })
-            else { return (nil, false) }
+            guard let waiting = try OperationQueue.operation(number, &transaction, schema), waiting.isToSend else {
+                return (nil, false)
+            }
+            guard !waiting.memberships.contains(where: { $0.editCounter > sentCounter }) else {
+                // One that became a deletion was not sent as what it was, and goes behind what is deleted with it.
+                return (nil, waiting.kind == .delete && inFlight.operation.kind != .delete)
+            }
             if let references, waiting.editCounter != sentCounter,
                 try references.lackOneThatWaits(of: waiting, table, schema, &transaction)
             {
