@@ -32,7 +32,7 @@ struct ConflictResolver: Sendable {
             if operation.kind == .delete, let deleted = operation.deletedItem {
                 try transaction.upsert([deleted], into: table.name)
             }
-            try write(merged, id, &transaction)
+            try write(merged, over: before, error, &transaction)
             item.machine.keepContent()
             try item.save(item.machine.keepMine(seen), &transaction)
         case .takeServer: try item.save(item.machine.takeServer(seen), &transaction)
@@ -41,7 +41,7 @@ struct ConflictResolver: Sendable {
             if operation.kind == .delete, row != nil, let deleted = operation.deletedItem {
                 try transaction.upsert([deleted], into: table.name)
             }
-            if let row { try write(row, id, &transaction) }
+            if let row { try write(row, over: before, error, &transaction) }
             try item.save(item.machine.keepLocal(seen), &transaction)
         case .deleteInstead:
             var group = ChangeGroup(isGroup: false)
@@ -86,10 +86,16 @@ struct ConflictResolver: Sendable {
         try QueuedItem(operation, table, storesUndeclaredColumns: changes.storesUndeclaredColumns, &transaction)
     }
 
-    /// Writes what was decided over the local row.
-    private func write(_ row: Record, _ id: RecordID, _ transaction: inout StoreTransaction) throws {
-        var row = row.withoutSystemProperties()
-        row.id = id
+    /// Writes what was decided over the local row. Undeclared columns stay as they are on the server.
+    private func write(
+        _ row: Record,
+        over local: Record?,
+        _ error: TableOperationError<Record>,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        let shown = [error.item, error.serverItem, error.baseItem].compactMap(\.self)
+        var row = try changes.writable(row, over: local, or: shown)
+        row.id = .string(error.itemID)
         try transaction.upsert([row], into: table.name)
     }
 

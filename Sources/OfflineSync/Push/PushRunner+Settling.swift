@@ -61,6 +61,19 @@ extension PushRunner {
         } catch let error as SyncError where error.code == .operationChanged {
             // Somebody was faster, or edited the item: that is left as it is.
             return false
+        } catch let failure where Self.isOfDecision(failure) {
+            // Asked again they would decide the same, and no push would get beyond it.
+            try await wasAsked(about: error)
+            throw failure
+        }
+    }
+
+    /// Whether what was decided cannot be written. Other failures are the store's own, and the same may succeed later.
+    private static func isOfDecision(_ failure: any Error) -> Bool {
+        switch failure {
+        case let error as StoreError: [.invalidRecord, .constraint].contains(error.code)
+        case let error as SyncError: [.invalidItem, .invalidAction].contains(error.code)
+        default: false
         }
     }
 
