@@ -74,7 +74,9 @@ struct ConflictResolver: Sendable {
     /// Gives up a change that waits, if it is still the one that was read.
     func discard(_ operation: TableOperation, _ transaction: inout StoreTransaction) throws {
         guard var current = try OperationQueue.operation(operation.id, &transaction, schema),
-            current.editCounter == operation.editCounter
+            current.editCounter == operation.editCounter,
+            // An answer leaves it in another state, and whoever decides has not seen that.
+            current.state == operation.state || current.state == .pending
         else { throw Self.changed }
         marked.takeBack(&current, table, schema)
         var item = try item(current, &transaction)
