@@ -162,6 +162,18 @@ struct ConflictPolicyTests {
         }
     }
 
+    @Test("of a change that becomes a deletion the journal keeps what both sides had")
+    func deletedInstead() async throws {
+        try await conflict { world async throws in
+            let laptop = world.laptop
+            laptop.context.conflictPolicy = .merge { _ in .deleteInstead }
+            #expect(try await laptop.context.push().notTaken.isEmpty)
+            let entry = try #require(try await laptop.context.journal().first)
+            #expect(entry.decision == .deletedInstead && entry.givenUp?["text"] == "theirs")
+            #expect(entry.givenUpChange?["text"] == "mine")
+        }
+    }
+
     @Test("a decision for an item that is edited while it is asked for is not carried out")
     func editedMeanwhile() async throws {
         try await conflict { world async throws in
