@@ -155,6 +155,11 @@ public final class SyncContext: Sendable {
     public func push(_ tables: any SyncSource...) async throws -> PushReport {
         try checkRemote()
         let names = try tables.map { try syncedTable($0.source.table, "pushed").name }
+        return try await push(names.isEmpty ? nil : Set(names), partOf: nil)
+    }
+
+    /// Sends the changes of some tables, or of all, as a part of something else when that is given.
+    func push(_ names: Set<String>?, partOf whole: RequestCounter?) async throws -> PushReport {
         let report = try await coordination.gate.withTurn {
             try await checkReset()
             events.send(.pushStarted)
@@ -167,7 +172,7 @@ public final class SyncContext: Sendable {
                     decisions: PushDecisions(self),
                     clock: clock
                 )
-                .run(names.isEmpty ? nil : Set(names))
+                .run(names, partOf: whole)
                 events.send(.pushEnded(report))
                 return report
             } catch {

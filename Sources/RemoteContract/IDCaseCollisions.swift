@@ -42,7 +42,7 @@ package enum IDCaseCollisions {
 
     /// What is said of a row that is set aside for another one.
     package static func reason(_ others: String, _ table: TableDefinition) -> String {
-        "the server also has \(others), which table '\(table.name)' takes for the same id; declare it with idComparison:"
-            + " .exact"
+        "the server also has \(others), which table '\(table.name)' takes for the same id; declare a new"
+            + " table with idComparison: .exact and wireName: \"\(table.wireName)\", and pull that"
     }
 }

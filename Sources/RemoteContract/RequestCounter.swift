@@ -10,7 +10,12 @@ public final class RequestCounter: Sendable {
     private let requests = Atomic<Int>(0)
     private let firstNumbers = Mutex<[ObjectIdentifier: Int]>([:])
 
-    package init() {}
+    /// What this is a part of; nil when it stands for itself.
+    private let whole: RequestCounter?
+
+    /// - Parameter whole: What the work is a part of, such as the push of a pull: the first numbers of objects are those of
+    ///   the whole. It counts for itself.
+    package init(partOf whole: RequestCounter? = nil) { self.whole = whole }
 
     /// How many requests were counted so far.
     package var count: Int { requests.load(ordering: .relaxed) }
@@ -20,11 +25,12 @@ public final class RequestCounter: Sendable {
     /// For authors of remotes: to be called for every request, right before it is sent.
     public static func countRequest() { _ = current?.requests.add(1, ordering: .relaxed) }
 
-    /// The number that was given first for an object by the push or pull that the calling task is part of; this number when
-    /// it is the first one, and elsewhere.
+    /// The number that was given first for an object by the push or pull that the calling task is part of, with all that this
+    /// is a part of; this number when it is the first one, and elsewhere.
     package static func first(_ number: Int, for object: ObjectIdentifier) -> Int {
         guard let current else { return number }
-        return current.firstNumbers.withLock { numbers in
+        let whole = current.whole ?? current
+        return whole.firstNumbers.withLock { numbers in
             defer { numbers[object] = numbers[object] ?? number }
             return numbers[object] ?? number
         }

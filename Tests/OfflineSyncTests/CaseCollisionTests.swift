@@ -18,7 +18,7 @@ struct CaseCollisionTests {
             try seed(["k1", "K1", "b"], world)
             let first = try await world.laptop.pull()
             #expect(Set(first.setAside.map(\.id)) == ["k1", "K1"])
-            #expect(first.setAside.allSatisfy { $0.reason.contains("idComparison: .exact") })
+            #expect(first.setAside.allSatisfy { $0.reason.contains("idComparison: .exact and wireName: \"TodoItem\"") })
             #expect(try await world.laptop.texts() == ["b": "of b"])
             for _ in 1...3 {
                 try await world.laptop.pull()

@@ -136,6 +136,44 @@ struct ConflictPolicyTests {
         }
     }
 
+    @Test(
+        "a decision that the table cannot hold ends the push, and does not keep later ones from what else waits",
+        arguments: [["due": "tomorrow"], ["colour": "red"], ["due": .double(.infinity)]] as [[String: FieldValue]],
+        [true, false]
+    )
+    func unfitDecision(_ fields: [String: FieldValue], merges: Bool) async throws {
+        try await conflict { world async throws in
+            let laptop = world.laptop
+            let asked = Mutex(0)
+            let decided = Record(id: "a", fields)
+            laptop.table.conflictPolicy = .merge { _ in
+                asked.withLock { $0 += 1 }
+                return merges ? .keepMerged(decided) : .keepLocal(decided)
+            }
+            await #expect(throws: (any Error).self) { _ = try await laptop.context.push() }
+            #expect(try await laptop.onlyError().isConflict)
+            #expect(try await laptop.text("a") == "mine")
+            try await laptop.table.insert(["text": "other"], id: "b")
+            let report = try await laptop.context.push()
+            #expect(report.conflicts.count == 1 && report.pushed == 1)
+            #expect(asked.withLock { $0 } == 1)
+            #expect(world.onServer() == ["a": "theirs", "b": "other"])
+            #expect(try await laptop.store.verifyQueue().isEmpty)
+        }
+    }
+
+    @Test("of a change that becomes a deletion the journal keeps what both sides had")
+    func deletedInstead() async throws {
+        try await conflict { world async throws in
+            let laptop = world.laptop
+            laptop.context.conflictPolicy = .merge { _ in .deleteInstead }
+            #expect(try await laptop.context.push().notTaken.isEmpty)
+            let entry = try #require(try await laptop.context.journal().first)
+            #expect(entry.decision == .deletedInstead && entry.givenUp?["text"] == "theirs")
+            #expect(entry.givenUpChange?["text"] == "mine")
+        }
+    }
+
     @Test("a decision for an item that is edited while it is asked for is not carried out")
     func editedMeanwhile() async throws {
         try await conflict { world async throws in

@@ -1,3 +1,4 @@
+import DatasyncEmulator
 import DatasyncHTTP
 import OfflineSync
 import SyncContract
@@ -92,6 +93,38 @@ struct ConflictTests {
             #expect(try await world.laptop.context.operations().isEmpty)
             try await world.laptop.pull()
             #expect(try await world.laptop.text("a") == "theirs")
+        }
+    }
+
+    @Test("a change is not given up that was answered since it was read")
+    func discardOfAnAnsweredChange() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            try await world.shareItem()
+            try await world.phone.table.update(Record(id: "a", ["text": "theirs"]))
+            _ = try await world.phone.context.push()
+            let laptop = world.laptop
+            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
+            let read = try #require(try await laptop.context.operations().first)
+            _ = try await laptop.context.push()
+            #expect(try await syncErrorCode { try await laptop.context.discard(read) } == .operationChanged)
+            #expect(try await laptop.onlyError().isConflict)
+            try await laptop.context.discard(try #require(try await laptop.context.operations().first))
+            #expect(try await laptop.context.operations().isEmpty)
+        }
+    }
+
+    @Test("a refused change that is tried again can be given up as it was read")
+    func discardOfARetriedChange() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            try await laptop.table.insert(["text": "mine"], id: "a")
+            world.emulator.inject(.respond(EmulatorResponse(400), times: 1) { $0.method == "POST" })
+            _ = try await laptop.context.push()
+            let read = try #require(try await laptop.context.operations().first)
+            #expect(read.state == .failed)
+            try await laptop.context.retry(read)
+            try await laptop.context.discard(read)
+            #expect(try await laptop.context.operations().isEmpty)
         }
     }
 

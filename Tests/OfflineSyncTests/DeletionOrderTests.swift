@@ -197,13 +197,19 @@ struct DeletionOrderTests {
         #expect(try await context.operations().isEmpty)
     }
 
-    @Test("a deletion waits for a conflict of this push in which the server's row refers to the row")
-    func referredToByOthers() async throws {
+    /// By how many stand before them, both are prepared together, or the deletion while what is before it leaves.
+    @Test(
+        "a deletion waits for a conflict of this push in which the server's row refers to the row",
+        arguments: 0...8
+    )
+    func referredToByOthers(before: Int) async throws {
+        let context = preparingContext(1)
         for id in ["l", "m", "o"] { try await lists.insert(["text": "1"], id: id) }
         try await tasks.insert(["text": "t", "list": "m"], id: "t")
         _ = try await context.push()
         server.change("t", "theirs", ["list": "l"])
         try await lists.delete("o")
+        for id in 0..<before { try await lists.insert(["text": "1"], id: "\(id)") }
         try await tasks.update(Record(id: "t", ["text": "mine"]))
         try await lists.delete("l")
         var report = try await context.push()

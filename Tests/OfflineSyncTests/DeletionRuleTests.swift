@@ -93,6 +93,36 @@ struct DeletionRuleTests {
         }
     }
 
+    @Test("has the same consequences where a conflict is settled by it", arguments: [true, false], [true, false])
+    func deletedInstead(isDecidedAtOnce: Bool, isDeletedThere: Bool) async throws {
+        try await insertOrders()
+        if isDecidedAtOnce { context.conflictPolicy = .merge { _ in .deleteInstead } }
+        server.change("ann", "theirs", isDeletedThere ? ["deleted": true] : [:])
+        try await context.table("Customer").update(Record(id: "ann", ["text": "Ann"]))
+        let before = server.begun.count
+        var report = try await context.push()
+        if !isDecidedAtOnce {
+            try await context.resolve(try #require(report.conflicts.first), with: .deleteInstead)
+        } else {
+            #expect(report.notTaken.isEmpty && report.waiting == (isDeletedThere ? 0 : 1))
+        }
+        #expect(try await ids("Customer") == ["bob"])
+        #expect(try await ids("Invoice") == ["invoice3"])
+        #expect(try await ids("Line").isEmpty)
+        let note = try #require(try await store.read(table: "Note", itemID: "note"))
+        #expect(note["customer"] == .null && note["line"] == "line1")
+        #expect(try await store.verifyQueue().isEmpty)
+        let groups = Set(try await context.operations().map(\.groups))
+        #expect(groups.count == 1 && groups.first?.count == 1)
+        report = try await context.push()
+        #expect(report.notTaken.isEmpty && report.waiting == 0)
+        #expect(server.texts.keys.sorted() == ["bob", "invoice3", "note"])
+        let changed = server.begun[before...].dropFirst()
+        #expect(changed.count == (isDeletedThere ? 5 : 6) && changed.first == "note")
+        if !isDeletedThere { #expect(changed.last == "ann") }
+        #expect(try await context.operations().isEmpty)
+    }
+
     @Test("is refused as a whole, or done as a whole")
     func refusal() async throws {
         try await insertOrders()

@@ -13,7 +13,8 @@ public enum ConflictPolicy<Item: Sendable>: Sendable {
     /// The server's row wins, also when it is deleted.
     case serverWins
     /// A closure decides; it may ask the user, for as long as it takes: the push waits. Nil stores the conflict. An error
-    /// stores it as well, and ends the push with that error; neither is asked for again. When the push was cancelled
+    /// stores it as well, and ends the push with that error, and so does a row that the table cannot hold; none of these is
+    /// asked for again. When the push was cancelled
     /// before or meanwhile, or the process killed, the next push asks, at its beginning.
     case merge(@Sendable (TableOperationError<Item>) async throws -> ConflictResolution<Item>?)
 }

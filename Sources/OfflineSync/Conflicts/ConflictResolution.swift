@@ -33,7 +33,9 @@ public enum ConflictResolution<Item: Sendable>: Sendable {
     /// on this device names any more. Nothing removes it from the server when the row changes here later; whoever knows its
     /// id can, with `SyncAttachments.remove(_:)`.
     case keepLocal(Item? = nil)
-    /// The row is deleted instead, here at once and on the server by the next push, over what the error shows.
+    /// The row is deleted instead, here at once and on the server by the next push, over what the error shows. The rows that
+    /// refer to it change with it as their columns declare (`DeletionRule`), and are sent before it; where that is decided
+    /// while a push runs, the next one sends them all.
     case deleteInstead
 }
 

@@ -3,10 +3,12 @@ internal import SyncMachines
 
 /// Settles an error inside a transaction of the store: row, operation and error change together or not at all.
 struct ConflictResolver: Sendable {
-    let table: TableDefinition
-    let schema: StoreSchema
-    let marked: MarkedOperations
-    let storesUndeclaredColumns: Bool
+    /// Those in the table of the error, for what is written and what else changes with a decision.
+    let changes: LocalChanges
+
+    var table: TableDefinition { changes.table }
+    var schema: StoreSchema { changes.schema }
+    private var marked: MarkedOperations { changes.marked }
 
     func resolve(
         _ error: TableOperationError<Record>,
@@ -30,7 +32,7 @@ struct ConflictResolver: Sendable {
             if operation.kind == .delete, let deleted = operation.deletedItem {
                 try transaction.upsert([deleted], into: table.name)
             }
-            try write(merged, id, &transaction)
+            try write(merged, over: before, error, &transaction)
             item.machine.keepContent()
             try item.save(item.machine.keepMine(seen, isMerged: true), &transaction)
         case .takeServer: try item.save(item.machine.takeServer(seen), &transaction)
@@ -39,11 +41,16 @@ struct ConflictResolver: Sendable {
             if operation.kind == .delete, row != nil, let deleted = operation.deletedItem {
                 try transaction.upsert([deleted], into: table.name)
             }
-            if let row { try write(row, id, &transaction) }
+            if let row { try write(row, over: before, error, &transaction) }
             try item.save(item.machine.keepLocal(seen), &transaction)
         case .deleteInstead:
+            var group = ChangeGroup(isGroup: false)
+            try changes.followRules(deleting: operation.itemID, &group, &transaction)
             let row = try transaction.record(id, in: table.name) ?? operation.deletedItem ?? Record(id: id)
-            try item.save(item.machine.deleteInstead(row, seen), &transaction)
+            let effect = item.machine.deleteInstead(row, seen)
+            try item.join(&group, &transaction)
+            try item.save(effect, &transaction)
+            try group.end(&transaction)
         }
         try noteFiles(of: [before, seen.row], given: item, &transaction)
     }
@@ -67,7 +74,9 @@ struct ConflictResolver: Sendable {
     /// Gives up a change that waits, if it is still the one that was read.
     func discard(_ operation: TableOperation, _ transaction: inout StoreTransaction) throws {
         guard var current = try OperationQueue.operation(operation.id, &transaction, schema),
-            current.editCounter == operation.editCounter
+            current.editCounter == operation.editCounter,
+            // An answer leaves it in another state, and whoever decides has not seen that.
+            current.state == operation.state || current.state == .pending
         else { throw Self.changed }
         marked.takeBack(&current, table, schema)
         var item = try item(current, &transaction)
@@ -76,13 +85,19 @@ struct ConflictResolver: Sendable {
     }
 
     private func item(_ operation: TableOperation, _ transaction: inout StoreTransaction) throws -> QueuedItem {
-        try QueuedItem(operation, table, storesUndeclaredColumns: storesUndeclaredColumns, &transaction)
+        try QueuedItem(operation, table, storesUndeclaredColumns: changes.storesUndeclaredColumns, &transaction)
     }
 
-    /// Writes what was decided over the local row.
-    private func write(_ row: Record, _ id: RecordID, _ transaction: inout StoreTransaction) throws {
-        var row = row.withoutSystemProperties()
-        row.id = id
+    /// Writes what was decided over the local row. Undeclared columns stay as they are on the server.
+    private func write(
+        _ row: Record,
+        over local: Record?,
+        _ error: TableOperationError<Record>,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        let shown = [error.item, error.serverItem, error.baseItem].compactMap(\.self)
+        var row = try changes.writable(row, over: local, or: shown)
+        row.id = .string(error.itemID)
         try transaction.upsert([row], into: table.name)
     }
 

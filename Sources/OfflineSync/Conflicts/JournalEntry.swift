@@ -36,6 +36,10 @@ public struct JournalEntry: Sendable, Hashable, Identifiable {
     /// What was given up, so that it can be had back: the server's row where the change won, the local one where the server
     /// did. Nil when there was none, or when its table has changed so that it cannot be read any more.
     public let givenUp: Record?
+
+    /// The changed row, which was given up as well, where it was deleted instead. Nil otherwise, and in entries of versions
+    /// that did not keep it.
+    public let givenUpChange: Record?
 }
 
 extension JournalEntry.Decision {

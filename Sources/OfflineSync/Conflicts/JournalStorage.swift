@@ -20,13 +20,15 @@ enum JournalStorage {
     ) throws -> JournalEntry {
         let decision = JournalEntry.Decision(resolution)
         let givenUp = decision.givesUpLocalChange ? error.item : error.serverItem
+        let givenUpChange = decision == .deletedInstead && error.kind != .delete ? error.item : nil
         let entry = JournalEntry(
             id: try newestNumber(&transaction) + 1,
             date: date,
             table: table.name,
             itemID: error.itemID,
             decision: decision,
-            givenUp: givenUp
+            givenUp: givenUp,
+            givenUpChange: givenUpChange
         )
         var json = JSONWriter()
         json.add("table", table.name)
@@ -34,6 +36,7 @@ enum JournalStorage {
         json.add("itemId", error.itemID)
         json.add("decision", decision.rawValue)
         if let givenUp { json.add("givenUp", json: try RecordCoding.object(givenUp)) }
+        if let givenUpChange { json.add("givenUpChange", json: try RecordCoding.object(givenUpChange)) }
         try ConfigurationTable.set(
             .journalEntry,
             "",
@@ -58,13 +61,15 @@ enum JournalStorage {
                     let name = node["table"]?.stringValue ?? row["table"]?.stringValue,
                     let decision = node["decision"]?.stringValue.flatMap(JournalEntry.Decision.init)
                 else { return nil }
+                let table = schema.table(name)
                 return JournalEntry(
                     id: id,
                     date: Timestamp(milliseconds: node["date"]?.int64Value ?? 0),
                     table: name,
                     itemID: node["itemId"]?.stringValue ?? "",
                     decision: decision,
-                    givenUp: schema.table(name).flatMap { table in node["givenUp"].flatMap { record($0, table) } }
+                    givenUp: record(node["givenUp"], table),
+                    givenUpChange: record(node["givenUpChange"], table)
                 )
             }
     }
@@ -103,7 +108,8 @@ enum JournalStorage {
         }
     }
 
-    private static func record(_ node: JSONNode, _ table: TableDefinition) -> Record? {
+    private static func record(_ node: JSONNode?, _ table: TableDefinition?) -> Record? {
+        guard let node, let table else { return nil }
         do throws(RecordCodingError) {
             return try RecordCoding(table).record(node)
         } catch {

@@ -31,12 +31,14 @@ extension SyncContext {
     /// Row, operation and error change together or not at all. Nothing is sent.
     ///
     /// - Throws: ``SyncError`` with code ``SyncError/Code/operationChanged`` when the item was edited or the error
-    ///   resolved since it was read.
+    ///   resolved since it was read; ``SyncError/Code/invalidItem`` for a row with a number that is not finite, or with a
+    ///   column that is neither declared nor as the error shows it; `StoreError` with code `invalidRecord` for a value that
+    ///   does not fit its column.
     public func resolve(
         _ error: TableOperationError<Record>,
         with resolution: ConflictResolution<Record>
     ) async throws {
-        let resolver = resolver(try table(error.table).definition)
+        let resolver = ConflictResolver(changes: try table(error.table).changes)
         try await store.write { try resolver.resolve(error, resolution, &$0) }
     }
 
@@ -49,7 +51,7 @@ extension SyncContext {
         with resolution: ConflictResolution<Item>
     ) async throws where Item.ID: RowID {
         let table: SyncTable<Item> = try table(error.table)
-        let resolver = resolver(table.definition)
+        let resolver = ConflictResolver(changes: table.changes)
         let untyped = error.mapped { _, _ in Record?.none }
         let encoded = try resolution.mapped(table.encode)
         try await store.write { transaction in
@@ -65,7 +67,7 @@ extension SyncContext {
     /// - Throws: ``SyncError`` with code ``SyncError/Code/operationChanged`` when the item was edited, or the operation
     ///   answered, since it was read.
     public func discard(_ operation: TableOperation) async throws {
-        let resolver = resolver(try table(operation.table).definition)
+        let resolver = ConflictResolver(changes: try table(operation.table).changes)
         try await store.write { try resolver.discard(operation, &$0) }
     }
 
@@ -117,15 +119,6 @@ extension SyncContext {
 
     /// Forgets what policies have decided.
     public func clearJournal() async throws { try await store.write { try JournalStorage.removeAll(&$0) } }
-
-    private func resolver(_ table: TableDefinition) -> ConflictResolver {
-        ConflictResolver(
-            table: table,
-            schema: store.schema,
-            marked: coordination.marked,
-            storesUndeclaredColumns: store.capabilities.contains(.unknownColumns)
-        )
-    }
 }
 
 extension SyncTable<Record> {

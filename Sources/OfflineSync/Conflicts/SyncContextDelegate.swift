@@ -18,7 +18,7 @@ public protocol SyncContextDelegate: AnyObject, Sendable {
     /// and a refusal stored.
     ///
     /// What is settled is tried again in the same push, at most five times per operation. An error leaves it stored, and
-    /// ends the push with that error. Whoever has answered nil or an error is not asked again about the same answer of
+    /// ends the push with that error; so does a row that the table cannot hold. Whoever has answered nil or an error is not asked again about the same answer of
     /// the server; when the push was cancelled before or meanwhile, or the process killed, the next push asks, at its
     /// beginning.
     func syncContext(_ context: SyncContext, resolve error: TableOperationError<Record>) async throws

@@ -105,8 +105,8 @@ struct SettingRows: TranslatedRows {
         for member in members {
             switch member.name {
             case "table": json.add("table", new.name)
-            case "givenUp":
-                if let item = try table.translated(member.value) { json.add("givenUp", json: item) }
+            case "givenUp", "givenUpChange":
+                if let item = try table.translated(member.value) { json.add(member.name, json: item) }
             default: json.add(member.name, json: member.value.text)
             }
         }

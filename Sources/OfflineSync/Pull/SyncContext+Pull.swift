@@ -107,13 +107,15 @@ extension SyncContext {
         return try await coordination.pullGate.withTurn {
             try await checkReset()
             var push: PushReport?
+            // Who signs out in the middle of it signs out of all of it.
+            let whole = RequestCounter()
             do {
-                if order == .pushFirst { push = try await pushWaiting(of: names) }
-                var report = try await bring(queries, options)
+                if order == .pushFirst { push = try await pushWaiting(of: names, partOf: whole) }
+                var report = try await bring(queries, options, partOf: whole)
                 report.push = push
                 if order == .pullFirst {
                     report.pruned = try await prune(queries.map(\.table))
-                    report.push = try await pushWaiting(of: names)
+                    report.push = try await pushWaiting(of: names, partOf: whole)
                 }
                 return report
             } catch {
@@ -126,22 +128,26 @@ extension SyncContext {
     }
 
     /// Sends everything that waits, when a change of one of the tables does.
-    private func pushWaiting(of tables: Set<String>) async throws -> PushReport? {
+    private func pushWaiting(of tables: Set<String>, partOf whole: RequestCounter) async throws -> PushReport? {
         let waiting = try await store.read { transaction in
             var count = 0
             for table in tables { count += try OperationQueue.countToSend(of: table, &transaction) }
             return count
         }
         if waiting == 0, try await !isToSettle(tables) { return nil }
-        return try await push()
+        return try await push(nil, partOf: whole)
     }
 
-    private func bring(_ queries: [PulledQuery], _ options: PullOptions) async throws -> PullReport {
+    private func bring(
+        _ queries: [PulledQuery],
+        _ options: PullOptions,
+        partOf whole: RequestCounter
+    ) async throws -> PullReport {
         var work = PullRunner.Work(
             bounds: PullBounds(options, clock),
             progress: PullProgress(tables: queries.count)
         )
-        let requests = RequestCounter()
+        let requests = RequestCounter(partOf: whole)
         try await requests.counting {
             for query in queries {
                 let runner = runner(query.table, options)

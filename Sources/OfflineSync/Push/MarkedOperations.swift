@@ -38,8 +38,9 @@ final class MarkedOperations: Sendable {
         takeBackDeletions(behind: operation, table, schema)
     }
 
-    /// To be called when an operation is new or is changed, in the transaction that does it. The deletion of a row to which
-    /// its row has referred goes behind it, also where the deletion was prepared while nothing was to be sent before it.
+    /// To be called when an operation is new or is changed, or stays with an answer, in the transaction that does it. The
+    /// deletion of a row to which its row has referred goes behind it, also where the deletion was prepared while nothing was
+    /// to be sent before it.
     func takeBackDeletions(behind operation: TableOperation, _ table: TableDefinition, _ schema: StoreSchema) {
         guard operations.withLock({ !$0.isEmpty }) else { return }
         let former = OperationReferences.former(of: operation, table, schema)

@@ -213,6 +213,8 @@ extension PushRunner {
             }
             guard let next else {
                 let waits = try before.contains { other in
+                    // It is not taken for settled, although it seems to be under way where this is chosen ahead.
+                    if !mayPass, referring.hasStayed(other.id) { return true }
                     if !mayPass, expected.isMember(other.id) {
                         return !expected.hasBegun(other.id) || plan.hasEnded(other.id)
                     }

@@ -1,3 +1,4 @@
+internal import RemoteContract
 internal import SyncContract
 
 // What is done about something that the server did not take: delegate and policies are asked while the push runs.
@@ -31,12 +32,15 @@ extension PushRunner {
             decisions.context?.events.send(.operationNotTaken(error))
             return false
         }
-        let resolver = ConflictResolver(
+        let changes = LocalChanges(
             table: table,
             schema: schema,
             marked: marked,
-            storesUndeclaredColumns: storesUndeclaredColumns
+            writesItems: store.handlesSyncTableOperations,
+            storesUndeclaredColumns: storesUndeclaredColumns,
+            idRule: sender.remote.idRule
         )
+        let resolver = ConflictResolver(changes: changes)
         do {
             let entry = try await uncancelled { [store] in
                 try await store.write { transaction -> JournalEntry? in
@@ -57,6 +61,19 @@ extension PushRunner {
         } catch let error as SyncError where error.code == .operationChanged {
             // Somebody was faster, or edited the item: that is left as it is.
             return false
+        } catch let failure where Self.isOfDecision(failure) {
+            // Asked again they would decide the same, and no push would get beyond it.
+            try await wasAsked(about: error)
+            throw failure
+        }
+    }
+
+    /// Whether what was decided cannot be written. Other failures are the store's own, and the same may succeed later.
+    private static func isOfDecision(_ failure: any Error) -> Bool {
+        switch failure {
+        case let error as StoreError: [.invalidRecord, .constraint].contains(error.code)
+        case let error as SyncError: [.invalidItem, .invalidAction].contains(error.code)
+        default: false
         }
     }
 

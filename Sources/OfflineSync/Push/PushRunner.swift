@@ -17,7 +17,7 @@ struct PushRunner {
     let marked: MarkedOperations
     let marks = UploadMarks()
     let progress = PushProgress()
-    let referring = ReferringOperations()
+    let referring: ReferringOperations
     let recording: AnswerRecording
     let thread: PushThread
     let storesUndeclaredColumns: Bool
@@ -40,6 +40,7 @@ struct PushRunner {
         self.decisions = decisions
         self.clock = clock
         marked = coordination.marked
+        referring = ReferringOperations(marked)
         storesUndeclaredColumns = store.capabilities.contains(.unknownColumns)
         restoresInSteps = remote.restoresInSteps
         thread = PushThread(remote, parallelOperations: parallelOperations, decisions)
@@ -55,8 +56,8 @@ struct PushRunner {
     }
 
     /// Sends what is queued now, of some tables or of all. Operations queued meanwhile wait for the next push.
-    func run(_ tables: Set<String>? = nil) async throws -> PushReport {
-        let requests = RequestCounter()
+    func run(_ tables: Set<String>?, partOf whole: RequestCounter?) async throws -> PushReport {
+        let requests = RequestCounter(partOf: whole)
         var report = PushReport()
         do {
             try await requests.counting { try await sendAll(tables, &report) }
@@ -230,9 +231,13 @@ struct PushRunner {
         let (number, table) = (inFlight.operation.id, inFlight.table)
         let (sentCounter, references) = (inFlight.operation.editCounter, inFlight.references)
         let (next, waitsForOther) = try await store.write { transaction -> (InFlightOperation?, Bool) in
-            guard let waiting = try OperationQueue.operation(number, &transaction, schema), waiting.isToSend,
-                !waiting.memberships.contains(where: { $0.editCounter > sentCounter })
-            else { return (nil, false) }
+            guard let waiting = try OperationQueue.operation(number, &transaction, schema), waiting.isToSend else {
+                return (nil, false)
+            }
+            guard !waiting.memberships.contains(where: { $0.editCounter > sentCounter }) else {
+                // One that became a deletion was not sent as what it was, and goes behind what is deleted with it.
+                return (nil, waiting.kind == .delete && inFlight.operation.kind != .delete)
+            }
             if let references, waiting.editCounter != sentCounter,
                 try references.lackOneThatWaits(of: waiting, table, schema, &transaction)
             {

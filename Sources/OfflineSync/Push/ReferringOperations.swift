@@ -12,9 +12,14 @@ final class ReferringOperations: Sendable {
         /// The last operation that was read.
         var last: Int64 = 0
         var numbers: [ItemKey: Set<Int64>] = [:]
+        /// Those that have stayed in the queue with an answer.
+        var stayed: Set<Int64> = []
     }
 
     private let known = Mutex(Known())
+    private let marked: MarkedOperations
+
+    init(_ marked: MarkedOperations) { self.marked = marked }
 
     /// The operations that go before the deletion of a row, as far as they wait, those among them that this push does
     /// not send. Members of groups keep to the order of these: before one of them only others go.
@@ -32,16 +37,23 @@ final class ReferringOperations: Sendable {
     }
 
     /// Takes note of an operation that stays in the queue with an answer: by what was sent, or by what the answer
-    /// shows, its row may refer to others on the server. To be called in the transaction that records the answer.
+    /// shows, its row may refer to others on the server. Their deletions that were prepared go behind it. To be called in
+    /// the transaction that records the answer.
     func stays(_ operation: TableOperation, _ table: TableDefinition, _ schema: StoreSchema) {
+        marked.takeBackDeletions(behind: operation, table, schema)
+        let former = OperationReferences.former(of: operation, table, schema)
+        guard !former.isEmpty else { return }
         known.withLock { known in
+            known.stayed.insert(operation.id)
             // What was not read yet will be.
             guard operation.id <= known.last else { return }
-            for key in OperationReferences.former(of: operation, table, schema) {
-                known.numbers[key, default: []].insert(operation.id)
-            }
+            for key in former { known.numbers[key, default: []].insert(operation.id) }
         }
     }
+
+    /// Whether an operation of a row that refers to others has had an answer in this push with which it stayed in the
+    /// queue, be it that its turn goes on.
+    func hasStayed(_ number: Int64) -> Bool { known.withLock { $0.stayed.contains(number) } }
 
     /// The numbers of the operations of rows that referred to the row of another one.
     private func numbers(

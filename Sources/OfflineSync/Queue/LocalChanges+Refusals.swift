@@ -1,7 +1,28 @@
+internal import ItemCoding
 internal import SyncContract
 
 // Why a change is not made.
 extension LocalChanges {
+    /// What of an item may be written here: declared columns. System properties belong to the server; undeclared
+    /// columns came from it and go back as they are, or as one of the given rows of the server has them.
+    func writable(_ item: Record, over stored: Record?, or others: [Record] = []) throws -> Record {
+        var row = item.withoutSystemProperties()
+        for (name, value) in zip(row.slotNames, row.slotValues) {
+            guard let value else { continue }
+            guard table.columns.contains(where: { $0.name == name }) else {
+                guard stored?[name] == value || others.contains(where: { $0[name] == value }) else {
+                    throw SyncError(.invalidItem, LocalValues.undeclared(name, table))
+                }
+                row[name] = nil
+                continue
+            }
+            guard value.doubleValue?.isFinite ?? true else {
+                throw SyncError(.invalidItem, LocalValues.notFinite(name, table))
+            }
+        }
+        return row
+    }
+
     var itemExists: SyncError {
         SyncError(.invalidAction, "Table '\(table.name)' has an item with this id; update it instead.")
     }

@@ -127,13 +127,21 @@ struct LocalChanges: Sendable {
         _ group: inout ChangeGroup,
         _ transaction: inout StoreTransaction
     ) throws {
-        let rules = DeletionRules(schema)
-        guard writesItems, rules.concern(table) else {
-            return try perform(deletion(of: id, version: version, &transaction), &group, &transaction)
-        }
         // What refuses it comes before the first change.
         let deletion = try deletion(of: id, version: version, &transaction)
-        let consequences = try rules.consequences(of: itemID(id), in: table, &transaction)
+        try followRules(deleting: itemID(id), &group, &transaction)
+        try perform(deletion, &group, &transaction)
+    }
+
+    /// Does to the rows that refer to an item what their columns declare. With its deletion, which follows, that is a group.
+    func followRules(
+        deleting id: String,
+        _ group: inout ChangeGroup,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        let rules = DeletionRules(schema)
+        guard writesItems, rules.concern(table) else { return }
+        let consequences = try rules.consequences(of: id, in: table, &transaction)
         if !consequences.isEmpty { group.begin() }
         for change in consequences.cleared {
             try of(change.table).update(Record(id: .string(change.id), [change.column: .null]), &group, &transaction)
@@ -143,7 +151,6 @@ struct LocalChanges: Sendable {
             let deletion = try changes.deletion(of: .string(row.id), version: nil, &transaction)
             try changes.perform(deletion, &group, &transaction)
         }
-        try perform(deletion, &group, &transaction)
     }
 
     /// The same for another table.
@@ -271,26 +278,6 @@ struct LocalChanges: Sendable {
             throw SyncError(.invalidItemID, "Items of sync tables have strings as ids; give a string.")
         }
         return id
-    }
-
-    /// What of an item may be written here: declared columns. System properties belong to the server; undeclared
-    /// columns came from it and go back as they are.
-    func writable(_ item: Record, over stored: Record?) throws -> Record {
-        var row = item.withoutSystemProperties()
-        for (name, value) in zip(row.slotNames, row.slotValues) {
-            guard let value else { continue }
-            guard table.columns.contains(where: { $0.name == name }) else {
-                guard let stored, stored[name] == value else {
-                    throw SyncError(.invalidItem, LocalValues.undeclared(name, table))
-                }
-                row[name] = nil
-                continue
-            }
-            guard value.doubleValue?.isFinite ?? true else {
-                throw SyncError(.invalidItem, LocalValues.notFinite(name, table))
-            }
-        }
-        return row
     }
 
     /// Whether the change stays on this device.

@@ -67,6 +67,15 @@ struct QueuedItem {
     /// Takes note that the server has the change as it was at an edit, so that files which it has given up are of no use there.
     mutating func done(through editCounter: Int64) { takenEdit = editCounter }
 
+    /// Makes what waits part of a group. To be called when the machine has decided, before that is written.
+    mutating func join(_ group: inout ChangeGroup, _ transaction: inout StoreTransaction) throws {
+        guard let change = machine.change else { return group.remove(operation) }
+        var changed = operation
+        changed.change = change
+        try group.add(&changed, &transaction)
+        operation.memberships = changed.memberships
+    }
+
     /// Takes note that all that groups have changed is still to be sent, whatever the server has by now.
     mutating func sendGroupsAnew() {
         guard let change = machine.change else { return }

@@ -56,12 +56,13 @@ extension SyncContext {
         try checkRemote()
         return try await coordination.pullGate.withTurn {
             try await beginReset(onto: pulls)
+            let whole = RequestCounter()
             do {
-                try await bringFreshRows(pulls)
+                try await whole.counting { try await bringFreshRows(pulls) }
             } catch let error as SyncError where error.code == .historyLost {
                 // It was set up anew once more.
                 try await beginReset(onto: pulls, anew: true)
-                try await bringFreshRows(pulls)
+                try await whole.counting { try await bringFreshRows(pulls) }
             }
             let report = try await switchOver(pulls, discardsChanges)
             events.send(.wasReset(report))

@@ -202,20 +202,29 @@ struct MigrationTests {
         let world = try MigrationWorld(kind)
         var app = try await world.start(MigrationWorld.schema(1))
         let table = try app.table("Bill")
-        for id in ["conflicted", "decided"] { try await table.insert(["text": "before", "price": 5.1], id: id) }
-        #expect(try await app.context.push().pushed == 2)
-        for id in ["decided", "conflicted"] {
+        let ids = ["deleted", "decided", "conflicted"]
+        for id in ids { try await table.insert(["text": "before", "price": 5.1], id: id) }
+        #expect(try await app.context.push().pushed == 3)
+        for id in ids {
             try await table.update(Record(id: .string(id), ["text": "mine"]))
             var row = try #require(world.onServer("Bill")[id])
             row["text"] = "theirs"
             row["version"] = "b3RoZXI="
             try world.emulator.seed([row], in: "Bill")
-            app.context.conflictPolicy = id == "decided" ? .serverWins : .store
+            app.context.conflictPolicy =
+                switch id {
+                case "deleted": .merge { _ in .deleteInstead }
+                case "decided": .serverWins
+                default: .store
+                }
             _ = try await app.context.push()
         }
         app = try await world.update(app, to: MigrationWorld.schema(3))
         let entry = try #require(try await app.context.journal().first)
         #expect(entry.table == "Invoice" && entry.itemID == "decided" && entry.givenUp?["title"] == "mine")
+        let earlier = try #require(try await app.context.journal().last)
+        #expect(earlier.itemID == "deleted" && earlier.givenUp?["title"] == "theirs")
+        #expect(earlier.givenUpChange?["title"] == "mine")
         let error = try #require(try await app.context.operationErrors().first { $0.itemID == "conflicted" })
         #expect(error.table == "Invoice" && error.item?["title"] == "mine" && error.serverItem?["title"] == "theirs")
         #expect(error.baseItem?["title"] == "before")
