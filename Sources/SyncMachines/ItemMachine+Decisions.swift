@@ -55,6 +55,13 @@ extension ItemMachine {
             change = waiting
             return .none
         case .hidden:
+            if isUndo, waiting.kind == .update, waiting.base == nil {
+                // There is no row here: what was there before is not known, and the server's is to take its place still.
+                change?.isUndo = true
+                return .none
+            }
+            // The deletion of a row that is not known cannot be taken back: it stays what takes another change back.
+            if isUndo, waiting.kind == .delete, waiting.deletedRow == nil { waiting.isUndo = true }
             waiting.rebase(onto: nil)
             waiting.isForced = true
             if waiting.kind == .insert { waiting.kind = .update }

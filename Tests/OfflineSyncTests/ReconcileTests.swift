@@ -129,6 +129,20 @@ struct ReconcileTests {
         #expect(try await texts(context).count == ids.count)
     }
 
+    @Test("asks for no row with a waiting change, and does not name it when the server refuses to say more")
+    func asksForNoneThatWaits() async throws {
+        let remote = ScriptedRemote { request, _ in
+            guard request.predicate == nil else { throw RemoteError(.refused, "on purpose", status: 403) }
+            return PullPage(records: [])
+        }
+        let context = SyncContext(store: try makeStore(), remote: remote)
+        try await context.table("TodoItem").insert(["text": "new"], id: "n")
+        let report = try await context.pull(query, options: everything)
+        #expect(report.setAside.isEmpty && remote.requests.count == 1)
+        #expect(try await texts(context) == ["n": "new"])
+        #expect(try await context.setAsideRows().isEmpty)
+    }
+
     @Test("never removes a row with a waiting change, whatever its state")
     func waiting() async throws {
         let server = ServerRows(ids)

@@ -86,6 +86,25 @@ struct UnfitServerRowTests {
         }
     }
 
+    @Test("are named once, as the server spells the id, where it spells it otherwise")
+    func otherSpelling() async throws {
+        let spelling = SyncWorld.StandIn { request, emulator in
+            var answer = try await emulator.handle(request)
+            let body = String(decoding: answer.body, as: UTF8.self)
+            answer.body = Data(body.replacing(#""id":"a""#, with: #""id":"A""#).utf8)
+            return answer
+        }
+        try await SyncWorld.with(.azureMobileApps, answeringLaptop: spelling) { world in
+            let laptop = world.laptop
+            try await laptop.table.insert(["text": "mine"], id: "a")
+            try world.emulator.seed([["id": "a", "text": "theirs", "due": "soon"]], in: "TodoItem")
+            _ = try await laptop.context.push()
+            try await laptop.context.resolve(try await laptop.onlyError(), with: .takeServer)
+            try await laptop.pull()
+            #expect(try await laptop.context.setAsideRows().map(\.id) == ["A"])
+        }
+    }
+
     @Test("count as carried out when the answer shows one, and the row is set aside", arguments: [true, false])
     func written(_ inserts: Bool) async throws {
         try await SyncWorld.with(.datasync, laptopColumns: [Self.count], answeringLaptop: Self.fillsColumn) { world in

@@ -84,7 +84,10 @@ extension Ledger {
         case .delete(_, _, let deletion): written = [deletion]
         case .tombstone, .undelete, .record, .confirm, .page: return []
         }
-        let new = written.filter { edits[$0]?.place.device == message.device && !hasArrived($0) }
+        // What has left before is sent again whatever was taken back meanwhile.
+        let new = written.filter {
+            edits[$0]?.place.device == message.device && !hasArrived($0) && !departed.contains($0)
+        }
         guard !new.isEmpty else { return [] }
         for group in groups where group.device == message.device {
             guard
@@ -101,6 +104,7 @@ extension Ledger {
                 ]
             }
         }
+        departed.formUnion(new)
         return []
     }
 
@@ -111,7 +115,10 @@ extension Ledger {
 
     /// Whether nothing of an edit waits any more: it has arrived, was given up, or what took its place is settled.
     private func isSettled(_ token: String) -> Bool {
-        guard let edit = edits[token], !edit.isGivenUp, !edit.isCancelled, !hasArrived(token) else { return true }
+        guard let edit = edits[token], !edit.isGivenUp, !edit.isCancelled, !edit.hasMetNothing, !hasArrived(token)
+        else {
+            return true
+        }
         if edit.isDeletion {
             // There was nothing to delete, at some time since.
             guard let row = server.row(edit.place.key), row.removals.isEmpty else { return true }

@@ -19,7 +19,7 @@ extension Ledger {
             return hasArrived ? nil : "\(name)'s edit \(edit.token) of \(edit.place.key) is nowhere"
         }
         // What never arrived, or was deleted by somebody else, need not be deleted, nor what was deleted already.
-        guard let row, !row.isGone,
+        guard let row, !row.isGone, !edit.isOverDeletion,
             !row.removals.contains(where: { $0 >= edit.knownSequence }),
             let last = history.last, last.content.deletion == nil,
             history.contains(where: { !edit.follows.isDisjoint(with: $0.content.tokens) }),

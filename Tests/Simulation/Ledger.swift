@@ -31,6 +31,10 @@ final class Ledger {
         var mustNotReturn = false
         /// Whether this is a deletion that no user has asked for, but the way to take back what was given up.
         var isCompensation = false
+        /// Whether this is a deletion of what was not there: the server has told its device so.
+        var hasMetNothing = false
+        /// Whether this is a deletion that was decided on over a deletion that was shown.
+        var isOverDeletion = false
         /// The place of the server's write that its user knew.
         var knownSequence = 0
     }
@@ -38,6 +42,8 @@ final class Ledger {
     private(set) var edits: [String: Edit] = [:]
     /// What was changed together, in its order.
     var groups: [ChangedGroup] = []
+    /// What has left with everything before it in its group settled.
+    var departed: Set<String> = []
     /// The tokens of edits in their order.
     private(set) var order: [String] = []
     let server: SimulatedServer
@@ -90,7 +96,10 @@ final class Ledger {
             }
             // What a rule deletes with it is deleted as it is here.
             let seen = seen?.key == key ? seen?.row : nil
-            let known = seen.map { self.tokens($0) + tokens(old).filter { edits[$0]?.place.device == device } }
+            let known = seen.map { seen in
+                self.tokens(seen) + tokens(old).filter { edits[$0]?.place.device == device }
+                    + ownTokens(after: seen.version, at: place)
+            }
             if let new {
                 let deletions = old == nil ? Array(seenDeletions[place] ?? []) : []
                 for name in WorldSettings.columns {
@@ -142,6 +151,19 @@ final class Ledger {
         lastDeletion[Place(device: device, key: key)] ?? "†nobody"
     }
 
+    /// What a device has written since a version: own writes are one chain with it, also when they were purged. A row of
+    /// others ends it, unless it was decided to go over that one.
+    private func ownTokens(after version: String?, at place: Place) -> [String] {
+        guard let history = server.history[place.key]?.history,
+            let first = history.lastIndex(where: { $0.number == version })
+        else { return [] }
+        let decided = (decisions[place.device] ?? [:]).values.reduce(into: Set<String>()) { $0.formUnion($1) }
+        return history[(first + 1)...]
+            .prefix { $0.author == place.device || decided.isSuperset(of: $0.content.tokens) }
+            .filter { $0.author == place.device }
+            .flatMap(\.content.tokens)
+    }
+
     private func tokens(_ row: Record?) -> [String] {
         WorldSettings.columns.compactMap { row?[$0]?.stringValue }
     }
@@ -150,6 +172,7 @@ final class Ledger {
 
     func receive(_ result: Result<ServerAnswer, any Error>, of message: Message) {
         var records: [Record] = []
+        if case .success = result { meetNothing(message) }
         switch result {
         case .success(.record(let record)): records = [record]
         case .success(.found(let record)): records = [record].compactMap(\.self)
@@ -163,6 +186,8 @@ final class Ledger {
         case .success(.confirmed): break
         case .failure(let error): records = [(error as? RemoteError)?.serverRecord].compactMap(\.self)
         }
+        // What does not fit is not shown. Of what a device has written it knows all the same what it is.
+        if case .success(.record) = result {} else { records.removeAll(where: \.isUnfit) }
         for record in records {
             received[message.device, default: []].formUnion(tokens(record))
             let key = settings.key(record.id.stringValue ?? "", in: message.table)
@@ -172,12 +197,29 @@ final class Ledger {
         }
     }
 
+    /// The server has told a device that there is no such row: its deletion has nothing more to do.
+    private func meetNothing(_ message: Message) {
+        guard message.hasMetNothing, let key = message.key(settings) else { return }
+        edits[deletion(of: key, by: message.device)]?.hasMetNothing = true
+    }
+
     private func deletion(shownBy record: Record, of key: RowKey) -> String? {
         guard record.isDeleted else { return nil }
         return server.history[key]?.version(record.version)?.content.deletion
     }
 
     // MARK: Decisions
+
+    /// A device that may write over whatever the server has names what that is: from now on that was decided on, and what
+    /// is edited later comes after it. Nothing else on the server does.
+    func goesOver(_ version: String?, in key: RowKey, with message: Message) {
+        let place = Place(device: message.device, key: key)
+        guard let version, forced.contains(place), let theirs = server.history[key]?.version(version)?.content else {
+            return
+        }
+        let mine = message.request.deletion.map { [$0] } ?? tokens(message.request.row)
+        for token in mine { decisions[message.device, default: [:]][token, default: []].formUnion(theirs.tokens) }
+    }
 
     /// A user keeps the local row, which is nil for a deletion, over what the server has as the user was told, which is nil
     /// when nobody could tell.
@@ -189,6 +231,7 @@ final class Ledger {
         }
         let theirs = self.deletion(shownBy: serverRow, of: key).map { [$0] } ?? tokens(serverRow)
         let deletion = deletion(of: key, by: device)
+        if row == nil, serverRow.isDeleted { edits[deletion]?.isOverDeletion = true }
         // A deletion that is taken back leaves what it replaced, over the same row.
         let mine = row.map { tokens($0) } ?? [deletion] + (edits[deletion]?.follows ?? [])
         for token in mine { decisions[device, default: [:]][token, default: []].formUnion(theirs) }
@@ -209,8 +252,9 @@ final class Ledger {
             if !(received[device]?.contains(token) ?? false) { edits[token]?.mustNotReturn = true }
         }
         // What may have arrived has to be taken back.
-        // A row that was to be brought back, or made anew on a server that had lost it, is deleted again as a whole.
-        let isMadeAnew = operation["baseVersion"]?.stringValue == nil && settings.losesHistory
+        // A row that was to be brought back, or made anew on a server that had none any more, is deleted again as a whole.
+        let hasHadNone = settings.losesHistory || server.history[key]?.removals.isEmpty == false
+        let isMadeAnew = operation["baseVersion"]?.stringValue == nil && hasHadNone
         let restored = base?.content.deletion == nil && !isMadeAnew ? [] : tokens(given)
         let deletion = delete(at: place, follows: edited.sorted() + restored)
         edits[deletion]?.isGivenUp = true

@@ -9,6 +9,8 @@ struct ServerContent: Equatable {
     var extra: String?
     /// What only some versions of the app know, as far as it was written.
     var others: [String: String?] = [:]
+    /// Whether its title is of a kind that the tables here cannot have. A tombstone's content is not looked at.
+    var isUnfit = false
     /// The deletion, when the row is a tombstone.
     var deletion: String?
 

@@ -50,9 +50,16 @@ struct SimulatedRemote: SyncRemote {
         guard restoring, world.settings.restoresInTwoSteps else {
             return try self.record(in: await send(.update(record, version: version, restores: restoring), table))
         }
-        let restored = try self.record(
-            in: await send(.undelete(record.id.stringValue ?? "", version: version), table)
-        )
+        let restored: Record
+        do {
+            restored = try self.record(
+                in: await send(.undelete(record.id.stringValue ?? "", version: version), table)
+            )
+        } catch let error as RemoteError where error.code == .unfitRow {
+            // It is back, whatever it holds, and is written next.
+            guard let row = error.serverRecord, row.version != nil else { throw error }
+            restored = row
+        }
         // A tombstone that was filled before has the content already.
         guard record.fields.contains(where: { restored[$0.key] ?? .null != $0.value }) else { return restored }
         return try self.record(
@@ -161,8 +168,15 @@ struct SimulatedRemote: SyncRemote {
             } onCancel: {
                 message.isCancelled = true
             }
-            return answer.changingRows(names.onWire)
-        } catch let error as RemoteError where error.serverRecord != nil {
+            return try fitting(answer).changingRows(names.onWire)
+        } catch let error as RemoteError where error.code == .conflict && error.serverRecord?.isUnfit ?? false {
+            throw RemoteError(
+                .conflict,
+                error.message,
+                status: error.status,
+                cause: error.serverRecord.map { unfit($0, isNamed: true) }
+            )
+        } catch let error as RemoteError where error.code == .conflict && error.serverRecord != nil {
             throw RemoteError(
                 error.code,
                 error.message,

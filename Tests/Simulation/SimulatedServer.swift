@@ -110,6 +110,7 @@ final class SimulatedServer {
         var result = content ?? ServerContent(values: [:])
         if let list = record["list"] { result.list = list.stringValue }
         if let extra = record["extra"] { result.extra = extra.stringValue }
+        if record["title"] != nil { result.isUnfit = false }
         // Who does not know a column does not touch it.
         result.others = old?.others ?? [:]
         for name in ["spare", "grade"] {
@@ -207,6 +208,10 @@ final class SimulatedServer {
             record["list"] = .null
         }
         if let extra = current.content.extra { record["extra"] = .string(extra) }
+        if current.content.isUnfit {
+            record["title"] = nil
+            if current.content.deletion == nil { record[Record.unfitMark] = .bool(true) }
+        }
         for name in settings.migrates ? ["spare", "grade"] : [] {
             let filled = name == "grade" && settings.fillsOnServer ? WorldSettings.grade : nil
             if let value = current.content.others[name] ?? filled {
@@ -273,6 +278,16 @@ enum ServerRequest {
         case .insert(let record), .update(let record, _, _), .tombstone(let record, _, _): record.id.stringValue
         case .undelete(let id, _), .delete(let id, _, _), .record(let id): id
         case .confirm, .page: nil
+        }
+    }
+
+    /// The version that it is based on; nil when it names none.
+    var version: String? {
+        switch self {
+        case .update(_, let version, _), .undelete(_, let version), .delete(_, let version, _),
+            .tombstone(_, let version, _):
+            version
+        case .insert, .record, .confirm, .page: nil
         }
     }
 

@@ -31,7 +31,8 @@ final class SimulatedStore: SyncContextDataSource {
         try await world.pause(life, "\(Device.name(life.device)) writes")
         let witness = ChangeWitness.current
         let isWatched = world.devices[life.device].watchesPurged
-        guard witness != nil || !life.decisions.isEmpty || world.settings.hasLocalColumn || isWatched else {
+        let watchesAll = world.settings.hasLocalColumn || world.settings.hasUnfitRows
+        guard witness != nil || !life.decisions.isEmpty || watchesAll || isWatched else {
             return try await world.executor.waitingElsewhere { try await store.write(body) }
         }
         let (settings, names) = (world.settings, life.names)
@@ -45,6 +46,7 @@ final class SimulatedStore: SyncContextDataSource {
         world.devices[life.device].checkMarks(before, after, witness)
         world.devices[life.device].noteRemoved(after)
         world.devices[life.device].checkPurged(before, after)
+        if witness == nil, life.decisions.isEmpty { world.devices[life.device].checkNothingVanishes(before, after) }
         witness?.see(before, after)
         // A decision is in force from here on, unless a change of the user has made it pointless.
         for decision in life.decisions.values.sorted(by: { $0.error.operationID < $1.error.operationID })

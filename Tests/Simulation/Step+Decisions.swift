@@ -102,6 +102,8 @@ extension Device {
         switch choice {
         case .mine, .merged, .delete:
             world.ledger.change(by: number, from: before, to: after)
+            // A deletion that has content again may refer to rows that wait.
+            world.ledger.noteCircles(of: number, after)
             let waits = after.operations[key].map { !$0.isTakingBack } ?? false
             if operation.isTakingBack, waits, after.rows[key] == nil { world.ledger.wantDeletion(of: key, by: number) }
             guard error.isConflict, !error.isMissingOnServer else { return }
@@ -117,7 +119,8 @@ extension Device {
             keptLocal[key] = .some(rows[1])
             keptOverNothing[key] = error.isMissingOnServer ? world.server.writeCount(of: key) : nil
             world.ledger.drop(key, by: number)
-            world.ledger.keep(after.rows[key], over: serverItem, in: key, by: number)
+            // What was not shown is gone over by nothing that comes later.
+            if let serverItem { world.ledger.keep(after.rows[key], over: serverItem, in: key, by: number) }
         case .server, .discard: world.ledger.giveUp(key, operation, before.rows[key], by: number)
         }
     }

@@ -56,6 +56,7 @@ extension World {
             content.deletion = nil
             let columns = old == nil ? WorldSettings.columns : [random.pick(WorldSettings.columns)]
             for column in columns { content.values[column] = "\(token)\(column)" }
+            if columns.contains("title") { content.isUnfit = false }
             if random.chance(1, of: 3) { content.extra = token }
         }
         ledger.writeAtServer(content.tokens.filter { $0.contains(token) }, in: key, over: old)

@@ -40,7 +40,7 @@ struct Step: Sendable {
         }
     }
 
-    private static let all: [Step] = edits + syncs + purges + decisions + resets + fates
+    private static let all: [Step] = edits + syncs + purges + decisions + resets + fates + unfitRows
 
     static func all(in settings: WorldSettings) -> [Step] { all.filter { $0.isPlayed(settings) } }
 

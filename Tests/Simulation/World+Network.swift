@@ -11,6 +11,8 @@ final class Message: @unchecked Sendable {
     let device: Int
     /// What waits for the answer; nil when nobody does any more.
     var continuation: CheckedContinuation<ServerAnswer, any Error>?
+    /// Whether the server itself has answered that there is no such row.
+    var hasMetNothing = false
     /// Whether the device has given up waiting, and may be told so before the answer comes.
     var isCancelled = false
 
@@ -66,6 +68,7 @@ extension World {
         if isTied { fail("\(message.description) leaves beside a row that refers to it, or to which it refers") }
         life.references[key] = reference
         for failure in ledger.objections(to: message, writing: key) { fail(failure) }
+        ledger.goesOver(message.request.version, in: key, with: message)
     }
 
     /// Takes the answer to a batch on its way: all of it, the beginning of it, or nothing. What every change of it meets on
@@ -168,6 +171,10 @@ extension World {
                 from: message.device,
                 stamp: stamp ?? server.clock
             )
+            switch answer {
+            case .deletion(.unconfirmed(status: 404)), .found(nil): message.hasMetNothing = true
+            default: break
+            }
             if message.request.writes { note("    The server does it: \(answer.story)") }
             return .success(answer)
         } catch {

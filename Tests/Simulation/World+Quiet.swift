@@ -85,6 +85,7 @@ extension Device {
                 return false
             }
             changes += report.received + report.deleted
+            if options.reconciles { checkSetAside(report, of: table) }
         }
         let isEmpty = try await context.operations().isEmpty
         return wasIdle && changes == 0 && isEmpty
@@ -108,6 +109,8 @@ extension Device {
                 world.fail("\(name) has \(operation.state) for \(operation.itemID) and no reason for it")
             }
         }
+        let setAside = try await context.setAsideRows().count
+        if status.setAside != setAside { world.fail("\(name) is told of \(status.setAside) rows of \(setAside)") }
         try await checkQueue()
     }
 
@@ -130,8 +133,13 @@ extension Device {
                 }
             }
         }
+        try await checkSetAside()
         for key in world.server.history.keys.sorted() {
             let local = rows[key]
+            if world.server.isUnfit(key) {
+                checkOlder(local, key)
+                continue
+            }
             let theirs = world.server.row(key)
                 .flatMap { $0.current.content.deletion == nil ? world.server.record($0) : nil }
             if let kept = keptLocal[key], kept == local.map(Self.values) { continue }

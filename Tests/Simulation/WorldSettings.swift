@@ -70,6 +70,8 @@ package struct WorldSettings: Sendable {
     let renamesOnWire: Bool
     /// Whether the server gives its rows a value in the column that comes anew.
     let fillsOnServer: Bool
+    /// Whether rows of the server get values that do not fit their table here.
+    let hasUnfitRows: Bool
 
     /// What is done about conflicts inside of pushes.
     enum Policy: CaseIterable {
@@ -117,6 +119,7 @@ package struct WorldSettings: Sendable {
         swapsColumns = random.chance(1, of: 2)
         renamesOnWire = random.chance(1, of: 2)
         fillsOnServer = random.chance(1, of: 2)
+        hasUnfitRows = random.chance(1, of: 6)
     }
 
     /// Whether the rows of a table name a list.

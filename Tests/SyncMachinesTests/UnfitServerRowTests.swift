@@ -60,4 +60,40 @@ struct UnfitServerRowTests {
         #expect(item.receive(.unfit(version: 1), to: lookUp) == .again(.done))
         #expect(item.send(.done)?.request == .delete(version: 1))
     }
+
+    @Test("leaves a change that takes back what is not known what it is, when that is to go over it")
+    func keepUnknownUndo() throws {
+        var item = TestItem()
+        try item.insert("a")
+        item.receive(.hidden, to: item.send())
+        item.apply(item.machine.keepMine(.hidden))
+        item.discard()
+        #expect(item.row == nil && item.change?.isUndo == true)
+        for _ in 0..<2 {
+            let lookUp = item.send()
+            #expect(lookUp?.request == .lookUp)
+            #expect(item.receive(.hidden, to: lookUp) == .hiddenConflict)
+            item.apply(item.machine.keepMine(.hidden))
+            #expect(item.change?.isUndo == true && item.change?.state == .pending, "there is no row to be sent")
+        }
+        let theirs = TestRow(content: "b", version: 2)
+        item.receive(.shown(theirs), to: item.send())
+        #expect(item.row == theirs)
+    }
+
+    @Test("and so does the deletion of what is not known")
+    func keepUnknownDeletion() throws {
+        var item = TestItem(base)
+        try item.delete()
+        item.receive(.hidden, to: item.send())
+        item.apply(item.machine.keepMine(.hidden))
+        try item.insert("again")
+        item.discard()
+        #expect(item.change?.kind == .delete && item.change?.isUndo == true)
+        #expect(item.receive(.hidden, to: item.send()) == .hiddenConflict)
+        item.apply(item.machine.keepMine(.hidden))
+        #expect(item.change?.isUndo == true || item.change?.deletedRow != nil)
+        item.receive(.unfit(version: 2), to: item.send())
+        #expect(item.send(.done)?.request == .delete(version: 2))
+    }
 }

@@ -23,15 +23,24 @@ extension PullRunner {
         var seen = seen
         var refusals = 0
         for try await batch in store.batches(of: local, size: Self.rowsPerTransaction) {
-            let ids = batch.map(\.id)
-            let serverIDs = try await store.read { try IdentifierTranslation(table, schema).serverIDs(of: ids, &$0) }
-            let missing = serverIDs.filter { !seen.contains($0, in: table) }
+            let local = batch.map(\.id)
+            let rows = try await store.read { transaction in
+                // Rows with a waiting change stay: there is nothing to be asked.
+                let keys = local.compactMap { $0.stringValue.map { OperationCoding.itemKey($0, table) } }
+                let waiting = try OperationQueue.waitingItemKeys(among: keys, in: table, &transaction)
+                let ids = local.filter { id in
+                    id.stringValue.map { !waiting.contains(OperationCoding.itemKey($0, table)) } ?? true
+                }
+                let serverIDs = try IdentifierTranslation(table, schema).serverIDs(of: ids, &transaction)
+                return Array(zip(ids, serverIDs))
+            }
+            let missing = rows.map(\.1).filter { !seen.contains($0, in: table) }
             // A server that orders rows otherwise than it is asked to passes some over.
             for start in stride(from: 0, to: missing.count, by: Self.rowsPerRequest) {
                 let some = Array(missing[start..<min(start + Self.rowsPerRequest, missing.count)])
                 try await look(for: some, of: asked, &refusals, &seen, &work)
             }
-            let unseen = zip(ids, serverIDs).filter { !seen.contains($0.1, in: table) }.map(\.0)
+            let unseen = rows.filter { !seen.contains($0.1, in: table) }.map(\.0)
             guard !unseen.isEmpty else { continue }
             work.report.deleted += try await coordination.gate.withTurn {
                 try await store.write { transaction in

@@ -95,11 +95,14 @@ extension PullRunner {
         _ work: inout Work
     ) async throws {
         let table = table
-        let row = SetAsideRow(id: serverID, reason: error.reasonForSettingAside)
+        // The server may spell the id otherwise, and its pages name the row as it does.
+        let spelling = error.code == .unfitRow ? error.serverRecord?.id.stringValue : nil
+        let row = SetAsideRow(id: spelling ?? serverID, reason: error.reasonForSettingAside)
         let mayCome = ![.unfitRow, .invalidResponse, .invalidRequest].contains(error.code)
         work.report.notFetched += 1
         work.report.setAside([row], of: table.name)
         try await store.write { transaction in
+            try SetAsideStorage.remove([.string(serverID)], of: table, &transaction)
             try SetAsideStorage.insert([row], of: table, &transaction)
             if !mayCome { try ConfigurationTable.removeRefetch(of: id, in: table.name, &transaction) }
         }

@@ -152,14 +152,17 @@ enum ItemMemoryStorage {
         return try transaction.first(query) != nil
     }
 
-    /// Forgets which versions were left behind of a table's rows.
+    /// Forgets which versions were left behind of a table's rows, but for those with a change that waits: over which row one
+    /// of those was kept is what its change is based on.
     static func forgetVersions(of table: TableDefinition, _ transaction: inout StoreTransaction) throws {
         var last: String?
         while true {
             var query = ConfigurationTable.query(.itemMemory, table.name).ordered(by: "key").limited(to: 500)
             if let last { query = query.filtered(by: Column("key") > .string(last)) }
             let rows = try transaction.records(query)
-            for row in rows {
+            let keys = rows.compactMap { $0["key"]?.stringValue }
+            let waiting = try OperationQueue.waitingItemKeys(among: keys, in: table, &transaction)
+            for row in rows where !waiting.contains(row["key"]?.stringValue ?? "") {
                 var memory = try memory(in: row["value"]?.stringValue ?? "", table)
                 memory.forgetVersions()
                 if memory.isEmpty {

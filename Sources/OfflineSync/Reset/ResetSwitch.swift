@@ -112,10 +112,13 @@ struct ResetSwitch: Sendable {
 
     private func giveUp(_ item: inout QueuedItem, _ seen: SeenOnServer<Record>) -> RowEffect<Record> {
         switch seen {
-        case .row(let shown): item.machine.giveUp(for: shown)
-        case .nothing: item.machine.giveUp(for: nil)
+        case .row(let shown): return item.machine.giveUp(for: shown)
+        case .nothing: return item.machine.giveUp(for: nil)
         // Its table was not brought: the row is as it was before the change.
-        case .hidden, .refused: item.machine.discard()
+        case .hidden, .refused:
+            let effect = item.machine.discard()
+            item.machine.memory.forgetVersions()
+            return effect
         }
     }
 

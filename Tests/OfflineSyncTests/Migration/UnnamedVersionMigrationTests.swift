@@ -13,12 +13,20 @@ struct UnnamedVersionMigrationTests {
         return row
     }
 
+    private func make(_ updates: Bool, _ context: SyncContext) async throws {
+        if updates {
+            try await context.table("Bill").update(Record(id: "a", ["text": "mine"]))
+        } else {
+            try await context.table("Bill").delete("a")
+        }
+    }
+
     @Test(
         "is no conflict with oneself after a migration that fills a column, whether or not the server fills it",
         arguments: [true, false],
-        [true, false]
+        [(true, true), (true, false), (false, true), (false, false)]
     )
-    func filled(_ serverFills: Bool, _ isUpdate: Bool) async throws {
+    func filled(_ serverFills: Bool, _ change: (updates: Bool, waits: Bool)) async throws {
         let remote = ScriptedRemote(shown: Self.unnamed) { _, _ in
             // From here on a row that does not have the column has no value in it.
             let other = Record(id: "other", ["text": "theirs", "status": "sent", "version": "v1"])
@@ -29,11 +37,7 @@ struct UnnamedVersionMigrationTests {
         var context = SyncContext(store: store, remote: remote)
         try await context.table("Bill").insert(["text": "before"], id: "a")
         #expect(try await context.push().pushed == 1)
-        if isUpdate {
-            try await context.table("Bill").update(Record(id: "a", ["text": "mine"]))
-        } else {
-            try await context.table("Bill").delete("a")
-        }
+        if change.waits { try await make(change.updates, context) }
         let after = try StoreSchema(
             version: 2,
             [TableDefinition("Bill", columns: [.init("text", .string), .init("status", .string)])],
@@ -47,10 +51,11 @@ struct UnnamedVersionMigrationTests {
         }
         let migrated = try await store.reopened(with: after, translating: .operations)
         context = SyncContext(store: migrated, remote: remote)
+        if !change.waits { try await make(change.updates, context) }
         try await context.pull(Query("Bill"), options: PullOptions(order: .pullOnly))
         let report = try await context.push()
         #expect(report.pushed == 1 && report.conflicts.isEmpty)
-        if isUpdate { #expect(remote.row("a")?["text"] == "mine") }
+        if change.updates { #expect(remote.row("a")?["text"] == "mine") }
         #expect(try await migrated.verifyQueue().isEmpty)
     }
 }

@@ -254,4 +254,20 @@ struct ResetTests {
         #expect(try await context.operationErrors().isEmpty)
         try await expectEqual(["a": "mine", "b": "b"])
     }
+
+    @Test("a change of a row that was kept over the server's goes over that one still", arguments: [true, false])
+    func kept(_ deletes: Bool) async throws {
+        server.write("a", "a")
+        try await table.pull()
+        try await edit("a", "mine")
+        server.write("a", "theirs")
+        let error = try #require(try await context.push().conflicts.first)
+        try await context.resolve(error, with: .keepLocal())
+        if deletes { try await table.delete("a") } else { try await edit("a", "later") }
+        server.reset(to: ["a": "theirs"])
+        let report = try await context.reset(onto: all, discardsChanges: false)
+        #expect(report.recovered == 1 && report.conflicts == 0)
+        try await context.endReset()
+        try await expectEqual(deletes ? [:] : ["a": "later"])
+    }
 }
