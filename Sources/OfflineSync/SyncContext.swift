@@ -112,7 +112,7 @@ public final class SyncContext: Sendable {
         return table
     }
 
-    private func definition(of name: String) throws -> TableDefinition {
+    func definition(of name: String) throws -> TableDefinition {
         guard let definition = store.schema.tables.first(where: { $0.name == name }) else {
             throw StoreError.tableNotFound(name)
         }

@@ -8,8 +8,8 @@ package enum ItemAnswer<Row: MachineRow>: Hashable, Sendable {
     case absent
     /// The server has another row than the one that the change is based on, and does not show it.
     case hidden
-    /// The server has a live row in this version that cannot be read; the request was not carried out.
-    case unfit(version: Row.Version)
+    /// The server has a live row in this version that cannot be read; nil when it names none. The request was not carried out.
+    case unfit(version: Row.Version?)
     /// The server will not do it; whether that proves that it was not done by an earlier copy either.
     case refused(provesNothingWasDone: Bool)
     /// The server has stored the row under another id: none of the inserts has made, or will make, a row with this one.

@@ -229,27 +229,34 @@ extension ItemMachine {
 
     /// What the row holds is not known, and nobody here can see it: only what was decided without that goes over it.
     private mutating func unfit(
-        _ version: Row.Version,
+        _ version: Row.Version?,
         _ sent: RequestUnderWay<Row>
     ) -> (ItemOutcome<Row>, RowEffect<Row>) {
         guard var waiting = change else { return (.ignored, .none) }
-        if waiting.baseVersion == version {
+        let sentVersion = sent.request.entry?.version
+        if version != nil, waiting.baseVersion == version {
             // It is the row that the change is based on.
             if sent.request == .lookUp { return (.again(.done), .none) }
-            if sent.request.entry?.version == version {
+            if sentVersion == version {
                 withdraw(sent)
                 return refused(sent)
             }
         }
-        waiting.sent.removeAll { $0.isDead(at: version) }
+        waiting.sent.removeAll { entry in
+            // Which version it is in is not known, but that it is not in the one that was asked for.
+            version == nil ? entry.version == nil || entry.version == sentVersion : entry.isDead(at: version)
+        }
         change = waiting
-        guard waiting.isForced else { return conflict(nil, sent, .hiddenConflict) }
+        // What names no version can only be gone over by a request that names none either, once.
+        let mayBeGoneOver = version != nil || sentVersion != nil || sent.request == .lookUp
+        guard waiting.isForced, mayBeGoneOver else { return conflict(nil, sent, .hiddenConflict) }
         if waiting.kind == .insert { waiting.kind = .update }
         waiting.rebase(onto: nil)
         waiting.baseVersion = version
         waiting.isForced = true
         change = waiting
-        return (.again(.done), waiting.kind == .delete ? .none : .version(version))
+        guard let version, waiting.kind != .delete else { return (.again(.done), .none) }
+        return (.again(.done), .version(version))
     }
 
     /// Bases the change on the row that the server has shown, and sends it again.

@@ -17,7 +17,8 @@ extension SyncSession {
         /// Suspended in both directions.
         case suspended
         /// The last attempt failed, or the store could not be read; the next one is made then, or earlier when the network
-        /// changes, or when a store that was locked is unlocked.
+        /// changes, or when a store that was locked is unlocked. When it was the pulls that failed, while the service
+        /// answered, changes are sent meanwhile.
         case backingOff(until: Date)
         /// It cannot go on; ``SyncSession/error`` says why. Another start tries again.
         case failed

@@ -16,8 +16,9 @@ internal import Synchronization
 ///
 /// A pull that the server refuses or fails on holds up neither pushes nor the other pulls: it is made again after a
 /// while, as ``SessionOptions/backoff`` says, and ``error`` says why. So is one that breaks off while another one is
-/// answered: up to two others are tried behind it, whether or not their time has come. Only when that is so of all
-/// pulls does the session wait as after any failure, or fail where nothing but the app can mend it.
+/// answered, or at least its table: up to two others are tried behind it, whether or not their time has come. When that is
+/// so of all pulls they wait together, as after any failure, and changes are sent all the same; where nothing but the app can
+/// mend it, the session fails.
 ///
 /// ``state-swift.property``, ``connectionState-swift.property``, ``suspended`` and ``error`` can be read at any time, come
 /// as sequences, and are tracked by Observation.

@@ -236,6 +236,36 @@ struct DeletionOrderTests {
         #expect(server.written.suffix(2) == ["t", "l"])
     }
 
+    /// What the row moves away in: the request that it belongs to, the next one, while the answer waits to be recorded,
+    /// and the one after an answer with which all are recorded.
+    @Test(
+        "a deletion that was prepared waits when a row before it moves away from the row in the middle of the push",
+        arguments: [(1, "t"), (8, "t"), (1, "x"), (1, "z")]
+    )
+    func movedBehindItsBack(parallel: Int, meanwhile: String) async throws {
+        let context = preparingContext(parallel)
+        for id in ["l", "m", "y"] { try await lists.insert(["text": "1"], id: id) }
+        _ = try await context.push()
+        server.change("y", "theirs")
+        for id in 1...8 { try await lists.insert(["text": "1"], id: "\(id)") }
+        try await tasks.insert(["text": "t", "list": "l"], id: "t")
+        try await lists.insert(["text": "x"], id: "x")
+        try await lists.update(Record(id: "y", ["text": "mine"]))
+        try await lists.insert(["text": "z"], id: "z")
+        try await lists.delete("l")
+        server.script = { [tasks] id in
+            if id == meanwhile { try await tasks.update(Record(id: "t", ["list": "m"])) }
+        }
+        var report = try await context.push()
+        #expect(report.conflicts.map(\.itemID) == ["y"] && report.failures.isEmpty && report.waiting == 1)
+        server.script = { _ in }
+        try await context.resolve(try #require(report.conflicts.first), with: .takeServer)
+        report = try await context.push()
+        #expect(report.notTaken.isEmpty && report.waiting == 0)
+        #expect(server.written.suffix(2) == ["t", "l"])
+        #expect(try await context.operations().isEmpty)
+    }
+
     /// The clock stands still: several operations are prepared together.
     private func preparingContext(_ parallel: Int) -> SyncContext {
         let options = SyncOptions(parallelOperations: parallel)

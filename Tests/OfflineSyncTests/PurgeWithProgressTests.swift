@@ -55,6 +55,22 @@ extension PurgeWithProgressTests {
         #expect(try await texts(context) == ["a": "newer"])
     }
 
+    @Test("of the first rows leaves what is to be fetched of others")
+    func markedBeyondALimit() async throws {
+        let (context, remote) = try context()
+        page.value = PullPage(records: [serverRow("a", stamp: 5_000), serverRow("b", stamp: 5_000)], cursor: "6000")
+        try await context.pull(all, queryID: "one")
+        for id in ["a", "b"] {
+            try await context.store.write { try ConfigurationTable.requestRefetch(of: id, in: "TodoItem", &$0) }
+            remote.put(serverRow(id, "newer", version: "v2", stamp: 5_500))
+        }
+        #expect(try await context.purge(all.ordered(by: "id", .descending).limited(to: 1)) == 1)
+        page.value = PullPage(records: [], cursor: "6000")
+        try await context.pull(all, queryID: "one")
+        #expect(try await texts(context) == ["a": "newer"])
+        #expect(remote.askedByID == ["a"])
+    }
+
     @Test("goes on naming the rows that do not fit; a purge from the beginning forgets them until they come")
     func setAside() async throws {
         let (context, _) = try context()

@@ -17,7 +17,7 @@ struct ConflictResolver: Sendable {
             var operation = try OperationQueue.operation(error.operationID, &transaction, schema),
             operation.editCounter == error.editCounter
         else { throw Self.changed }
-        marked.takeBack(&operation)
+        marked.takeBack(&operation, table, schema)
         var item = try item(operation, &transaction)
         let seen = error.seenOnServer(table)
         let id = RecordID.string(operation.itemID)
@@ -69,7 +69,7 @@ struct ConflictResolver: Sendable {
         guard var current = try OperationQueue.operation(operation.id, &transaction, schema),
             current.editCounter == operation.editCounter
         else { throw Self.changed }
-        marked.takeBack(&current)
+        marked.takeBack(&current, table, schema)
         var item = try item(current, &transaction)
         try OperationQueue.removeErrors(of: current, &transaction)
         try item.save(item.machine.discard(), &transaction)

@@ -90,10 +90,15 @@ struct Purge: Sendable {
     }
 
     private func removeRefetches(_ transaction: inout StoreTransaction) throws {
-        for id in try ConfigurationTable.refetches(in: table.name, &transaction) {
-            var removed = query.filtered(by: Column("id") == .string(id))
-            removed.order = []
-            guard try transaction.count(removed) > 0 else { continue }
+        let ids = try ConfigurationTable.refetches(in: table.name, &transaction)
+        guard !ids.isEmpty else { return }
+        let marked = Set(ids.map { OperationCoding.itemKey($0, table) })
+        var removed: Set<String> = []
+        try transaction.forEach(query.selecting([])) { row in
+            guard let key = row.id.stringValue.map({ OperationCoding.itemKey($0, table) }) else { return }
+            if marked.contains(key) { removed.insert(key) }
+        }
+        for id in ids where removed.contains(OperationCoding.itemKey(id, table)) {
             try ConfigurationTable.removeRefetch(of: id, in: table.name, &transaction)
         }
     }

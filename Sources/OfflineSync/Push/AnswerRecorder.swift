@@ -147,8 +147,9 @@ struct AnswerRecorder: Sendable {
         switch outcome {
         case .conflict(let shown): try store(asking(conflict(shown, answer.error)), current, &transaction)
         case .hiddenConflict:
-            let error = error("the item was changed on the server, which does not show it", answer.error)
-            try store(asking(error), current, &transaction)
+            let reason = answer.error?.unfitCause.map { "its row does not fit the table here (\($0.message))" }
+            let message = "the item was changed on the server, " + (reason ?? "which does not show it")
+            try store(asking(error(message, answer.error)), current, &transaction)
         case .parked: try store(asking(refusal(answer.error)), current, &transaction)
         case .unknown where current.editCounter == sent.editCounter:
             try store(refusal(answer.error), current, &transaction)

@@ -9,26 +9,57 @@ internal import Synchronization
 /// the request has left before or it never will, whatever the threads do. A change that this does not hear of, made through
 /// another object over the same database, is as one made while the request was under way: harmless.
 final class MarkedOperations: Sendable {
-    private let operations = Mutex<[Int64: RequestUnderWay<Record>?]>([:])
+    private struct Prepared {
+        var request: RequestUnderWay<Record>?
+        /// The item that it deletes.
+        var deleted: ItemKey?
+        /// Whether it does not leave as it was prepared.
+        var isBehind = false
+    }
+
+    private let operations = Mutex<[Int64: Prepared]>([:])
 
     /// To be called in the transaction that remembers them.
     func add(_ prepared: [InFlightOperation]) {
         operations.withLock { operations in
-            for inFlight in prepared { operations[inFlight.operation.id] = .some(inFlight.underWay) }
+            for inFlight in prepared {
+                let deleted = inFlight.operation.kind == .delete ? inFlight.references?.item : nil
+                operations[inFlight.operation.id] = Prepared(request: inFlight.underWay, deleted: deleted)
+            }
         }
     }
 
     /// To be called before an operation is changed, in the transaction that does it.
-    func takeBack(_ operation: inout TableOperation) {
+    func takeBack(_ operation: inout TableOperation, _ table: TableDefinition, _ schema: StoreSchema) {
         let number = operation.id
-        guard case .some(let request?) = operations.withLock({ $0.removeValue(forKey: number) }) else { return }
-        operation.change.didNotLeave(request)
+        if let request = operations.withLock({ $0.removeValue(forKey: number) })?.request {
+            operation.change.didNotLeave(request)
+        }
+        takeBackDeletions(behind: operation, table, schema)
+    }
+
+    /// To be called when an operation is new or is changed, in the transaction that does it. The deletion of a row to which
+    /// its row has referred goes behind it, also where the deletion was prepared while nothing was to be sent before it.
+    func takeBackDeletions(behind operation: TableOperation, _ table: TableDefinition, _ schema: StoreSchema) {
+        guard operations.withLock({ !$0.isEmpty }) else { return }
+        let former = OperationReferences.former(of: operation, table, schema)
+        guard !former.isEmpty else { return }
+        operations.withLock { operations in
+            for (number, prepared) in operations where prepared.deleted.map(former.contains) ?? false {
+                operations[number]?.isBehind = true
+            }
+        }
     }
 
     /// Takes note that an operation is being sent.
     ///
-    /// - Returns: Whether it may be: it was not taken back.
-    func leaves(_ number: Int64) -> Bool { operations.withLock { $0.removeValue(forKey: number) } != nil }
+    /// - Returns: Whether it may be: it was not taken back, and need not wait.
+    func leaves(_ number: Int64) -> Bool {
+        operations.withLock { operations in
+            guard operations[number]?.isBehind == false else { return false }
+            return operations.removeValue(forKey: number) != nil
+        }
+    }
 
     /// Takes note that nothing of it is sent as it was prepared, but for some operations: the others are chosen anew.
     func removeAll(but kept: Set<Int64> = []) {

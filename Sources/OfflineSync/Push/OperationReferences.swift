@@ -9,7 +9,7 @@ struct ItemKey: Hashable, Sendable {
 
 /// The item of an operation, and those that its row refers to: several operations under way at a time keep to it.
 struct OperationReferences: Sendable {
-    private let item: ItemKey
+    let item: ItemKey
     private let references: [ItemKey]
 
     init(
@@ -73,11 +73,20 @@ struct OperationReferences: Sendable {
                 let waiting = try OperationQueue.operation(for: id, in: other, &transaction, schema)
             else { return nil }
             if waiting.change.bringsRow { return waiting }
-            guard other.assignsIDs, waiting.change.insertWaits,
-                try IdentifierMapping.serverIDs(of: [id], in: other, &transaction).isEmpty
-            else { return nil }
-            return waiting
+            return try awaitsID(of: waiting, schema, &transaction) ? waiting : nil
         }
+    }
+
+    /// Whether a row that refers to the one of an operation cannot be sent, because that has no id on the server so far.
+    static func awaitsID(
+        of operation: TableOperation,
+        _ schema: StoreSchema,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> Bool {
+        guard let table = schema.table(operation.table), table.assignsIDs, operation.change.insertWaits else {
+            return false
+        }
+        return try IdentifierMapping.serverIDs(of: [operation.itemID], in: table, &transaction).isEmpty
     }
 
     /// Whether an operation's row names one by now that is not among these, and for which something waits. Which of the

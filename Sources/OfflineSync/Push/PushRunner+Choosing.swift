@@ -212,12 +212,13 @@ extension PushRunner {
                     && (mayPass || !expected.isMember(other.id) || expected.isHeldBack(other, with: operation.id))
             }
             guard let next else {
-                // Rows that wait for the ids of others are looked at again when all else was sent.
-                let waits = before.contains { other in
+                let waits = try before.contains { other in
                     if !mayPass, expected.isMember(other.id) {
                         return !expected.hasBegun(other.id) || plan.hasEnded(other.id)
                     }
-                    return plan.holdsBack(other) && (!mayPass || schema.table(other.table)?.assignsIDs == false)
+                    guard plan.holdsBack(other) else { return false }
+                    // A row that waits for the id of another one is looked at again when all else was sent.
+                    return try !mayPass || !OperationReferences.awaitsID(of: other, schema, &transaction)
                 }
                 if waits { return .waits }
                 break

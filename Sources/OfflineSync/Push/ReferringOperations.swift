@@ -25,10 +25,7 @@ final class ReferringOperations: Sendable {
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> [TableOperation] {
         // What refers to it waits for the id that it finds out, and no row on the server can know that yet.
-        let awaitsID = table.assignsIDs && deletion.change.insertWaits
-        if awaitsID, try IdentifierMapping.serverIDs(of: [deletion.itemID], in: table, &transaction).isEmpty {
-            return []
-        }
+        if try OperationReferences.awaitsID(of: deletion, schema, &transaction) { return [] }
         return try numbers(referringTo: deletion, table, schema, &transaction)
             .compactMap { try OperationQueue.operation($0, &transaction, schema) }
             .filter { $0.id != deletion.id && (deletion.memberships.isEmpty || $0.memberships.isEmpty) }

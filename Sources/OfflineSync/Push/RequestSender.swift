@@ -114,7 +114,7 @@ struct RequestSender: Sendable {
         do {
             if let row = try await remote.record(id, in: table) { return PushAnswer(.shown(row)) }
         } catch let error as RemoteError where error.code == .unfitRow {
-            return PushAnswer(error.answerWithUnfitRow ?? .hidden, error)
+            return PushAnswer(.unfit(version: error.serverRecord?.version), error)
         }
         // That there is none is believed of a table that is there.
         try await confirm(table)
@@ -157,7 +157,7 @@ extension PushAnswer {
         case .conflict where request.isInsert && error.isAboutAnotherColumn:
             self.init(.refused(provesNothingWasDone: true), error)
         case .conflict:
-            let unfit = (error.cause as? RemoteError)?.answerWithUnfitRow
+            let unfit = error.unfitCause.map { ItemAnswer<Record>.unfit(version: $0.serverRecord?.version) }
             self.init(error.serverRecord.map { .shown($0) } ?? unfit ?? .hidden, error)
         // The server has done it. The row is asked for, and set aside with the reason.
         case .unfitRow where request.isOfRow: self.init(.taken(nil), error)
@@ -206,9 +206,9 @@ extension ItemRequest {
 }
 
 extension RemoteError {
-    /// That the server has a row that does not fit its table; nil when this is something else, or the version is not known.
-    fileprivate var answerWithUnfitRow: ItemAnswer<Record>? {
-        code == .unfitRow ? serverRecord?.version.map { .unfit(version: $0) } : nil
+    /// That the server has a row that does not fit its table, and why; nil when this is something else.
+    var unfitCause: RemoteError? {
+        code == .unfitRow ? self : (cause as? RemoteError).flatMap { $0.code == .unfitRow ? $0 : nil }
     }
 
     /// Whether a new row is refused although none has its id that could be had: a column of it that has to be unique is taken,

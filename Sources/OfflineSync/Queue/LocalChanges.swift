@@ -262,7 +262,7 @@ struct LocalChanges: Sendable {
         guard !table.isLocalOnly,
             var waiting = try OperationQueue.operation(for: itemID, in: table, &transaction, schema)
         else { return nil }
-        marked.takeBack(&waiting)
+        marked.takeBack(&waiting, table, schema)
         return waiting
     }
 
@@ -355,6 +355,7 @@ struct LocalChanges: Sendable {
         _ transaction: inout StoreTransaction
     ) throws -> TableOperation {
         let operation = try operation(change, itemID, &group, &transaction)
+        marked.takeBackDeletions(behind: operation, table, schema)
         try OperationQueue.add(operation, table, &transaction)
         return operation
     }

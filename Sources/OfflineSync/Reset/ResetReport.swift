@@ -12,7 +12,7 @@ public struct ResetReport: Sendable, Hashable {
     public internal(set) var settled = 0
 
     /// How many could not be based on the fresh rows: they are stored as conflicts, in
-    /// ``SyncContext/operationErrors()``.
+    /// ``SyncContext/operationErrors()``, and the next push asks the delegate and the conflict policies that there were.
     public internal(set) var conflicts = 0
 
     /// How many were given up; they are kept in ``SyncContext/discardedChanges()``.

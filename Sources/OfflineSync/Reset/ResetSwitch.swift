@@ -20,6 +20,8 @@ struct ResetSwitch: Sendable {
     /// What was brought of which tables.
     let extents: [String: Extent]
     let discardsChanges: Bool
+    /// Who is asked about conflicts, by the next push.
+    let decisions: PushDecisions
     /// One that was started after every answer that was recorded: nothing here is older than an answer.
     let request: AnswerLog.Request
 
@@ -129,7 +131,8 @@ struct ResetSwitch: Sendable {
         case .done: report.settled += 1
         case .conflict(let shown):
             report.conflicts += 1
-            let error = conflict(operation, row, shown)
+            var error = conflict(operation, row, shown)
+            error.isUnasked = decisions.areMade(about: error)
             try transaction.upsert([OperationErrorCoding.record(error)], into: SystemTables.operationErrors.name)
         default: report.recovered += 1
         }

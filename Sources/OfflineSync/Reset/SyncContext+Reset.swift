@@ -135,6 +135,7 @@ extension SyncContext {
                 storesUndeclaredColumns: store.capabilities.contains(.unknownColumns),
                 extents: extents,
                 discardsChanges: discardsChanges,
+                decisions: PushDecisions(self),
                 request: coordination.answers.requestStarted()
             )
             coordination.hasFreshRows.withLock { $0 = nil }

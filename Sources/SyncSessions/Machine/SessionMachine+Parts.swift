@@ -56,6 +56,8 @@ extension SessionMachine {
     /// Until when nothing is tried.
     struct Hold: Sendable, Hashable {
         var until: Duration
+        /// Whether it is the pulls that fail, while the service answers: changes are sent all the same.
+        var isOfPulls = false
         /// Whether the server has set that time.
         var isOrdered = false
         var needsCredentials = false

@@ -20,10 +20,18 @@ extension SessionMachine {
         if let loadDue { return loadDue }
         guard phase == .running, !open.isEmpty, !needsReset || open.contains(.download) else { return nil }
         var times: [Duration] = []
-        if open.contains(.upload), let pushDue { times.append(max(pushDue, pushHold ?? pushDue)) }
-        if open.contains(.download) { times += pulls.compactMap(\.time) }
-        guard let first = times.min() else { return nil }
-        return max(first, hold?.until ?? first)
+        if open.contains(.upload), let pushDue {
+            let held = [pushHold, hold?.isOfPulls == true ? nil : hold?.until].compactMap(\.self)
+            times.append(max(pushDue, held.max() ?? pushDue))
+        }
+        if open.contains(.download) { times += pulls.compactMap(\.time).map { max($0, hold?.until ?? $0) } }
+        return times.min()
+    }
+
+    /// When what has failed is tried again; nil when nothing is waited for.
+    var nextAttempt: Duration? {
+        guard work == nil, let hold, !hold.isOfPulls || open.contains(.download) else { return nil }
+        return wakeTime().map { $0 <= hold.until } ?? false ? hold.until : nil
     }
 
     /// Whether a pull was refused when it was last tried, and is not being tried again.
@@ -41,16 +49,19 @@ extension SessionMachine {
     /// Until when nothing is sent, because a pull fails that precedes every push.
     private var pushHold: Duration? {
         guard open.contains(.download) else { return nil }
-        return pulls.filter(\.precedesPush).compactMap(\.obstacle?.until).max()
+        let preceding = pulls.filter(\.precedesPush)
+        let held = hold?.isOfPulls == true && !preceding.isEmpty ? hold?.until : nil
+        return (preceding.map(\.obstacle?.until) + [held]).compactMap(\.self).max()
     }
 
     /// What is to be done now; nil when there is nothing, or nothing may be done.
     func nextWork(_ now: Duration) -> Work? {
-        guard phase == .running, work == nil, hold.map({ $0.until <= now }) ?? true else { return nil }
+        let isHeld = hold.map { $0.until > now } ?? false
+        guard phase == .running, work == nil, !isHeld || hold?.isOfPulls == true else { return nil }
         var next = Work(list: list)
         let mayPush = open.contains(.upload) && pushDue != nil && pushHold.map { $0 <= now } ?? true
         next.pushes = mayPush && pushDue ?? now <= now
-        if open.contains(.download) { next.pulls = pulls.indices.filter { pulls[$0].isDue(at: now) } }
+        if open.contains(.download), !isHeld { next.pulls = pulls.indices.filter { pulls[$0].isDue(at: now) } }
         guard next.pushes || !next.pulls.isEmpty else { return nil }
         if mustReset(now) {
             // It takes pulls; until they are resumed nothing is sent either.

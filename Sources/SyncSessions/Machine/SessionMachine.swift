@@ -257,7 +257,8 @@ struct SessionMachine: Sendable, Hashable {
 
     private mutating func begin(_ next: Work, _ now: Duration) {
         work = next
-        hold = nil
+        // Pulls go on waiting while changes are sent.
+        if hold?.isOfPulls != true || !next.pulls.isEmpty { hold = nil }
         (lastSign, isSilent) = (now, false)
         isPushAskedAgain = false
         for index in next.pulls {
@@ -314,10 +315,10 @@ struct SessionMachine: Sendable, Hashable {
         guard let ended = work else { return [] }
         work = nil
         isSilent = false
-        let failure = failure ?? failureOfAllPulls(ended, now)
-        switch failure {
+        let ofPulls = failure == nil ? failureOfAllPulls(ended, now) : nil
+        switch failure ?? ofPulls {
         case nil:
-            backoff = BackoffProgress()
+            if hold == nil { backoff = BackoffProgress() }
             return []
         case .cancelled: return []
         case .historyLost where options.resetsManually:
@@ -331,20 +332,26 @@ struct SessionMachine: Sendable, Hashable {
         case .permanent: return fail()
         case .storeClosed: return close()
         case .temporary(let name, let wait, let isAnswer):
-            isConnected = isAnswer
-            holdBack(after: name, wait, random, now)
+            isConnected = isAnswer || ofPulls != nil
+            holdBack(after: name, wait, random, now, isOfPulls: ofPulls != nil)
         case .credentials(let name, let isAnswer):
             isConnected = isAnswer
-            holdBack(after: name, nil, random, now)
+            holdBack(after: name, nil, random, now, isOfPulls: ofPulls != nil)
             hold?.needsCredentials = true
         }
         return []
     }
 
-    private mutating func holdBack(after name: String, _ wait: Duration?, _ random: Double, _ now: Duration) {
+    private mutating func holdBack(
+        after name: String,
+        _ wait: Duration?,
+        _ random: Double,
+        _ now: Duration,
+        isOfPulls: Bool = false
+    ) {
         guard isStarted, !open.isEmpty else { return }
         let own = backoff.wait(after: name, options.backoff, random: random)
-        hold = Hold(until: now + (wait ?? own), isOrdered: wait != nil)
+        hold = Hold(until: now + (wait ?? own), isOfPulls: isOfPulls, isOrdered: wait != nil)
     }
 
     // MARK: Waiting

@@ -111,8 +111,8 @@ extension SyncSession.Status {
             } else if let loadDue = machine.loadDue {
                 let left = loadDue - environment.now()
                 state = .backingOff(until: environment.date().addingTimeInterval(left / .seconds(1)))
-            } else if let hold = machine.hold, let wake = machine.wakeTime(), wake <= hold.until {
-                let left = hold.until - environment.now()
+            } else if let next = machine.nextAttempt {
+                let left = next - environment.now()
                 let until = environment.date().addingTimeInterval(left / .seconds(1))
                 state = .backingOff(until: until)
             } else {

@@ -124,7 +124,7 @@ extension SyncSession {
         return areComplete
     }
 
-    /// Finds out by one more pull whether those that have broken off are at fault themselves.
+    /// Finds out by one more pull, or request, whether those that have broken off are at fault themselves.
     ///
     /// - Throws: What stands against all pulls.
     private func judge(_ broken: inout [BrokenPull], of pulls: [SessionPull], _ context: SyncContext) async throws {
@@ -136,12 +136,17 @@ extension SyncSession {
         let asked = sound.isEmpty ? others : sound
         // One behind the other from attempt to attempt: more of them may be at fault.
         let next = running.withLock { $0.nextAsked }
-        guard let other = asked.first(where: { $0 >= next }) ?? asked.first else { throw last.error }
-        do {
-            try await probe(other, of: pulls, context)
-        } catch {
-            running.withLock { $0.nextAsked = other + 1 }
-            throw error
+        if let other = asked.first(where: { $0 >= next }) ?? asked.first {
+            do {
+                try await probe(other, of: pulls, context)
+            } catch {
+                running.withLock { $0.nextAsked = other + 1 }
+                throw error
+            }
+        } else {
+            // There is no other one: a question for nothing but an answer of the table.
+            guard try await context.answers(pulls[last.index].source.table) else { throw last.error }
+            send(.answered)
         }
         for pull in broken { failed(pull.index, pull.error) }
         broken = []

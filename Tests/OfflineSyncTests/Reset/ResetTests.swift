@@ -99,6 +99,22 @@ struct ResetTests {
         try await expectEqual(["a": "mine", "n": "new"])
     }
 
+    @Test("the next push asks about conflicts, once, as far as anybody has a say", arguments: [true, false])
+    func asked(_ isAsked: Bool) async throws {
+        server.write("a", "a")
+        try await table.pull()
+        try await edit("a", "mine")
+        server.reset(to: ["a": "theirs"])
+        if isAsked { context.conflictPolicy = .serverWins }
+        #expect(try await context.reset(onto: all, discardsChanges: false).conflicts == 1)
+        try await context.endReset()
+        #expect(try await context.operationErrors().count == 1)
+        context.conflictPolicy = .serverWins
+        #expect(try await context.push().conflicts.count == (isAsked ? 0 : 1))
+        #expect(try await context.journal().count == (isAsked ? 1 : 0))
+        if isAsked { try await expectEqual(["a": "theirs"]) }
+    }
+
     @Test("changes made while the fresh rows come count, and nothing is pushed or pulled in between")
     func meanwhile() async throws {
         for id in "abcdefgh" { server.write("\(id)", "\(id)") }
