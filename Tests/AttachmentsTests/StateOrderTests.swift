@@ -1,4 +1,6 @@
+import ReferenceStore
 import RemoteContract
+import SQLCipherStoreTestSupport
 import Synchronization
 import Testing
 
@@ -54,5 +56,41 @@ struct StateOrderTests {
         #expect(await told.next() == .remote)
         states.end()
         #expect(await told.next() == nil)
+    }
+
+    @Test("are told before whoever closes goes on")
+    func close() async throws {
+        let reading = StatesToRead([.unknown, .pending], holding: .pending)
+        let store = MemoryStore(try PhotoDevice.schema())
+        let transport = FaultyTransport()
+        transport.set { _ in .failed(RemoteError(.unreachable, "no network, on purpose")) }
+        let states = AttachmentStates { _ in await reading.next() }
+        let work = AttachmentWork(
+            store: store,
+            folder: AttachmentFolder(try TestFolder().url),
+            references: AttachmentReferences(store.schema),
+            transport: transport,
+            spaceLimit: 0,
+            ahead: nil,
+            environment: AttachmentEnvironment(),
+            states: states,
+            gate: AttachmentGate()
+        )
+        let runner = TransferRunner(work, limit: 1)
+        let id = AttachmentID.make()
+        var told = states.observe(id).makeAsyncIterator()
+        #expect(await told.next() == .unknown)
+        let fetching = Task { try await runner.fetch(id) }
+        await reading.isReading()
+        let hasClosed = Mutex(false)
+        let closing = Task {
+            await runner.close()
+            hasClosed.withLock { $0 = true }
+        }
+        for _ in 1...1_000 { await Task.yield() }
+        #expect(hasClosed.withLock { !$0 })
+        await reading.release()
+        await closing.value
+        await #expect(throws: RemoteError.self) { try await fetching.value }
     }
 }
