@@ -19,7 +19,7 @@ public final class SyncContext: Sendable {
     /// Whether there is a server.
     private let hasRemote: Bool
     let pageSize: Int?
-    let order: PullOptions.Order
+    package let order: PullOptions.Order
     let clock: any Clock<Duration>
     private let parallelOperations: Int
     let coordination: SyncCoordination

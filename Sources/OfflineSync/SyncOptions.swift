@@ -11,7 +11,7 @@ public struct SyncOptions: Sendable {
     /// How many rows a pull asks for at a time, 1 or more; nil leaves it to the server.
     public var pageSize: Int?
 
-    /// What comes first in pulls that do not say it themselves, and in ``SyncContext/sync()``.
+    /// What comes first in pulls that do not say it themselves, those of a session included, and in ``SyncContext/sync()``.
     public var order: PullOptions.Order
 
     /// Told one line for each event, without content, for the app's log. It is called on the engine's tasks and must not

@@ -11,8 +11,12 @@ public struct SessionPull: SyncSource {
     /// from the beginning.
     public var queryID: String?
 
-    /// How it is done. `PullOptions.Order.pullFirst` has every push wait until this was pulled, however long it fails, and what the server has
-    /// already dropped. `PullOptions.Order.pullOnly` is as `PullOptions.Order.pushFirst`: the session pushes by itself.
+    /// How it is done. `PullOptions.Order.pullFirst` has every push wait until this was pulled wholly, however long it fails, and
+    /// what the server has already dropped; where it says no order, `SyncOptions.order` does. `PullOptions.Order.pullOnly` is as
+    /// `PullOptions.Order.pushFirst`: the session pushes by itself.
+    ///
+    /// A bound makes parts of the pull, one behind the other, between which others have their turn. `PullOptions.maximumTime`
+    /// does not bound one that reconciles: it begins at the beginning each time, and would never come to an end.
     public var options: PullOptions
 
     /// Creates one.
@@ -26,5 +30,16 @@ public struct SessionPull: SyncSource {
     init(of source: any SyncSource) { self = source as? SessionPull ?? SessionPull(source) }
 
     var name: PullName { PullName(queryID: queryID, parameters: options.parameters) }
-    var precedesPush: Bool { options.order == .pullFirst }
+
+    /// Whether every push of a context waits for it.
+    func precedesPush(in context: SyncContext) -> Bool { (options.order ?? context.order) == .pullFirst }
+
+    /// How one part of it is done: one that gets on, whatever the bounds are.
+    func options(_ order: PullOptions.Order) -> PullOptions {
+        var options = options
+        options.order = order
+        options.maximumRows = options.maximumRows.map { max(1, $0) }
+        if options.reconciles { options.maximumTime = nil }
+        return options
+    }
 }

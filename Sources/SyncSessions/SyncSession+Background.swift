@@ -26,7 +26,6 @@ extension SyncSession {
             let deadline = environment.now() + time
             group.addTask {
                 try await self.gate.withTurn { try await self.syncOnce(context, until: deadline, results) }
-                return true
             }
             group.addTask {
                 try await self.environment.sleepUntil(deadline)
@@ -46,20 +45,25 @@ extension SyncSession {
         return results.report(isComplete: isComplete)
     }
 
-    private func syncOnce(_ context: SyncContext, until deadline: Duration, _ results: BackgroundResults) async throws {
+    /// - Returns: Whether the time was enough.
+    private func syncOnce(
+        _ context: SyncContext,
+        until deadline: Duration,
+        _ results: BackgroundResults
+    ) async throws -> Bool {
         let asked = await resetsAsked()
         let stored = SyncDirection(stored: try await context.storedSuspension())
         let open = SyncDirection.both.subtracting(stored).subtracting(running.withLock { $0.machine.suspended })
         let (kept, options) = running.withLock { ($0.pulls, $0.options) }
         let pulls = kept.isEmpty ? context.store.schema.syncedTables.map { SessionPull(Query($0.name)) } : kept
         let mustReset = try await mustReset(pulls, context, options)
-        guard !mustReset || open.contains(.download) else { return }
+        guard !mustReset || open.contains(.download) else { return true }
         if mustReset { try await resetOnce(pulls, context, options, asked: asked) }
         do {
-            try await syncOnce(pulls, open, context, until: deadline, results)
+            return try await syncOnce(pulls, open, context, until: deadline, results)
         } catch let error as SyncError where error.code == .historyLost && !mustReset && open.contains(.download) {
             try await resetOnce(pulls, context, options, asked: asked)
-            try await syncOnce(pulls, open, context, until: deadline, results)
+            return try await syncOnce(pulls, open, context, until: deadline, results)
         }
     }
 
@@ -69,32 +73,71 @@ extension SyncSession {
         _ context: SyncContext,
         until deadline: Duration,
         _ results: BackgroundResults
-    ) async throws {
-        if open.contains(.upload) {
+    ) async throws -> Bool {
+        // Where one sync has come to nothing, the next one begins behind that.
+        let first = min(running.withLock { $0.nextAsked }, pulls.count)
+        let indices = open.contains(.download) ? Array(pulls.indices[first...]) + pulls.indices[..<first] : []
+        let preceding = open.contains(.upload) ? indices.filter { pulls[$0].precedesPush(in: context) } : []
+        var failures = PullFailures()
+        func bring(_ indices: [Int], _ order: PullOptions.Order) async throws -> Bool {
+            try await self.bring(indices, of: pulls, order, context, until: deadline, results, &failures)
+        }
+        var isInTime = try await bring(preceding, .pullFirst)
+        if open.contains(.upload), isInTime, failures.first == nil {
             let changes = try await context.outstandingChanges()
             results.began(changes)
             if try await context.isPushDue(changes) { results.ended(try await context.push()) }
         }
-        guard open.contains(.download) else { return }
-        var failure: (any Error)?
+        if isInTime { isInTime = try await bring(indices.filter { !preceding.contains($0) }, .pullOnly) }
+        if let failure = failures.first { throw failure }
+        return isInTime
+    }
+
+    /// Why pulls have failed that others are made without, and how many have broken off in a row.
+    private struct PullFailures {
+        var first: (any Error)?
         var broken = 0
-        for pull in pulls {
-            var options = pull.options
-            options.order = .pullOnly
-            options.maximumTime = max(.zero, deadline - environment.now())
+    }
+
+    /// Makes pulls, one after the other, each wholly.
+    ///
+    /// - Returns: Whether the time was enough for all of them.
+    private func bring(
+        _ indices: [Int],
+        of pulls: [SessionPull],
+        _ order: PullOptions.Order,
+        _ context: SyncContext,
+        until deadline: Duration,
+        _ results: BackgroundResults,
+        _ failures: inout PullFailures
+    ) async throws -> Bool {
+        for index in indices {
+            let pull = pulls[index]
+            var options = pull.options(order)
             do {
-                let report = try await context.pull(pull, options)
-                results.ended(report)
-                guard report.isComplete else { break }
+                var isComplete = false
+                while !isComplete {
+                    let rest = deadline - environment.now()
+                    options.maximumTime = max(.zero, rest)
+                    let report = try await context.pull(pull, options)
+                    results.ended(report)
+                    isComplete = report.isComplete
+                    guard isComplete || rest > .zero else { return false }
+                }
                 try await context.storeCompletePull(of: pull.source, pull.name, at: environment.date())
-                broken = 0
-            } catch  where error.isOfOnePull || error.mayBeOfOnePull && broken < 2 {
+                failures.broken = 0
+            } catch  where error.isOfOnePull {
+                (failures.first, failures.broken) = (failures.first ?? error, 0)
+            } catch  where error.mayBeOfOnePull {
                 // The others are made all the same; when three in a row break off, nothing gets through.
-                broken = error.isOfOnePull ? 0 : broken + 1
-                failure = failure ?? error
+                (failures.first, failures.broken) = (failures.first ?? error, failures.broken + 1)
+                guard failures.broken < 3 else {
+                    running.withLock { $0.nextAsked = index + 1 }
+                    throw error
+                }
             }
         }
-        if let failure { throw failure }
+        return true
     }
 }
 

@@ -99,6 +99,24 @@ struct HostileServerTests {
         try await DatasyncRemote(baseURL: server.url, dialect: .azureMobileApps).confirm(Self.table)
     }
 
+    @Test("a link that leads on farther than any table reaches is refused", arguments: [true, false])
+    func endlessLink(_ isOfChanges: Bool) async throws {
+        let server = try ScriptedServer { request in
+            let isFirst = !request.target.contains("skip")
+            let page =
+                isFirst ? #"{"items":[],"nextLink":"$skip=\#(Int.max)"}"# : #"{"items":[{"id":"a1","text":"milk"}]}"#
+            return [.send(Array(response("200 OK", page).utf8))]
+        }
+        let remote = try remote(server)
+        var position: PullPosition? = isOfChanges ? .changes(since: nil) : .everything
+        let error = await #expect(throws: RemoteError.self) {
+            while let next = position {
+                position = try await remote.page(Query("todo"), of: Self.table, at: next, pageSize: nil).next
+            }
+        }
+        #expect(error?.code == .invalidResponse)
+    }
+
     @Test("invalid UTF-8 in an answer is refused")
     func invalidUTF8() async throws {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 25\r\nConnection: close\r\n\r\n{\"id\":\"a1\",\"text\":\"mi"

@@ -287,8 +287,11 @@ struct ResponseTests {
         arguments: [
             ("7", nil, .seconds(7)), ("0", nil, .zero), ("Sun, 06 Nov 1994 08:49:47 GMT", true, .seconds(10)),
             ("Sun, 06 Nov 1994 08:49:27 GMT", true, .zero), ("Sun, 06 Nov 1994 08:49:47 GMT", nil, .zero),
-            ("", nil, nil), ("-1", nil, nil), ("1.5", nil, nil), ("soon", nil, nil), ("99999999999999999999", nil, nil),
-            (nil, nil, nil),
+            ("", nil, nil), ("-1", nil, nil), ("1.5", nil, nil), ("soon", nil, nil), (nil, nil, nil),
+            // Whatever is said, it is no longer than a year.
+            ("9223372036854775807", nil, .seconds(31_536_000)),
+            ("99999999999999999999", nil, .seconds(31_536_000)),
+            ("Fri, 31 Dec 9999 23:59:59 GMT", true, .seconds(31_536_000)),
         ] as [(String?, Bool?, Duration?)]
     )
     func retryAfter(_ text: String?, _ hasDate: Bool?, _ expected: Duration?) {

@@ -264,6 +264,35 @@ struct PullFailureTests {
         await other.session.close()
     }
 
+    @Test("comes to one behind three that break off", arguments: breakingOff)
+    func behindThree(_ fate: Line.Fate) async throws {
+        let (device, _) = try device(fate)
+        let note = SessionPull(try device.context.table("Note"))
+        let broken = ["a", "b", "c"].map { SessionPull(device.table, queryID: $0) }
+        device.session.start(keeping: broken + [note])
+        await device.backsOff()
+        #expect(try await device.store.read(table: "Note", itemID: "n") == nil)
+        device.clock.advance(by: .seconds(1))
+        while try await device.store.read(table: "Note", itemID: "n") == nil { await Task.yield() }
+        await device.session.workEnds()
+        #expect(device.session.state == .active && device.session.connectionState == .connected)
+        await device.session.close()
+    }
+
+    @Test("one sync comes to one behind three that break off, when the one before came to nothing")
+    func backgroundBehindThree() async throws {
+        let (device, _) = try device(.unreachable)
+        let note = SessionPull(try device.context.table("Note"))
+        let broken = (1...6).map { SessionPull(device.table, queryID: "\($0)") }
+        device.session.start(keeping: broken + [note])
+        await device.backsOff()
+        for _ in 1...2 {
+            await #expect(throws: SyncError.self) { _ = try await device.session.sync(within: .seconds(20)) }
+        }
+        #expect(try await device.store.read(table: "Note", itemID: "n") != nil)
+        await device.session.close()
+    }
+
     @Test("one sync tries no more than two behind one that breaks off")
     func backgroundUnreachable() async throws {
         let (device, _) = try device(.unreachable)

@@ -257,6 +257,23 @@ struct SessionResetTests {
         await again.session.close()
     }
 
+    @Test("comes before anything is sent in one sync where pulls come first")
+    func backgroundPullFirst() async throws {
+        let (device, server, _) = try await device()
+        try await setUpAnew(device, server)
+        await device.session.close()
+        let again = try SessionDevice(other, device.store, through: server, options: SyncOptions(order: .pullFirst))
+        again.session.resume()
+        #expect(try await again.session.sync(within: .seconds(20)).isComplete)
+        #expect(try await again.context.operationErrors().isEmpty)
+        let methods = again.line.requests.compactMap { $0.split(separator: " ").first }
+        let pulled = try #require(methods.firstIndex { $0 != "GET" })
+        // The page that said so was not sent.
+        #expect(pulled > 0)
+        #expect(other.texts() == ["mine", "new", "x"])
+        await again.session.close()
+    }
+
     @Test("is done once when one sync has done it before the start, and what is changed after that is sent")
     func doneBeforeStart() async throws {
         let (device, server, _) = try await device()

@@ -165,19 +165,6 @@ struct SessionStartTests {
         await device.session.close()
     }
 
-    @Test("a pull that precedes pushes is made before each of them")
-    func pullFirst() async throws {
-        let device = try SessionDevice(emulator)
-        device.session.start(keeping: [SessionPull(device.table, options: PullOptions(order: .pullFirst))])
-        try await device.session.wait(for: .download)
-        let before = device.line.requests.count
-        try await device.add("milk")
-        try await device.session.wait(for: .upload)
-        let sent = device.line.requests.dropFirst(before).map { String($0.prefix(4)) }
-        #expect(sent == ["GET ", "POST"])
-        await device.session.close()
-    }
-
     @Test("closing the store ends the session and its sequences")
     func storeCloses() async throws {
         let device = try SessionDevice(emulator)

@@ -93,7 +93,8 @@ struct SessionDevice {
     init(
         _ emulator: Emulator,
         _ store: (any SyncContextDataSource)? = nil,
-        through server: ForgettingServer? = nil
+        through server: ForgettingServer? = nil,
+        options: SyncOptions = SyncOptions()
     ) throws {
         let line = Line()
         let clock = VirtualClock()
@@ -105,7 +106,11 @@ struct SessionDevice {
             dialect: .datasync,
             transport: EmulatorTransport(emulator) { try await line.answer($0, $1) }
         )
-        context = SyncContext(store: made, remote: server.map { ForgettingRemote(base: remote, server: $0) } ?? remote)
+        context = SyncContext(
+            store: made,
+            remote: server.map { ForgettingRemote(base: remote, server: $0) } ?? remote,
+            options: options
+        )
         let origin = clock.now
         session = SyncSession(
             context,

@@ -8,6 +8,9 @@ final class AttachmentStates: Sendable {
         var observers: [AttachmentID: [Int: AsyncStream<AttachmentState>.Continuation]] = [:]
         var last: [AttachmentID: AttachmentState] = [:]
         var travelling: [AttachmentID: AttachmentState] = [:]
+        /// The number of the last reading whose state was told.
+        var told: [AttachmentID: Int] = [:]
+        /// The last number of an observer or a reading.
         var next = 0
         var hasEnded = false
     }
@@ -24,17 +27,20 @@ final class AttachmentStates: Sendable {
             of: AttachmentState.self,
             bufferingPolicy: .bufferingNewest(64)
         )
-        let (number, hasEnded, known) = board.withLock { board in
+        let number = board.withLock { board -> Int? in
+            guard !board.hasEnded else { return nil }
             board.next += 1
-            if !board.hasEnded { board.observers[id, default: [:]][board.next] = continuation }
-            return (board.next, board.hasEnded, board.travelling[id] ?? board.last[id])
+            board.observers[id, default: [:]][board.next] = continuation
+            // In line with what is told from here on.
+            if let known = board.travelling[id] ?? board.last[id] { deliveries.add { continuation.yield(known) } }
+            return board.next
         }
-        guard !hasEnded else {
+        guard let number else {
             continuation.finish()
             return stream
         }
-        if let known { continuation.yield(known) }
         continuation.onTermination = { [weak self] _ in self?.leave(id, number) }
+        deliveries.deliver()
         Task { await self.changed(id) }
         return stream
     }
@@ -50,12 +56,19 @@ final class AttachmentStates: Sendable {
 
     /// The state of a file at rest may have changed.
     func changed(_ id: AttachmentID) async {
-        let isLookedAt = board.withLock { $0.observers[id] != nil && $0.travelling[id] == nil }
-        guard isLookedAt else { return }
+        let reading = board.withLock { board -> Int? in
+            guard board.observers[id] != nil, board.travelling[id] == nil else { return nil }
+            board.next += 1
+            return board.next
+        }
+        guard let reading else { return }
         do {
             let state = try await load(id)
             board.withLock { board in
-                if board.travelling[id] == nil { tell(state, id, &board) }
+                // What was begun before may be from before what was told.
+                guard board.travelling[id] == nil, reading > board.told[id] ?? 0 else { return }
+                board.told[id] = reading
+                tell(state, id, &board)
             }
             deliveries.deliver()
         } catch {
@@ -85,7 +98,7 @@ final class AttachmentStates: Sendable {
             board.observers[id]?[number] = nil
             guard board.observers[id]?.isEmpty ?? true else { return }
             board.observers[id] = nil
-            board.last[id] = nil
+            (board.last[id], board.told[id]) = (nil, nil)
         }
     }
 

@@ -8,6 +8,8 @@ actor TransferRunner {
     let work: AttachmentWork
     var machine: TransferMachine
     private var tasks: [Transfer: Task<Void, Never>] = [:]
+    /// Those that have carried their file, and do what follows.
+    private var ending: Set<Task<Void, Never>> = []
     var waiters: [AttachmentID: [Int: CheckedContinuation<Void, any Error>]] = [:]
     private var cancelledWaits: Set<Int> = []
     private var nextWait = 0
@@ -141,7 +143,7 @@ actor TransferRunner {
         }
         resumeAll()
         await endRenewal()
-        for task in tasks.values { await task.value }
+        for task in Array(tasks.values) + ending { await task.value }
     }
 
     /// Ends everything, and waits for that.
@@ -149,7 +151,7 @@ actor TransferRunner {
         work.gate.set(.closed)
         send(.closed)
         await endRenewal()
-        for task in tasks.values { await task.value }
+        for task in Array(tasks.values) + ending { await task.value }
         for task in listeners { task.cancel() }
         listeners = []
         waking?.task.cancel()
@@ -285,8 +287,8 @@ actor TransferRunner {
             case .begin(let transfer):
                 tasks[transfer] = Task { [weak self, work] in
                     let (outcome, error) = await work.perform(transfer)
-                    // What follows is not for the one who has cancelled the transfer to end.
-                    Task { await self?.ended(transfer, outcome, error) }
+                    // What follows is not for the one who has cancelled the transfer to end; whoever closes waits for it.
+                    await Task { await self?.ended(transfer, outcome, error) }.value
                 }
             case .cancel(let transfer): tasks[transfer]?.cancel()
             case .wake(let time): wake(at: time)
@@ -296,7 +298,9 @@ actor TransferRunner {
     }
 
     private func ended(_ transfer: Transfer, _ outcome: TransferMachine.Outcome, _ error: (any Error)?) async {
-        tasks[transfer] = nil
+        let task = tasks.removeValue(forKey: transfer)
+        if let task { ending.insert(task) }
+        defer { if let task { ending.remove(task) } }
         if outcome == .done {
             do {
                 try await work.makeRoom(keeping: transfer.kind == .ahead ? nil : transfer.id)

@@ -16,7 +16,8 @@ final class UploadLimits: Sendable {
         guard let text = response.fields[.uploadLimit] else { return }
         for member in text.split(separator: ",") {
             // A value may have parameters behind it.
-            let parts = member.split(separator: ";")[0].split(separator: "=", maxSplits: 1).map { $0.trimming(" \t") }
+            let value = member.split(separator: ";", omittingEmptySubsequences: false)[0]
+            let parts = value.split(separator: "=", maxSplits: 1).map { $0.trimming(" \t") }
             guard parts.count == 2, let number = Int64(parts[1]), number > 0 else { continue }
             state.withLock { state in
                 switch parts[0] {

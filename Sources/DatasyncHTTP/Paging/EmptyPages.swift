@@ -3,6 +3,9 @@ internal import RemoteContract
 /// Pages without rows behind which others follow: a server may take rows out of a page after it has read it. The last row
 /// leads on from all other pages, and from these the server's link alone.
 struct EmptyPages: Sendable, Hashable, Codable {
+    /// No table has as many rows; behind that many, rows can still be counted.
+    private static let mostRows = Int.max / 2
+
     /// How many rows the next page is to skip.
     private(set) var offset = 0
 
@@ -14,7 +17,7 @@ struct EmptyPages: Sendable, Hashable, Codable {
             offset = 0
             return false
         }
-        guard let next = page.nextOffset, next > offset else {
+        guard let next = page.nextOffset, next > offset, next <= Self.mostRows else {
             throw RemoteError(
                 .invalidResponse,
                 "The server sends a page without rows that is not the last one, and its link has no '$skip' that leads on;"

@@ -7,12 +7,18 @@ extension ServerResponse {
     /// RFC 9110 (section 5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
     var date: Int64? { fields[.date].flatMap(Self.instant) }
 
-    /// How long the server asks to wait; nil when it does not say. It says a number of seconds or an instant, which is
-    /// reckoned from its own clock when it shows one (RFC 9110, section 10.2.3).
+    /// How long the server asks to wait, at most a year; nil when it does not say. It says a number of seconds or an
+    /// instant, which is reckoned from its own clock when it shows one (RFC 9110, section 10.2.3).
     var retryAfter: Duration? {
+        // Whoever adds it to the time stays within what a clock can hold.
+        askedWait.map { min($0, .seconds(365 * 86_400)) }
+    }
+
+    private var askedWait: Duration? {
         guard let text = fields[.retryAfter] else { return nil }
         if !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
-            return Int64(text).map { .seconds($0) }
+            // A number that has too many digits is a long time as well.
+            return .seconds(Int64(text) ?? .max)
         }
         guard let instant = Self.instant(text) else { return nil }
         let now = date ?? Int64((Date().timeIntervalSince1970 * 1_000).rounded())

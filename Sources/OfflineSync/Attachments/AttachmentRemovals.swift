@@ -19,15 +19,6 @@ package enum AttachmentRemovals {
         isLocalOnly: true
     )
 
-    /// Whether a change of a row waits to be sent.
-    package static func isWaiting(
-        _ itemID: String,
-        in table: TableDefinition,
-        _ transaction: inout some StoreReading & ~Copyable
-    ) throws -> Bool {
-        try !waiting(among: [itemID], in: table, &transaction).isEmpty
-    }
-
     /// The rows of which a change waits to be sent, in one query.
     package static func waiting(
         among itemIDs: [String],

@@ -86,6 +86,17 @@ extension SyncContext {
         }
     }
 
+    /// Pulls what somebody keeps who pushes by himself: as ``pull(_:queryID:options:)``, with a query id that is made of the
+    /// query where it is nil, and without sending anything. With ``PullOptions/Order/pullFirst`` it drops the changes that
+    /// have become pointless; several pulls may so precede one push.
+    package func pullWithoutPush(
+        _ source: any SyncSource,
+        queryID: String?,
+        options: PullOptions
+    ) async throws -> PullReport {
+        try await pull([try pulledQuery(source, queryID, options)], options, pushes: false)
+    }
+
     /// Brings what changed in several tables.
     func pull(_ sources: [any SyncSource], _ options: PullOptions) async throws -> PullReport {
         try await pull(try sources.map { try pulledQuery($0, nil, options) }, options)
@@ -100,7 +111,11 @@ extension SyncContext {
         let table: TableDefinition
     }
 
-    private func pull(_ queries: [PulledQuery], _ options: PullOptions) async throws -> PullReport {
+    private func pull(
+        _ queries: [PulledQuery],
+        _ options: PullOptions,
+        pushes: Bool = true
+    ) async throws -> PullReport {
         try checkRemote()
         let names = Set(queries.map(\.table.name))
         let order = options.order ?? order
@@ -110,12 +125,12 @@ extension SyncContext {
             // Who signs out in the middle of it signs out of all of it.
             let whole = RequestCounter()
             do {
-                if order == .pushFirst { push = try await pushWaiting(of: names, partOf: whole) }
+                if order == .pushFirst, pushes { push = try await pushWaiting(of: names, partOf: whole) }
                 var report = try await bring(queries, options, partOf: whole)
                 report.push = push
                 if order == .pullFirst {
                     report.pruned = try await prune(queries.map(\.table))
-                    report.push = try await pushWaiting(of: names, partOf: whole)
+                    if pushes { report.push = try await pushWaiting(of: names, partOf: whole) }
                 }
                 return report
             } catch {

@@ -14,11 +14,12 @@ extension PushReport {
 }
 
 extension SyncReport {
-    /// What several steps did together; nil for a push or pull that was not made.
+    /// What several steps did together, and whether everything was done by them; nil for a push that was not made.
     package init(push: PushReport?, pulls: [PullReport], isComplete: Bool) {
         var pull = PullReport()
         for report in pulls { pull.add(report) }
-        pull.isComplete = isComplete && pull.isComplete
+        // Of a pull in parts the last one says it.
+        pull.isComplete = isComplete
         self.init(push: push ?? PushReport(), pull: pull)
     }
 }
@@ -31,7 +32,6 @@ extension PullReport {
         notFetched += other.notFetched
         pruned += other.pruned
         requests += other.requests
-        isComplete = isComplete && other.isComplete
         addRows(of: other)
     }
 }

@@ -10,6 +10,8 @@ extension SyncSession {
         private(set) var error: RecordedError?
         /// Why pulls have failed that others go on without.
         var pullErrors: [Int: any Error] = [:]
+        /// Which pull is asked next when others break off: the one behind the last that did so, too.
+        var nextAsked = 0
         var waiters: [Int: Waiter] = [:]
         var cancelledWaits: Set<Int> = []
         /// Those who wait for the work under way to end.

@@ -97,7 +97,9 @@ extension SyncSession {
     func begin(_ pulls: [SessionPull], _ options: SessionOptions) {
         guard let context else { return }
         let pulls = pulls.isEmpty ? context.store.schema.syncedTables.map { SessionPull(Query($0.name)) } : pulls
-        let schedule = pulls.map { SessionMachine.Pull(table: $0.source.table, precedesPush: $0.precedesPush) }
+        let schedule = pulls.map {
+            SessionMachine.Pull(table: $0.source.table, precedesPush: $0.precedesPush(in: context))
+        }
         send(.started(schedule, SessionMachine.Settings(options))) { running in
             guard running.machine.phase != .closed else { return }
             running.pulls = pulls

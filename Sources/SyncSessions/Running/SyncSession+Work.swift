@@ -43,7 +43,7 @@ extension SyncSession {
             }
             progressed()
         }
-        let preceding = work.pushes ? work.pulls.filter { pulls[$0].precedesPush } : []
+        let preceding = work.pushes ? work.pulls.filter { pulls[$0].precedesPush(in: context) } : []
         if work.pushes {
             failure = try await push(context) { try await pull(preceding, of: pulls, .pullFirst, context, &broken) }
         }
@@ -132,9 +132,17 @@ extension SyncSession {
         let others = pulls.indices.filter { index in !broken.contains { $0.index == index } }
         // One that is known to fail shows nothing. A start meanwhile has brought another list.
         let known = running.withLock { $0.machine.pulls }
-        let sound = others.first { known.indices.contains($0) && known[$0].obstacle == nil }
-        if let other = sound ?? others.first {
-            try await probe(other, of: pulls, context)
+        let sound = others.filter { known.indices.contains($0) && known[$0].obstacle == nil }
+        let asked = sound.isEmpty ? others : sound
+        // One behind the other from attempt to attempt: more of them may be at fault.
+        let next = running.withLock { $0.nextAsked }
+        if let other = asked.first(where: { $0 >= next }) ?? asked.first {
+            do {
+                try await probe(other, of: pulls, context)
+            } catch {
+                running.withLock { $0.nextAsked = other + 1 }
+                throw error
+            }
         } else {
             // There is no other one: a question for nothing but an answer of the table.
             guard try await context.answers(pulls[last.index].source.table) else { throw last.error }
@@ -153,10 +161,8 @@ extension SyncSession {
     ///
     /// - Throws: What has kept it from being answered.
     private func probe(_ index: Int, of pulls: [SessionPull], _ context: SyncContext) async throws {
-        var options = pulls[index].options
-        options.order = .pullOnly
         do {
-            _ = try await context.pull(pulls[index], options)
+            _ = try await context.pull(pulls[index], pulls[index].options(.pullOnly))
             send(.probed(index))
         } catch  where error.isOfOnePull {
             // That is an answer, too.
@@ -165,8 +171,7 @@ extension SyncSession {
     }
 
     private func pull(_ pull: SessionPull, _ order: PullOptions.Order, _ context: SyncContext) async throws {
-        var options = pull.options
-        options.order = order
+        var options = pull.options(order)
         let told = options.progress
         options.progress = { [weak self] progress in
             told?(progress)
@@ -189,10 +194,9 @@ extension SyncSession {
 }
 
 extension SyncContext {
-    /// Pulls what a session keeps, with other options.
+    /// Pulls what a session keeps, with other options, and pushes nothing.
     func pull(_ pull: SessionPull, _ options: PullOptions) async throws -> PullReport {
-        guard let queryID = pull.queryID else { return try await self.pull(pull.source, options: options) }
-        return try await self.pull(pull.source, queryID: queryID, options: options)
+        try await pullWithoutPush(pull.source, queryID: pull.queryID, options: options)
     }
 }
 

@@ -140,7 +140,9 @@ final class AttachmentLimitTests {
 
     @Test(
         "what is no limit is none",
-        arguments: ["max-append-size", "max-append-size=x", "max-append-size=0", ",;=", "max-size=-1"]
+        arguments: [
+            "max-append-size", "max-append-size=x", "max-append-size=0", ",;=", "max-size=-1", ";", "max-size=99,;",
+        ]
     )
     func nonsense(limit: String) async throws {
         let service = Service()

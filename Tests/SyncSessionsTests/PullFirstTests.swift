@@ -1,0 +1,130 @@
+import DatasyncEmulator
+import OfflineSync
+import SyncContract
+import Testing
+import VirtualTime
+
+@testable import SyncSessions
+
+@Suite("Pulls of a session that precede pushes", .timeLimit(.minutes(1)))
+struct PullFirstTests {
+    let emulator = SessionDevice.emulator()
+
+    private static let rows: [[String: JSONValue]] = (1...3)
+        .map { ["id": .string("\($0)"), "text": .string("\($0)")] }
+
+    private func methods(_ device: SessionDevice, since count: Int = 0) -> [String] {
+        device.line.requests.dropFirst(count).compactMap { $0.split(separator: " ").first.map(String.init) }
+    }
+
+    @Test("are made before each of them")
+    func each() async throws {
+        let device = try SessionDevice(emulator)
+        device.session.start(keeping: [SessionPull(device.table, options: PullOptions(order: .pullFirst))])
+        try await device.session.wait(for: .download)
+        let before = device.line.requests.count
+        try await device.add("milk")
+        try await device.session.wait(for: .upload)
+        #expect(methods(device, since: before) == ["GET", "POST"])
+        await device.session.close()
+    }
+
+    @Test("are made before each of them when the settings of the context say so")
+    func settings() async throws {
+        let device = try SessionDevice(emulator, options: SyncOptions(order: .pullFirst))
+        device.session.start(keeping: [device.table])
+        try await device.session.wait(for: .download)
+        let before = device.line.requests.count
+        try await device.add("milk")
+        try await device.session.wait(for: .upload)
+        #expect(methods(device, since: before) == ["GET", "POST"])
+        await device.session.close()
+    }
+
+    @Test("are made before anything is sent, all of them")
+    func all() async throws {
+        let device = try SessionDevice(emulator)
+        let tables = [device.table, try device.context.table("Note")]
+        for table in tables { try await table.insert(["text": "mine"]) }
+        device.line.set { $0.method == "GET" && $0.path.contains("Note") ? .status(500) : .answered }
+        device.session.start(keeping: tables.map { SessionPull($0, options: PullOptions(order: .pullFirst)) })
+        await device.clock.sleeperComes { $0 == .seconds(1) }
+        while device.session.error == nil { await Task.yield() }
+        #expect(!methods(device).contains("POST"))
+        device.line.set(.answered)
+        device.clock.advance(by: .seconds(1))
+        try await device.session.wait(for: .both)
+        #expect(emulator.texts() == ["mine"] && emulator.texts(in: "Note") == ["mine"])
+        await device.session.close()
+    }
+
+    @Test("are made wholly before anything is sent, also where each has a bound")
+    func parts() async throws {
+        try emulator.seed(Self.rows, in: "TodoItem")
+        let device = try SessionDevice(emulator)
+        try await device.add("milk")
+        let options = PullOptions(order: .pullFirst, maximumRows: 1)
+        device.session.start(keeping: [SessionPull(device.table, options: options)])
+        try await device.session.wait(for: .both)
+        #expect(methods(device).filter { $0 == "POST" }.count == 1)
+        #expect(methods(device).last == "POST")
+        #expect(emulator.texts() == ["1", "2", "3", "milk"])
+        #expect(try await device.store.read(Query("TodoItem")).records.count == 4)
+        await device.session.close()
+    }
+
+    @Test("are made before anything is sent in one sync, too, wholly where there is time")
+    func background() async throws {
+        let device = try SessionDevice(emulator, options: SyncOptions(order: .pullFirst))
+        let note = try device.context.table("Note")
+        device.session.start(keeping: [
+            SessionPull(note, options: PullOptions(order: .pullOnly)),
+            SessionPull(device.table, options: PullOptions(maximumRows: 1)),
+        ])
+        try await device.session.wait(for: .download)
+        try emulator.seed(Self.rows, in: "TodoItem")
+        try await device.add("milk")
+        let before = device.line.requests.count
+        #expect(try await device.session.sync(within: .seconds(20)).isComplete)
+        let requests = device.line.requests.dropFirst(before)
+        #expect(requests.filter { $0.hasPrefix("POST") }.count == 1)
+        let sent = try #require(requests.firstIndex { $0.hasPrefix("POST") })
+        #expect(!requests[..<sent].contains { $0.contains("Note") })
+        #expect(!requests[sent...].dropFirst().contains { $0.contains("TodoItem") })
+        #expect(try await device.store.read(Query("TodoItem")).records.count == 4)
+        await device.session.close()
+    }
+
+    @Test("have one sync send nothing when one of them fails", arguments: [.status(500), .unreachable] as [Line.Fate])
+    func backgroundFailure(_ fate: Line.Fate) async throws {
+        try emulator.seed([["id": "n", "text": "note"]], in: "Note")
+        let device = try SessionDevice(emulator, options: SyncOptions(order: .pullFirst))
+        try await device.add("milk")
+        device.line.set { $0.method == "GET" && $0.path.contains("TodoItem") ? fate : .answered }
+        let error = await #expect(throws: SyncError.self) { _ = try await device.session.sync(within: .seconds(20)) }
+        #expect(error?.code == .pullAborted)
+        #expect(emulator.texts().isEmpty)
+        #expect(try await device.store.read(table: "Note", itemID: "n") != nil)
+        await device.session.close()
+    }
+
+    @Test(
+        "become complete whatever bounds they have, and let pushes in",
+        arguments: [
+            PullOptions(order: .pullFirst, reconciles: true, maximumTime: .zero),
+            PullOptions(order: .pullOnly, reconciles: true, maximumTime: .zero),
+            PullOptions(order: .pullFirst, reconciles: true, maximumRows: 1),
+            PullOptions(order: .pullFirst, maximumRows: 0), PullOptions(order: .pullFirst, maximumTime: .zero),
+        ]
+    )
+    func bounds(_ options: PullOptions) async throws {
+        try emulator.seed(Self.rows, in: "TodoItem")
+        let device = try SessionDevice(emulator)
+        try await device.add("milk")
+        device.session.start(keeping: [SessionPull(device.table, options: options)])
+        try await device.session.wait(for: .both)
+        #expect(emulator.texts() == ["1", "2", "3", "milk"])
+        #expect(try await device.store.read(Query("TodoItem")).records.count == 4)
+        await device.session.close()
+    }
+}
