@@ -242,6 +242,77 @@ struct DeletionOrderTests {
         #expect(server.written.suffix(2) == ["t", "l"])
     }
 
+    @Test(
+        "a deletion in a group waits for a change in another one of a row that referred to the row",
+        arguments: [1, 8],
+        [false, true]
+    )
+    func deletedInAnotherGroup(parallel: Int, isRefused: Bool) async throws {
+        let (lists, tasks) = (lists, tasks)
+        let context = SyncContext(store: store, remote: server, options: SyncOptions(parallelOperations: parallel))
+        try await tables.share()
+        try await lists.update(Record(id: "l", ["text": "changed"]))
+        try await self.context.write { transaction in
+            try transaction.insert(["text": "x"], id: "x", into: lists)
+            try transaction.update(Record(id: "t", ["list": .null]), in: tasks)
+        }
+        try await self.context.write { transaction in
+            try transaction.delete("l", from: lists)
+            try transaction.insert(["text": "y"], id: "y", into: lists)
+        }
+        if isRefused { server.script = { id in if id == "x" { throw RemoteError(.refused, "no", status: 422) } } }
+        var report = try await context.push()
+        #expect(report.failures.map(\.itemID) == (isRefused ? ["x"] : []))
+        #expect(report.waiting == (isRefused ? 1 : 0))
+        #expect(server.written.dropFirst(2).isEmpty == isRefused)
+        server.script = { _ in }
+        try await context.retryRefused()
+        report = try await context.push()
+        #expect(report.notTaken.isEmpty && report.waiting == 0)
+        #expect(server.written.dropFirst(2) == ["x", "t", "l", "y"])
+        #expect(try await context.operations().isEmpty)
+    }
+
+    @Test("also of one that the same group changes once more behind the deletion", arguments: [1, 8])
+    func deletedInTheMiddleOfAGroup(parallel: Int) async throws {
+        let (lists, tasks) = (lists, tasks)
+        let context = SyncContext(store: store, remote: server, options: SyncOptions(parallelOperations: parallel))
+        try await tables.share()
+        try await self.context.write { transaction in
+            try transaction.update(Record(id: "t", ["list": .null]), in: tasks)
+            try transaction.delete("l", from: lists)
+            try transaction.update(Record(id: "t", ["text": "changed"]), in: tasks)
+        }
+        let report = try await context.push()
+        #expect(report.notTaken.isEmpty && report.waiting == 0)
+        #expect(server.written.dropFirst(2) == ["t", "l"])
+        #expect(try await context.operations().isEmpty)
+    }
+
+    @Test("those of two groups do not wait for each other for ever", arguments: [1, 8])
+    func groupsInACircle(parallel: Int) async throws {
+        let server = GroupServer()
+        let options = SyncOptions(parallelOperations: parallel)
+        let context = SyncContext(store: store, remote: server, options: options)
+        let (lists, tasks) = (try context.table("lists"), try context.table("tasks"))
+        for id in ["l", "m"] {
+            try await lists.insert(["text": "1"], id: id)
+            try await tasks.insert(["text": "1", "list": .string(id)], id: "of \(id)")
+        }
+        _ = try await context.push()
+        for id in ["of l", "of m"] { try await tasks.update(Record(id: .string(id), ["list": .null])) }
+        for (id, other) in [("l", "of m"), ("m", "of l")] {
+            try await context.write { transaction in
+                try transaction.delete(id, from: lists)
+                try transaction.update(Record(id: .string(other), ["text": "2"]), in: tasks)
+            }
+        }
+        let report = try await context.push()
+        #expect(report.notTaken.isEmpty && report.waiting == 0)
+        #expect(try await context.operations().isEmpty)
+        #expect(server.texts == ["of l": "2", "of m": "2"])
+    }
+
     /// What the row moves away in: the request that it belongs to, the next one, while the answer waits to be recorded,
     /// and the one after an answer with which all are recorded.
     @Test(

@@ -17,13 +17,16 @@ struct PushPlan: Sendable {
     private(set) var cursor: Int64 = 0
     private let declared: Set<String>
     private var order = PushOrder()
+    private var members: [GroupStorage.Member] = []
     private var underWay: [Int64: Started] = [:]
     /// What has had its turn in this push. Mostly these are few ranges, so that a plan is soon copied.
     private var ended = RangeSet<Int64>()
     /// What counts as if it had had its turn, in a plan that is thought through: what has had it is not copied for that.
     private var assumed: Set<Int64> = []
-    /// What of it was not sent, because another one that has to go before it was not.
-    private var held: Set<Int64> = []
+    /// What of it was not sent, because others that have to go before it were not.
+    private var held: [Int64: [Int64]] = [:]
+    /// The same of before, when it was held back as often as that may help.
+    private var circle: [Int64: [Int64]] = [:]
     private var lastHeldCount = Int.max
 
     private struct Started {
@@ -43,6 +46,7 @@ struct PushPlan: Sendable {
     /// Takes over what has become of the groups.
     mutating func take(_ groups: GroupStorage.Groups) {
         revision = groups.revision
+        members = groups.members
         let entries = groups.members.map { member in
             PushOrder.Entry(
                 member.number,
@@ -117,28 +121,80 @@ struct PushPlan: Sendable {
         return !plan.maySendAhead(operation)
     }
 
-    /// Takes note that an operation is not sent, because another one that has to go before it is not.
-    mutating func hold(_ number: Int64) {
-        held.insert(number)
+    /// Whether an operation of a group comes after another one, because groups have changed their items in that order.
+    func follows(_ number: Int64, _ other: Int64) -> Bool {
+        var changes: [Int64: [(number: Int64, last: Int64)]] = [:]
+        var first: [Int64: [GroupMembership]] = [:]
+        for member in members {
+            first[member.number] = member.memberships
+            for membership in member.memberships {
+                changes[membership.group, default: []].append((member.number, membership.last))
+            }
+        }
+        var open = [other]
+        var passed: Set<Int64> = [other]
+        while let next = open.popLast() {
+            for membership in first[next] ?? [] {
+                for later in changes[membership.group] ?? [] where later.last > membership.first {
+                    if later.number == number { return true }
+                    if passed.insert(later.number).inserted { open.append(later.number) }
+                }
+            }
+        }
+        return false
+    }
+
+    /// Whether an operation of a group may be sent before another one of a group: nothing is in its way, or they come before
+    /// each other.
+    func mayPass(_ number: Int64, _ other: Int64) -> Bool {
+        order.maySend(number) || follows(number, other) && follows(other, number)
+    }
+
+    /// Takes note that an operation is not sent, because others that have to go before it are not.
+    mutating func hold(_ number: Int64, for others: [Int64] = []) {
+        held[number] = others
         if !isMember(number) { cursor = max(cursor, number) }
         skip(number, isSettled: false)
     }
 
-    /// How many operations are not sent, because another one that has to go before them is not.
+    /// How many operations are not sent, because others that have to go before them are not.
     var heldCount: Int { held.count }
 
     /// Lets what was held back have its turn once more, as long as that leads to anything: what was in its way may have been
-    /// sent since. The rest of a group waits for the next push.
+    /// sent since. When it leads to nothing, some may wait for each other.
     ///
     /// - Returns: Whether there is such.
     mutating func release() -> Bool {
-        let singles = held.filter { !isMember($0) }
-        guard let first = singles.min(), singles.count < lastHeldCount else { return false }
-        lastHeldCount = singles.count
-        held.subtract(singles)
-        for number in singles { ended.remove(contentsOf: number..<number + 1) }
-        cursor = first - 1
+        let isStuck = held.count >= lastHeldCount
+        guard !held.isEmpty, !isStuck || circle.isEmpty else { return false }
+        lastHeldCount = held.count
+        for number in held.keys { ended.remove(contentsOf: number..<number + 1) }
+        cursor = held.keys.filter { !isMember($0) }.min().map { $0 - 1 } ?? cursor
+        // What comes after them in their groups is not held back any more.
+        if held.keys.contains(where: isMember) { revision = Self.outOfDate }
+        circle = isStuck ? held : [:]
+        held = [:]
         return true
+    }
+
+    /// No group has this number: the order is made anew.
+    private static let outOfDate: Int64 = -1
+
+    /// Whether an operation that is held back for others in groups would wait for ever: these come after it, or after others
+    /// that are held back for such as come after it.
+    func waitsForItself(_ number: Int64) -> Bool {
+        guard let others = circle[number] else { return false }
+        var later = order
+        var open = [number]
+        var passed: Set<Int64> = []
+        let isLater = { (other: Int64, later: PushOrder) in order.isLeft(other) && !later.isLeft(other) }
+        while let next = open.popLast() {
+            guard passed.insert(next).inserted else { continue }
+            later.start(next)
+            later.end(next, isSettled: false)
+            open += circle.filter { $0.value.contains { isLater($0, later) } }.keys
+        }
+        return others.contains { isLater($0, later) }
     }
 
     /// Takes note that the next operation of a group cannot be sent.

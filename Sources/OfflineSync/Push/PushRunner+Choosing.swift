@@ -9,7 +9,7 @@ extension PushRunner {
         /// It waits for rows of others, which have no id yet.
         case waiting(InFlightOperation)
         /// What has to be sent before them cannot be, or not yet.
-        case held([Int64])
+        case held([(number: Int64, others: [Int64])])
         /// Nothing may be sent beside what is under way, or nothing is left.
         case nothing
         /// Groups were written since the order was made.
@@ -68,7 +68,7 @@ extension PushRunner {
             progress.keepWaiting(inFlight)
             plan.start(inFlight)
             plan.end(inFlight.operation.id, isSettled: false)
-        case .held(let numbers): for number in numbers { plan.hold(number) }
+        case .held(let held): for (number, others) in held { plan.hold(number, for: others) }
         case .changed(let groups): plan.take(groups)
         case .gone(let number, let isSettled): plan.skip(number, isSettled: isSettled)
         }
@@ -128,7 +128,7 @@ extension PushRunner {
         var expected = plan
         var singles = SingleOperations(plan, batchSize: size)
         var chosen: [InFlightOperation] = []
-        var held: [Int64] = []
+        var held: [(number: Int64, others: [Int64])] = []
         // Whether what is under way counts as taken. Then nothing is said of what comes after it but what it would send.
         var isAssuming = false
         let mostUnderWay = parallelOperations * sender.batchSize
@@ -150,10 +150,10 @@ extension PushRunner {
                 switch try turn(of: follower, plan, expecting: expected, &transaction, schema) {
                 case .now: break
                 case .after(let ahead): (next, aheadOf) = (ahead, follower.id)
-                case .waits:
+                case .waits(let others):
                     guard chosen.isEmpty, !isAssuming else { break choosing }
-                    held.append(follower.id)
-                    expected.hold(follower.id)
+                    held.append((follower.id, others))
+                    expected.hold(follower.id, for: others)
                     continue
                 }
             }
@@ -187,14 +187,14 @@ extension PushRunner {
         case now
         /// This one goes first.
         case after(TableOperation)
-        /// One of those before it is not sent by this push.
-        case waits
+        /// These of those before it are not sent by this push.
+        case waits([Int64])
     }
 
     /// Whether others have to be sent before an operation: what makes rows that its row refers to, or brings them back,
     /// and the changes of rows that referred to the row that it deletes; directly, or through others of this kind. Of
     /// operations that go before each other one is sent all the same. A deletion does not change the order of groups:
-    /// it waits for their parts, but for those that would wait for it.
+    /// it waits for their parts, but for those that would wait for it. One in a group goes first then.
     private func turn(
         of operation: TableOperation,
         _ plan: PushPlan,
@@ -208,21 +208,24 @@ extension PushRunner {
             before.removeAll { passed.contains($0.id) }
             let mayPass = first.kind != .delete
             let next = before.first { other in
-                expected.maySendAhead(other)
-                    && (mayPass || !expected.isMember(other.id) || expected.isHeldBack(other, with: operation.id))
+                guard expected.maySendAhead(other) else { return false }
+                guard !mayPass, expected.isMember(other.id) else { return true }
+                guard expected.isMember(first.id) else { return expected.isHeldBack(other, with: operation.id) }
+                return expected.mayPass(other.id, first.id)
             }
             guard let next else {
-                let waits = try before.contains { other in
+                let waits = try before.filter { other in
                     // It is not taken for settled, although it seems to be under way where this is chosen ahead.
                     if !mayPass, referring.hasStayed(other.id) { return true }
                     if !mayPass, expected.isMember(other.id) {
+                        if expected.follows(other.id, first.id) || plan.waitsForItself(first.id) { return false }
                         return !expected.hasBegun(other.id) || plan.hasEnded(other.id)
                     }
                     guard plan.holdsBack(other) else { return false }
                     // A row that waits for the id of another one is looked at again when all else was sent.
                     return try !mayPass || !OperationReferences.awaitsID(of: other, schema, &transaction)
                 }
-                if waits { return .waits }
+                if !waits.isEmpty { return .waits(waits.map(\.id)) }
                 break
             }
             passed.insert(next.id)

@@ -22,7 +22,7 @@ final class ReferringOperations: Sendable {
     init(_ marked: MarkedOperations) { self.marked = marked }
 
     /// The operations that go before the deletion of a row, as far as they wait, those among them that this push does
-    /// not send. Members of groups keep to the order of these: before one of them only others go.
+    /// not send.
     func operations(
         before deletion: TableOperation,
         _ table: TableDefinition,
@@ -33,7 +33,7 @@ final class ReferringOperations: Sendable {
         if try OperationReferences.awaitsID(of: deletion, schema, &transaction) { return [] }
         return try numbers(referringTo: deletion, table, schema, &transaction)
             .compactMap { try OperationQueue.operation($0, &transaction, schema) }
-            .filter { $0.id != deletion.id && (deletion.memberships.isEmpty || $0.memberships.isEmpty) }
+            .filter { $0.id != deletion.id }
     }
 
     /// Takes note of an operation that stays in the queue with an answer: by what was sent, or by what the answer
