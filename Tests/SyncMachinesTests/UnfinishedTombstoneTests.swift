@@ -71,4 +71,12 @@ struct UnfinishedTombstoneTests {
         let write = item.send(.done)
         #expect(outcome == .again(.done) && write?.request == .update(shown, version: 1, restoring: false))
     }
+
+    @Test("that somebody else has brought back with other content is a conflict")
+    func broughtBackByOthers() throws {
+        var item = try filling()
+        let theirs = TestRow(content: "theirs", version: 3)
+        let outcome = item.receive(.shown(theirs), to: item.machine.prepare(item.row, restoresInSteps: true))
+        #expect(outcome == .conflict(theirs))
+    }
 }
