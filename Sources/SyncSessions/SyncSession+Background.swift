@@ -9,8 +9,9 @@ extension SyncSession {
     /// start says, and recovers what waits otherwise.
     ///
     /// It needs no started session and takes turns with one that is; what is kept is what the last start has named, all
-    /// tables otherwise. It sends nothing in a direction that is suspended. When the time is over, what is under way is
-    /// cancelled, which loses nothing: the next sync goes on from there.
+    /// tables otherwise. Pulls that precede pushes are made first, and where one of them fails nothing is sent. It sends
+    /// nothing in a direction that is suspended. When the time is over, what is under way is cancelled, which loses nothing:
+    /// the next sync goes on from there.
     ///
     /// - Parameter time: How long it may take; that of another sync it waits for included.
     /// - Returns: What was done. ``/OfflineSync/SyncReport/isComplete`` is false when the time was over first.
@@ -90,6 +91,8 @@ extension SyncSession {
         }
         if isInTime { isInTime = try await bring(indices.filter { !preceding.contains($0) }, .pullOnly) }
         if let failure = failures.first { throw failure }
+        // Nothing fails any more: they are made as they are named again.
+        running.withLock { $0.nextAsked = 0 }
         return isInTime
     }
 

@@ -290,6 +290,11 @@ struct PullFailureTests {
             await #expect(throws: SyncError.self) { _ = try await device.session.sync(within: .seconds(20)) }
         }
         #expect(try await device.store.read(table: "Note", itemID: "n") != nil)
+        // When nothing fails any more, it begins with the first one again.
+        device.line.set(.answered)
+        #expect(try await device.session.sync(within: .seconds(20)).isComplete)
+        #expect(try await device.session.sync(within: .seconds(20)).isComplete)
+        #expect(device.line.requests.last?.contains("Note") == true)
         await device.session.close()
     }
 

@@ -84,7 +84,8 @@ struct SessionWaitTests {
         let (device, other) = (try SessionDevice(emulator), try SessionDevice(emulator))
         for device in [device, other] { device.session.start(keeping: [device.table]) }
         try await device.add("milk", id: "a")
-        try await device.session.wait(for: .upload)
+        // A pull that still ran would bring what the other one changes.
+        try await device.session.wait(for: .both)
         try await other.session.wait(for: .download)
         try await other.table.update(Record(id: "a", ["text": "bread"]))
         try await other.session.wait(for: .upload)
