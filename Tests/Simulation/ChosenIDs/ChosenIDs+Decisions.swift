@@ -38,12 +38,21 @@ extension ChosenDevice {
         let mine = error.kind == .delete ? world.ledger.deletion(at: place) : text
         let merged = world.newText()
         world.note("\(name) decides \(choice) about \(error.kind) of \(origin): \(error.message)")
-        life.decided(error.id) { [world, number] in
+        life.decided(error.id) { [self] followers in
             world.note("    That is in force.")
             let ledger = world.ledger
             func goOver(_ token: String?) {
                 guard let token, let theirs = error.serverItem else { return }
                 ledger.decide(token, over: theirs, by: number)
+            }
+            // What a rule says of the items of a list that is deleted instead.
+            func follow() {
+                guard error.table == "lists" else { return }
+                for row in followers.deleted {
+                    let origin = row["origin"]?.stringValue ?? ""
+                    ledger.delete(at: self.place(origin), over: row["text"]?.stringValue)
+                }
+                for row in followers.cleared { ledger.clear(at: self.place(row["origin"]?.stringValue ?? "")) }
             }
             switch choice {
             case .mine: goOver(mine)
@@ -55,7 +64,9 @@ extension ChosenDevice {
             case .local:
                 goOver(text ?? mine)
                 ledger.keep(text, at: place)
-            case .delete: goOver(ledger.delete(at: place, over: mine))
+            case .delete:
+                follow()
+                goOver(ledger.delete(at: place, over: mine))
             }
         }
         switch choice {
