@@ -186,7 +186,12 @@ final class ChosenDevice: @unchecked Sendable {
         let key = RowKey(table: operation.table, id: operation.itemID)
         guard let origin = origins[key] else { return world.fail("\(name) knows nothing of \(key)") }
         let isUndo = try await isTakenBack(operation)
-        try await context.discard(operation)
+        do {
+            try await context.discard(operation)
+        } catch let error as SyncError where error.code == .operationChanged {
+            // It was answered meanwhile.
+            return
+        }
         world.note("\(name) gives up what waits for \(origin).")
         if !isUndo { world.ledger.giveUp(at: place(origin)) }
     }

@@ -19,7 +19,11 @@ extension ChosenDevice {
 
     private func settle(_ error: TableOperationError<Record>, _ choice: Choice) async throws {
         guard let decision = try await decision(about: error, choice) else { return }
-        try await context.resolve(error, with: decision)
+        do {
+            try await context.resolve(error, with: decision)
+        } catch let stale as SyncError where stale.code == .operationChanged {
+            // Another decision has led to the deletion of its row.
+        }
     }
 
     /// Chooses how an error is settled, and takes note of it when that is in force.
@@ -27,6 +31,13 @@ extension ChosenDevice {
         about error: TableOperationError<Record>,
         _ choice: Choice
     ) async throws -> ConflictResolution<Record>? {
+        // What a rule would delete as well is to be known to its maker, as what a user deletes is.
+        if choice == .delete, error.table == "lists" {
+            for item in try await rows("items") where item["list"] == .string(error.itemID) {
+                guard try await !world.isKnown(item, "items", to: self) else { continue }
+                return try await decision(about: error, .mine)
+            }
+        }
         let key = RowKey(table: error.table, id: error.itemID)
         guard let origin = origins[key] else {
             world.fail("\(name) knows nothing of \(key)")

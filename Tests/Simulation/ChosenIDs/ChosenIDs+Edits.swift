@@ -36,12 +36,14 @@ extension ChosenIDs {
         return ChosenChange(kind: deletes ? .delete : .update, table: table, id: id, values: values)
     }
 
-    /// Whether the device may change a row. While its maker does not know its id, only its content can tell which one it is.
-    private func isKnown(_ row: Record, _ table: String, to device: ChosenDevice) async throws -> Bool {
-        guard let maker = ledger.maker(of: row["origin"]?.stringValue ?? ""), maker != device.number else {
+    /// Whether the device may change a row. While its maker does not know its id, only its content can tell which one it is:
+    /// one that was made in advance, because another row has named it, says nothing of that.
+    func isKnown(_ row: Record, _ table: String, to device: ChosenDevice) async throws -> Bool {
+        guard let origin = row["origin"]?.stringValue, let maker = ledger.maker(of: origin), maker != device.number
+        else {
             return true
         }
         guard let id = try await device.context.table(table).serverID(of: row.id.stringValue ?? "") else { return true }
-        return try await devices[maker].context.table(table).id(ofServerID: id) != nil
+        return try await devices[maker].context.table(table).id(ofServerID: id) == "\(devices[maker].name)-\(origin)"
     }
 }
