@@ -92,7 +92,7 @@ extension SyncSession {
         if isInTime { isInTime = try await bring(indices.filter { !preceding.contains($0) }, .pullOnly) }
         if let failure = failures.first { throw failure }
         // Nothing fails any more: they are made as they are named again.
-        running.withLock { $0.nextAsked = 0 }
+        if isInTime { running.withLock { $0.nextAsked = 0 } }
         return isInTime
     }
 

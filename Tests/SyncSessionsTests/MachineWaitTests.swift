@@ -48,4 +48,21 @@ struct MachineWaitTests {
         #expect(machine.handle(.ended(nil, random: 0), at: .zero) == [.begin(next)], "at once, however fresh it is")
         #expect(machine.handle(.pulled(0), at: .zero) == [.endWait(1, isDone: true)])
     }
+
+    @Test("while all pulls wait because they fail, changes are sent, however long ago the last pull was")
+    func tooOldWhilePullsWait() {
+        var machine = SessionMachine()
+        let options = SessionMachine.Settings(maximumOfflineTime: .seconds(50))
+        let failure = SessionFailure.temporary(name: "500", wait: nil, isAnswer: true)
+        _ = machine.handle(.started([SessionMachine.Pull(table: "A")], options), at: .zero)
+        _ = machine.handle(.loaded(suspended: [], hasChanges: false, ages: [.zero], needsReset: false), at: .zero)
+        _ = machine.handle(.asked(.download), at: .seconds(49))
+        _ = machine.handle(.pullFailed(0, failure, random: 0), at: .seconds(49))
+        _ = machine.handle(.ended(nil, random: 0), at: .milliseconds(49_900))
+        let push = SessionMachine.Work(pushes: true, list: 1)
+        #expect(machine.handle(.asked(.upload), at: .milliseconds(50_200)) == [.begin(push)])
+        _ = machine.handle(.ended(nil, random: 0), at: .milliseconds(50_300))
+        let reset = SessionMachine.Work(resets: true, pulls: [0], list: 1)
+        #expect(machine.handle(.woken, at: .seconds(52)) == [.begin(reset)])
+    }
 }

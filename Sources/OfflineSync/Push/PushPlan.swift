@@ -123,19 +123,23 @@ struct PushPlan: Sendable {
 
     /// Whether an operation of a group comes after another one, because groups have changed their items in that order.
     func follows(_ number: Int64, _ other: Int64) -> Bool {
+        guard isMember(other), isMember(number) else { return false }
+        // What each group has changed, the latest last: each is looked at once.
         var changes: [Int64: [(number: Int64, last: Int64)]] = [:]
-        var first: [Int64: [GroupMembership]] = [:]
+        var memberships: [Int64: [GroupMembership]] = [:]
         for member in members {
-            first[member.number] = member.memberships
+            memberships[member.number] = member.memberships
             for membership in member.memberships {
                 changes[membership.group, default: []].append((member.number, membership.last))
             }
         }
+        for group in changes.keys { changes[group]?.sort { $0.last < $1.last } }
         var open = [other]
         var passed: Set<Int64> = [other]
         while let next = open.popLast() {
-            for membership in first[next] ?? [] {
-                for later in changes[membership.group] ?? [] where later.last > membership.first {
+            for membership in memberships[next] ?? [] {
+                while let later = changes[membership.group]?.last, later.last > membership.first {
+                    changes[membership.group]?.removeLast()
                     if later.number == number { return true }
                     if passed.insert(later.number).inserted { open.append(later.number) }
                 }

@@ -218,8 +218,9 @@ extension PushRunner {
                     // It is not taken for settled, although it seems to be under way where this is chosen ahead.
                     if !mayPass, referring.hasStayed(other.id) { return true }
                     if !mayPass, expected.isMember(other.id) {
-                        if expected.follows(other.id, first.id) || plan.waitsForItself(first.id) { return false }
-                        return !expected.hasBegun(other.id) || plan.hasEnded(other.id)
+                        // Mostly it has begun; what comes after what has to be searched for.
+                        guard !expected.hasBegun(other.id) || plan.hasEnded(other.id) else { return false }
+                        return !plan.waitsForItself(first.id) && !expected.follows(other.id, first.id)
                     }
                     guard plan.holdsBack(other) else { return false }
                     // A row that waits for the id of another one is looked at again when all else was sent.

@@ -42,7 +42,8 @@ extension SessionMachine {
     /// Whether everything has to be brought anew now: it was said, or something was not complete for too long.
     private func mustReset(_ now: Duration) -> Bool {
         guard !needsReset, let most = options.maximumOfflineTime else { return needsReset }
-        return open.contains(.download)
+        // While all pulls wait there is no pull that could be one.
+        return open.contains(.download) && hold.map { $0.until <= now } ?? true
             && pulls.contains { !$0.isHeld(at: now) && $0.completed.map { now - $0 > most } ?? false }
     }
 
@@ -65,7 +66,8 @@ extension SessionMachine {
         guard next.pushes || !next.pulls.isEmpty else { return nil }
         if mustReset(now) {
             // It takes pulls; until they are resumed nothing is sent either.
-            return open.contains(.download) ? Work(resets: true, pulls: Array(pulls.indices), list: list) : nil
+            guard open.contains(.download), !isHeld else { return nil }
+            return Work(resets: true, pulls: Array(pulls.indices), list: list)
         }
         // What waits a moment longer may as well go with a pull: fewer conflicts.
         next.pushes = mayPush

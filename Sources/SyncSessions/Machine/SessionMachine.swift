@@ -318,7 +318,7 @@ struct SessionMachine: Sendable, Hashable {
         let ofPulls = failure == nil ? failureOfAllPulls(ended, now) : nil
         switch failure ?? ofPulls {
         case nil:
-            if hold == nil { backoff = BackoffProgress() }
+            if hold.map({ $0.until <= now }) ?? true { backoff = BackoffProgress() }
             return []
         case .cancelled: return []
         case .historyLost where options.resetsManually:

@@ -121,6 +121,7 @@ extension SyncSession {
             for other in broken { failed(other.index, other.error) }
             broken = []
         }
+        if areComplete { running.withLock { $0.nextAsked = 0 } }
         return areComplete
     }
 
