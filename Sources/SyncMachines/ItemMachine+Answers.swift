@@ -209,9 +209,7 @@ extension ItemMachine {
             return (.done, .server(shown))
         }
         if isBase, sent.request == .lookUp { return (.again(.done), .none) }
-        if waiting.baseVersion == nil, let base = waiting.base, base.version != nil, base.version == shown.version,
-            !base.contradicts(shown), comparison.isUnchanged(base, shown)
-        {
+        if waiting.baseVersion == nil, let base = waiting.base, comparison.isBase(base, shown) {
             // It was asked for because versions may have been used again, and is the base still.
             return goOver(shown)
         }

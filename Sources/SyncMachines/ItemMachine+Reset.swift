@@ -33,8 +33,10 @@ extension ItemMachine {
         switch seen {
         case .row(let shown):
             // A version that is used again names another row where the content is another one.
-            let isSame = waiting.base
-                .map { $0.isDeleted == shown.isDeleted && comparison.isUnchanged($0, shown) }
+            let isSame = waiting.base.map { base in
+                base.isDeleted == shown.isDeleted
+                    && (comparison.isUnchanged(base, shown) || comparison.isBase(base, shown))
+            }
             if isSame != true { change?.baseVersion = nil }
             return receive(.shown(shown), to: lookUp, row, comparison)
         case .nothing: return receive(.absent, to: lookUp, row, comparison)

@@ -32,6 +32,19 @@ package protocol RowComparison<Row>: Sendable {
     /// Whether the server's row differs from an earlier one of the server in nothing that the app declares.
     func isUnchanged(_ base: Row, _ shown: Row) -> Bool
 
+    /// Whether the server's row can be an earlier one of the server whose version it has, when versions may have been used
+    /// again: it differs in nothing but what was changed in the earlier one since without being sent.
+    func isStill(_ base: Row, _ shown: Row) -> Bool
+
     /// Whether the deletion of a row may have left this tombstone. What a tombstone does not show says nothing.
     func mayBeLeft(of deleted: Row, _ tombstone: Row) -> Bool
+}
+
+extension RowComparison {
+    package func isStill(_ base: Row, _ shown: Row) -> Bool { isUnchanged(base, shown) }
+
+    /// Whether the server's row is that of a base, by its version, by what else tells states apart, and by its content.
+    func isBase(_ base: Row, _ shown: Row) -> Bool {
+        base.version != nil && base.version == shown.version && !base.contradicts(shown) && isStill(base, shown)
+    }
 }

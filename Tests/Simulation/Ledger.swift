@@ -50,6 +50,8 @@ final class Ledger {
 
     /// What a device decided: a token goes over others.
     private var decisions: [Int: [String: Set<String>]] = [:]
+    /// What a device has taken in by merging: whoever has seen only what was before has not seen that.
+    private var takenIn: [Int: Set<String>] = [:]
     /// Rows that a device decided to write over whatever the server has.
     private var forced: Set<Place> = []
     /// What a device has edited since nothing waited for the row.
@@ -152,14 +154,15 @@ final class Ledger {
     }
 
     /// What a device has written since a version: own writes are one chain with it, also when they were purged. A row of
-    /// others ends it, unless it was decided to go over that one.
+    /// others ends it, unless it was decided to go over that one, and not to take it in.
     private func ownTokens(after version: String?, at place: Place) -> [String] {
         guard let history = server.history[place.key]?.history,
             let first = history.lastIndex(where: { $0.number == version })
         else { return [] }
         let decided = (decisions[place.device] ?? [:]).values.reduce(into: Set<String>()) { $0.formUnion($1) }
+        let goneOver = decided.subtracting(takenIn[place.device] ?? [])
         return history[(first + 1)...]
-            .prefix { $0.author == place.device || decided.isSuperset(of: $0.content.tokens) }
+            .prefix { $0.author == place.device || goneOver.isSuperset(of: $0.content.tokens) }
             .filter { $0.author == place.device }
             .flatMap(\.content.tokens)
     }
@@ -222,14 +225,15 @@ final class Ledger {
     }
 
     /// A user keeps the local row, which is nil for a deletion, over what the server has as the user was told, which is nil
-    /// when nobody could tell.
-    func keep(_ row: Record?, over serverRow: Record?, in key: RowKey, by device: Int) {
+    /// when nobody could tell; a merge takes that in.
+    func keep(_ row: Record?, over serverRow: Record?, in key: RowKey, by device: Int, isMerged: Bool = false) {
         let place = Place(device: device, key: key)
         guard let serverRow else {
             _ = forced.insert(place)
             return
         }
         let theirs = self.deletion(shownBy: serverRow, of: key).map { [$0] } ?? tokens(serverRow)
+        if isMerged { takenIn[device, default: []].formUnion(theirs) }
         let deletion = deletion(of: key, by: device)
         if row == nil, serverRow.isDeleted { edits[deletion]?.isOverDeletion = true }
         // A deletion that is taken back leaves what it replaced, over the same row.

@@ -107,7 +107,8 @@ extension Device {
             let waits = after.operations[key].map { !$0.isTakingBack } ?? false
             if operation.isTakingBack, waits, after.rows[key] == nil { world.ledger.wantDeletion(of: key, by: number) }
             guard error.isConflict, !error.isMissingOnServer else { return }
-            world.ledger.keep(after.rows[key], over: serverItem, in: key, by: number)
+            let isMerged = choice == .merged
+            world.ledger.keep(after.rows[key], over: serverItem, in: key, by: number, isMerged: isMerged)
         case .local:
             if after.operations[key] != nil { world.fail("\(name) drops a change of \(key), and it waits") }
             let rows = [before.rows[key], after.rows[key]].map { $0.map(Self.values) }

@@ -46,9 +46,9 @@ struct SimulationTests {
         "did so in seeds that were once told of as losses",
         arguments: [
             // Blind decisions that were carried out in part, groups whose order was undone, chains of own writes, and rows
-            // that were kept, unnamed or made anew: the seed of each with the world that it had then.
-            9_102_566, 20_003_913, 20_009_742, 20_009_982, 20_014_184, 20_017_139, 20_019_723, 21_000_029,
-            21_000_130, 21_000_211,
+            // that were kept, unnamed, filled, merged or made anew: the seed of each with the world that it had then.
+            9_102_566, 20_003_913, 20_009_742, 20_009_982, 20_013_219, 20_014_184, 20_017_139, 20_019_723,
+            21_000_029, 21_000_130, 21_000_211, 22_001_392,
         ] as [UInt64]
     )
     func onceFailed(_ seed: UInt64) async throws {

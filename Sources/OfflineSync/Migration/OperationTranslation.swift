@@ -33,7 +33,10 @@ public struct OperationTranslation: QueueTranslation {
         try OperationRows(tables: tables).translate(&transaction)
         try ErrorRows(tables: tables).translate(&transaction)
         try SettingRows(tables: tables).translate(&transaction)
-        for table in migration.tables { try UnnamedRows(table: table).remember(&transaction) }
+        for table in migration.tables {
+            try UnnamedRows(table: table).remember(&transaction)
+            try FilledColumns.remember(table, &transaction)
+        }
     }
 }
 

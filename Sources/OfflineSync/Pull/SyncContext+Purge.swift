@@ -106,6 +106,7 @@ extension SyncContext {
                     try Purge.removeTraces(of: table, &transaction)
                     try PullCursorStorage.removeAll(of: table, &transaction)
                     try ConfigurationTable.removeShownColumns(of: table, &transaction)
+                    try FilledColumns.removeAll(of: table, &transaction)
                     try IdentifierMapping.removeUnreferenced(of: table, schema, &transaction)
                     if declared != nil { try transaction.delete(Query(table)) }
                     try AttachmentRemovals.withdrawAll(&transaction)

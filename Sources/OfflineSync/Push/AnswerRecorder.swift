@@ -60,11 +60,14 @@ struct AnswerRecorder: Sendable {
             return Result(outcome: .parked)
         }
         let merge = try lookups.merge(table, storesUndeclaredColumns: storesUndeclaredColumns, &transaction)
-        let comparison = TableRowComparison(
+        var comparison = TableRowComparison(
             table: table,
             shownColumns: merge.shownColumns,
             mayBeOwn: !underWay.sentBefore.isEmpty || item.machine.memory.hasSent
         )
+        if let change = item.machine.change, change.baseVersion == nil, change.base?.version != nil {
+            comparison.filledColumns = try FilledColumns.names(of: table, &transaction)
+        }
         let local = try transaction.record(.string(current.itemID), in: table.name)
         let row = local.map(table.withoutLocalColumns)
         var (outcome, effect) = item.machine.receive(answer.answer, to: underWay, row, comparison)

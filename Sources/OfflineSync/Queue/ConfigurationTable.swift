@@ -24,6 +24,8 @@ enum ConfigurationTable {
         /// An insert that was dropped and may arrive, where the server chooses ids; the key is that of the item's memory, the
         /// value its id.
         case droppedInsert = 1_006
+        /// The columns that migrations have filled, by the server's names, separated by spaces: see ``FilledColumns``.
+        case filledColumns = 1_007
         /// What of a session is suspended: see ``SyncContext/storedSuspension()``.
         case sessionSuspension = 1_010
         /// When everything of the pull named by the key was last here, in milliseconds.

@@ -15,6 +15,8 @@ struct TableRowComparison: RowComparison {
     let shownColumns: Set<String>
     /// Whether an earlier attempt of this device may have written the row: then a default of the server can stand in place of a null.
     var mayBeOwn = false
+    /// The columns that migrations have filled here: the server may have no value in them in a row that it shows again.
+    var filledColumns: Set<String> = []
 
     func wrote(_ sent: Record, _ shown: Record) -> Bool {
         table.hasSameContent(sent, shown, defaultsCountAsNull: mayBeOwn, shownColumns: shownColumns)
@@ -26,6 +28,12 @@ struct TableRowComparison: RowComparison {
 
     func isUnchanged(_ base: Record, _ shown: Record) -> Bool {
         table.hasSameContent(base, shown, defaultsCountAsNull: false, shownColumns: shownColumns)
+    }
+
+    func isStill(_ base: Record, _ shown: Record) -> Bool {
+        var base = base
+        for name in filledColumns where shown[name]?.isNull ?? true { base[name] = nil }
+        return isUnchanged(base, shown)
     }
 
     func mayBeLeft(of deleted: Record, _ tombstone: Record) -> Bool {

@@ -76,6 +76,7 @@ struct ResetSwitch: Sendable {
         _ report: inout ResetReport,
         _ transaction: inout StoreTransaction
     ) throws {
+        let filledColumns = try FilledColumns.names(of: table, &transaction)
         for number in try OperationQueue.numbers(of: table.name, &transaction) {
             guard let operation = try OperationQueue.operation(number, &transaction, schema) else { continue }
             let seen = try seen(operation, table, &transaction)
@@ -100,7 +101,8 @@ struct ResetSwitch: Sendable {
                     TableRowComparison(
                         table: table,
                         shownColumns: try ConfigurationTable.shownColumns(of: table, &transaction),
-                        mayBeOwn: !operation.change.sent.isEmpty
+                        mayBeOwn: !operation.change.sent.isEmpty,
+                        filledColumns: filledColumns
                     )
                 )
                 try conclude(outcome, operation, row, &report, &transaction)

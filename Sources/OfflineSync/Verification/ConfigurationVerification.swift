@@ -28,6 +28,8 @@ enum ConfigurationVerification {
                 if value.flatMap({ Int64($0) }) ?? 0 < 1 { report("the highest number of a group is not a number") }
             case .shownColumns?:
                 if value == nil { report("the columns that the server has shown\(of) are not there") }
+            case .filledColumns?:
+                if value == nil { report("the columns that were filled\(of) are not there") }
             case .itemMemory?:
                 if value == nil || key.isEmpty { report("what is remembered of a row\(of) is not there") }
             case .droppedInsert?:

@@ -1,0 +1,62 @@
+import OfflineSync
+import ReferenceStore
+import SyncContract
+import Testing
+
+@Suite("Changes of rows in which a migration has filled a column, when the server has lost its history")
+struct ResetFilledColumnTests {
+    /// What the server has afterwards.
+    enum Server: CaseIterable {
+        case sameRow, sameRowFilled, otherValue, otherText, otherVersion
+    }
+
+    @Test(
+        "are held against the row as it came, whether or not the server has filled it",
+        arguments: Server.allCases,
+        [true, false]
+    )
+    func filled(_ afterwards: Server, _ isBrought: Bool) async throws {
+        let server = HistoryServer()
+        let task = TableDefinition("Task", columns: [.init("text", .string)])
+        let note = TableDefinition("Note", columns: [.init("text", .string)])
+        let store = MemoryStore(try StoreSchema([task, note]))
+        var context = SyncContext(store: store, remote: server)
+        server.reset(to: ["a": "a", "b": "b"])
+        try await context.table("Task").pull()
+
+        let wider = TableDefinition("Task", columns: [.init("text", .string), .init("parent", .string)])
+        let schema = try StoreSchema(
+            version: 2,
+            [wider, note],
+            migrations: [Migration(to: 2, .fillColumn("parent", in: "Task", with: .string("none")))]
+        )
+        let migrated = try await store.reopened(with: schema, translating: .operations)
+        context = SyncContext(store: migrated, remote: server)
+        // From here on a row that does not have the column has no value in it.
+        try await context.table("Task").update(Record(id: "b", ["text": "b2"]))
+        #expect(try await context.push().pushed == 1)
+        #expect(server.values("parent") == ["b": "none"])
+
+        try await context.table("Task").update(Record(id: "a", ["text": "mine"]))
+        let parent: String? =
+            switch afterwards {
+            case .sameRowFilled: "none"
+            case .otherValue: "theirs"
+            case .sameRow, .otherText, .otherVersion: nil
+            }
+        server.reset(
+            to: ["a": afterwards == .otherText ? "theirs" : "a", "b": "b2"],
+            versions: afterwards == .otherVersion ? 2 : 1,
+            parents: parent.map { ["a": $0] } ?? [:]
+        )
+        let fresh = FreshPull(Query(isBrought ? "Task" : "Note"))
+        let report = try await context.reset(onto: [fresh], discardsChanges: false)
+        try await context.endReset()
+        let isSame = afterwards == .sameRow || afterwards == .sameRowFilled
+        #expect(report.waiting == 1 && report.conflicts == (isSame || !isBrought ? 0 : 1))
+        let pushed = try await context.push()
+        #expect(pushed.pushed == (isSame ? 1 : 0) && pushed.conflicts.count == (isSame ? 0 : 1))
+        #expect(server.texts["a"] == (isSame ? "mine" : afterwards == .otherText ? "theirs" : "a"))
+        #expect(try await migrated.verifyQueue().isEmpty)
+    }
+}
