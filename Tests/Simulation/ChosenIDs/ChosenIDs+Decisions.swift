@@ -25,8 +25,10 @@ extension ChosenDevice {
     /// Chooses how an error is settled, and takes note of it when that is in force.
     func decision(
         about error: TableOperationError<Record>,
-        _ choice: Choice
+        _ wanted: Choice
     ) async throws -> ConflictResolution<Record>? {
+        var choice = wanted
+        if choice == .delete, try await !world.mayDelete(error.itemID, of: error.table, self) { choice = .mine }
         let key = RowKey(table: error.table, id: error.itemID)
         guard let origin = origins[key] else {
             world.fail("\(name) knows nothing of \(key)")
@@ -38,7 +40,7 @@ extension ChosenDevice {
         let mine = error.kind == .delete ? world.ledger.deletion(at: place) : text
         let merged = world.newText()
         world.note("\(name) decides \(choice) about \(error.kind) of \(origin): \(error.message)")
-        life.decided(error.id) { [world, number] in
+        life.decided(error.id) { [self, choice] before, after in
             world.note("    That is in force.")
             let ledger = world.ledger
             func goOver(_ token: String?) {
@@ -55,7 +57,9 @@ extension ChosenDevice {
             case .local:
                 goOver(text ?? mine)
                 ledger.keep(text, at: place)
-            case .delete: goOver(ledger.delete(at: place, over: mine))
+            case .delete:
+                noteWhatFollowed(on: error.itemID, from: before, to: after)
+                goOver(ledger.delete(at: place, over: mine))
             }
         }
         switch choice {
@@ -69,6 +73,20 @@ extension ChosenDevice {
         case .discard: return .discard
         case .local: return .keepLocal(nil)
         case .delete: return .deleteInstead
+        }
+    }
+}
+
+extension ChosenDevice {
+    /// Takes note of what became of the items that referred to a list when it was decided to delete that.
+    private func noteWhatFollowed(on list: String, from before: [Record], to after: [Record]) {
+        for item in before where item["list"]?.stringValue == list {
+            guard let origin = item["origin"]?.stringValue else { continue }
+            if after.contains(where: { $0.id == item.id }) {
+                world.ledger.clear(at: place(origin))
+            } else {
+                world.ledger.delete(at: place(origin), over: item["text"]?.stringValue)
+            }
         }
     }
 }
