@@ -59,6 +59,7 @@ struct SyncWorld {
         edition: EmulatorConfiguration.Edition = .usual,
         pageSize: Int? = nil,
         keepsTombstones: Bool = true,
+        ignoresCase: Bool = false,
         age: Int64 = 0,
         batchSize: Int = 1,
         laptopColumns: [ColumnDefinition] = [],
@@ -72,6 +73,7 @@ struct SyncWorld {
         )
         configuration.edition = edition
         configuration.pageSize = pageSize
+        configuration.store.ignoresCase = ignoresCase
         let clock = configuration.clock
         configuration.clock = { clock() - age }
         let emulator = Emulator(configuration)

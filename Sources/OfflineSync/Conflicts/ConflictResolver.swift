@@ -97,7 +97,10 @@ struct ConflictResolver: Sendable {
     ) throws {
         let shown = [error.item, error.serverItem, error.baseItem].compactMap(\.self)
         var row = try changes.writable(row, over: local, or: shown)
-        row.id = .string(error.itemID)
+        // The change may have been made under another spelling, before the server's was here; a row that has come from the
+        // server keeps that one, and is not taken for another row beside it.
+        let id = RecordID.string(error.itemID)
+        row.id = try transaction.record(id, in: table.name)?.id ?? id
         try transaction.upsert([row], into: table.name)
     }
 

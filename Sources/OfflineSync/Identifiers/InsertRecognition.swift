@@ -5,7 +5,8 @@ internal import SyncMachines
 ///
 /// A row with exactly the content that was sent, and that belongs to no other local row, is taken for it. Two devices that
 /// insert the same content at once, one of which never hears the answer, may take one for the other; a server that changes
-/// content as it stores it is not understood, and gets the row once more.
+/// content as it stores it is not understood, and gets the row once more, as does one whose row somebody else has changed
+/// before it was found; the deletion of such a row finds nothing to delete, and the row comes with a pull.
 struct InsertRecognition {
     private struct Insert {
         var itemID: String

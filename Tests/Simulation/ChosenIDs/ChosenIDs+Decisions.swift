@@ -29,15 +29,10 @@ extension ChosenDevice {
     /// Chooses how an error is settled, and takes note of it when that is in force.
     func decision(
         about error: TableOperationError<Record>,
-        _ choice: Choice
+        _ wanted: Choice
     ) async throws -> ConflictResolution<Record>? {
-        // What a rule would delete as well is to be known to its maker, as what a user deletes is.
-        if choice == .delete, error.table == "lists" {
-            for item in try await rows("items") where item["list"] == .string(error.itemID) {
-                guard try await !world.isKnown(item, "items", to: self) else { continue }
-                return try await decision(about: error, .mine)
-            }
-        }
+        var choice = wanted
+        if choice == .delete, try await !world.mayDelete(error.itemID, of: error.table, self) { choice = .mine }
         let key = RowKey(table: error.table, id: error.itemID)
         guard let origin = origins[key] else {
             world.fail("\(name) knows nothing of \(key)")
@@ -49,21 +44,12 @@ extension ChosenDevice {
         let mine = error.kind == .delete ? world.ledger.deletion(at: place) : text
         let merged = world.newText()
         world.note("\(name) decides \(choice) about \(error.kind) of \(origin): \(error.message)")
-        life.decided(error.id) { [self] followers in
+        life.decided(error.id) { [self, choice] before, after in
             world.note("    That is in force.")
             let ledger = world.ledger
             func goOver(_ token: String?) {
                 guard let token, let theirs = error.serverItem else { return }
                 ledger.decide(token, over: theirs, by: number)
-            }
-            // What a rule says of the items of a list that is deleted instead.
-            func follow() {
-                guard error.table == "lists" else { return }
-                for row in followers.deleted {
-                    let origin = row["origin"]?.stringValue ?? ""
-                    ledger.delete(at: self.place(origin), over: row["text"]?.stringValue)
-                }
-                for row in followers.cleared { ledger.clear(at: self.place(row["origin"]?.stringValue ?? "")) }
             }
             switch choice {
             case .mine: goOver(mine)
@@ -76,7 +62,7 @@ extension ChosenDevice {
                 goOver(text ?? mine)
                 ledger.keep(text, at: place)
             case .delete:
-                follow()
+                noteWhatFollowed(on: error.itemID, from: before, to: after)
                 goOver(ledger.delete(at: place, over: mine))
             }
         }
@@ -91,6 +77,20 @@ extension ChosenDevice {
         case .discard: return .discard
         case .local: return .keepLocal(nil)
         case .delete: return .deleteInstead
+        }
+    }
+}
+
+extension ChosenDevice {
+    /// Takes note of what became of the items that referred to a list when it was decided to delete that.
+    private func noteWhatFollowed(on list: String, from before: [Record], to after: [Record]) {
+        for item in before where item["list"]?.stringValue == list {
+            guard let origin = item["origin"]?.stringValue else { continue }
+            if after.contains(where: { $0.id == item.id }) {
+                world.ledger.clear(at: place(origin))
+            } else {
+                world.ledger.delete(at: place(origin), over: item["text"]?.stringValue)
+            }
         }
     }
 }

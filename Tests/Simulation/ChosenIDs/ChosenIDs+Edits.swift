@@ -32,13 +32,23 @@ extension ChosenIDs {
             return ChosenChange(kind: .insert, table: table, id: "\(device.name)-\(origin)", values: values)
         }
         let id = random.pick(known).id.stringValue ?? ""
-        let deletes = random.chance(1, of: table == "items" ? 4 : 8)
+        var deletes = random.chance(1, of: table == "items" ? 4 : 8)
+        if deletes { deletes = try await mayDelete(id, of: table, device) }
         return ChosenChange(kind: deletes ? .delete : .update, table: table, id: id, values: values)
+    }
+
+    /// Whether the device may delete a row: that changes those that refer to it, where a rule says so.
+    func mayDelete(_ id: String, of table: String, _ device: ChosenDevice) async throws -> Bool {
+        guard table == "lists", settings.rule != .noAction else { return true }
+        for row in try await device.rows("items") where row["list"]?.stringValue == id {
+            guard try await isKnown(row, "items", to: device) else { return false }
+        }
+        return true
     }
 
     /// Whether the device may change a row. While its maker does not know its id, only its content can tell which one it is:
     /// one that was made in advance, because another row has named it, says nothing of that.
-    func isKnown(_ row: Record, _ table: String, to device: ChosenDevice) async throws -> Bool {
+    private func isKnown(_ row: Record, _ table: String, to device: ChosenDevice) async throws -> Bool {
         guard let origin = row["origin"]?.stringValue, let maker = ledger.maker(of: origin), maker != device.number
         else {
             return true

@@ -8,13 +8,7 @@ final class ChosenStore: SyncContextDataSource {
     /// How many transactions there may be; nil when the app does not die.
     private let remaining = Mutex<Int?>(nil)
     /// What was decided and is not in force yet, by the id of the error.
-    private let decisions = Mutex<[String: @Sendable (Followers) -> Void]>([:])
-
-    /// The items that a decision about their list has led to something.
-    struct Followers: Sendable {
-        var deleted: [Record] = []
-        var cleared: [Record] = []
-    }
+    private let decisions = Mutex<[String: @Sendable (_ before: [Record], _ after: [Record]) -> Void]>([:])
 
     /// Whether the transactions of this task are changes of a user, which make decisions pointless.
     @TaskLocal static var isUsersChange = false
@@ -30,8 +24,8 @@ final class ChosenStore: SyncContextDataSource {
 
     func willDie(after transactions: Int) { remaining.withLock { $0 = transactions } }
 
-    /// What is to happen when an error is settled.
-    func decided(_ error: String, _ takeNote: @escaping @Sendable (Followers) -> Void) {
+    /// What is to happen when an error is settled, with the items before and after that.
+    func decided(_ error: String, _ takeNote: @escaping @Sendable (_ before: [Record], _ after: [Record]) -> Void) {
         decisions.withLock { $0[error] = takeNote }
     }
 
@@ -58,36 +52,23 @@ final class ChosenStore: SyncContextDataSource {
             return try await executor.waitingElsewhere { try await store.write(body) }
         }
         let errors = Query(SystemTables.operationErrors.name).selecting([])
-        let (value, before, after, followers) = try await executor.waitingElsewhere {
+        let items = Query("items").ordered(by: "origin")
+        let (value, before, after) = try await executor.waitingElsewhere {
             try await store.write { transaction in
-                let before = try transaction.records(errors)
-                let items = try transaction.records(Query("items"))
+                let before = (errors: try transaction.records(errors), items: try transaction.records(items))
                 let value = try body(&transaction)
-                let followers = Followers(items, try transaction.records(Query("items")))
-                return (value, before, try transaction.records(errors), followers)
+                return (value, before, (errors: try transaction.records(errors), items: try transaction.records(items)))
             }
         }
-        for error in before.compactMap(\.id.stringValue).sorted()
-        where !after.contains(where: { $0.id == .string(error) }) {
+        for error in before.errors.compactMap(\.id.stringValue).sorted()
+        where !after.errors.contains(where: { $0.id == .string(error) }) {
             let decision = decisions.withLock { $0.removeValue(forKey: error) }
-            if !Self.isUsersChange { decision?(followers) }
+            if !Self.isUsersChange { decision?(before.items, after.items) }
         }
         return value
     }
 
     func changes() -> AsyncStream<StoreChange> { store.changes() }
-}
-
-extension ChosenStore.Followers {
-    fileprivate init(_ before: [Record], _ after: [Record]) {
-        for old in before.sorted(by: { ($0["origin"]?.stringValue ?? "") < ($1["origin"]?.stringValue ?? "") }) {
-            guard let new = after.first(where: { $0.id == old.id }) else {
-                deleted.append(old)
-                continue
-            }
-            if new["list"] != old["list"] { cleared.append(new) }
-        }
-    }
 }
 
 /// A clock that stands still: who sleeps lets others go first.

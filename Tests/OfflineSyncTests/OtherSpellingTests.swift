@@ -1,0 +1,38 @@
+import DatasyncEmulator
+import DatasyncHTTP
+import OfflineSync
+import SyncContract
+import Testing
+
+@Suite("Rows whose ids were given here in another case than the server's, which ignores it")
+struct OtherSpellingTests {
+    /// What was decided about the change, one decision after the other.
+    private static let decisions: [[ConflictResolution<Record>]] = [
+        [.keepLocal(Record(id: "K1", ["text": "kept"]))],
+        [.keepMerged(Record(id: "K1", ["text": "kept"])), .keepLocal(nil)],
+    ]
+
+    @Test("one that is kept as it is here is still the server's row, whose later changes come", arguments: decisions)
+    func kept(_ decisions: [ConflictResolution<Record>]) async throws {
+        try await SyncWorld.with(.azureMobileApps, ignoresCase: true) { world in
+            try await world.phone.table.insert(["text": "theirs"], id: "k1")
+            try await world.phone.pull()
+            let laptop = world.laptop
+            try await laptop.table.insert(["text": "mine"], id: "K1")
+            #expect(try await laptop.context.push().conflicts.count == 1)
+            try await laptop.context.resolve(try await laptop.onlyError(), with: .keepMine)
+            for decision in decisions {
+                world.emulator.inject(.respond(EmulatorResponse(400)) { $0.method == "PATCH" })
+                #expect(try await laptop.context.push().failures.count == 1)
+                try await laptop.context.resolve(try await laptop.onlyError(), with: decision)
+            }
+            #expect(try await laptop.context.operations().isEmpty)
+            #expect(try await laptop.texts() == ["k1": "kept"], "the server's spelling stays")
+            try await world.phone.table.update(Record(id: "k1", ["text": "news"]))
+            try await world.phone.pull()
+            #expect(try await laptop.pull().setAside.isEmpty)
+            #expect(try await laptop.texts() == ["k1": "news"])
+            #expect(try await laptop.context.setAsideRows().isEmpty)
+        }
+    }
+}
