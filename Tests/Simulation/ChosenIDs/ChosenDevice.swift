@@ -145,7 +145,11 @@ final class ChosenDevice: @unchecked Sendable {
                 let old = before.rows[table]?[id]
                 origins[RowKey(table: table, id: id)] = origin
                 guard old?["text"]?.stringValue != text else {
-                    if old?["list"] != row["list"] { world.ledger.clear(at: place(origin)) }
+                    if old?["list"] != row["list"] {
+                        world.ledger.clear(at: place(origin))
+                        let list = old?["list"]?.stringValue.flatMap { before.rows["lists"]?[$0] }
+                        if let list = list?["origin"]?.stringValue { world.ledger.clear(at: place(list)) }
+                    }
                     continue
                 }
                 world.ledger.edit(text, at: place(origin), over: old?["text"]?.stringValue, isNew: old == nil)

@@ -13,7 +13,11 @@ extension ChosenDevice {
     /// Settles everything, in some way or in this one. Returns whether there was something.
     func settleAll(_ choice: Choice?) async throws -> Bool {
         let errors = try await context.operationErrors()
-        for error in errors { try await settle(error, choice ?? world.random.pick(Choice.allCases)) }
+        for error in errors {
+            // The deletion of a list changes the items that refer to it, and what is told of them is out of date.
+            guard try await context.operationErrors().contains(where: { $0.id == error.id }) else { continue }
+            try await settle(error, choice ?? world.random.pick(Choice.allCases))
+        }
         return !errors.isEmpty
     }
 

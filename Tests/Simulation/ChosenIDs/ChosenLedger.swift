@@ -19,6 +19,9 @@ final class ChosenLedger {
         var isGivenUp = false
         /// Whether this is a deletion that nobody has asked for, but the way to take back what was given up.
         var isCompensation = false
+        /// Whether this is a deletion that was decided on of a row that was shown as deleted: nothing is sent, and who has
+        /// brought the row back since was not to be gone over.
+        var metTombstone = false
         /// How many changes the server had when it was made.
         let sequence: Int
     }
@@ -68,7 +71,7 @@ final class ChosenLedger {
         for earlier in follows where edits[earlier]?.place == place { edits[earlier]?.isReplaced = true }
     }
 
-    /// A row names no list any more, because that was deleted.
+    /// A row names no list any more, because that was deleted, or is that list: the two are changed together.
     func clear(at place: Place) { cleared.insert(place) }
 
     /// What was written together is the latest.
@@ -111,6 +114,7 @@ final class ChosenLedger {
         let token = theirs.isDeleted ? history[origin]?.last { $0.token.hasPrefix("†") }?.token : nil
         let texts = [token, theirs["text"]?.stringValue].compactMap(\.self)
         decisions[device, default: [:]][mine, default: []].formUnion(texts)
+        if theirs.isDeleted, edits[mine]?.isDeletion == true { edits[mine]?.metTombstone = true }
     }
 
     func deletion(at place: Place) -> String? { deletions[place] }
@@ -226,6 +230,7 @@ final class ChosenLedger {
 
     /// Whether there is nothing to delete, or was not at some time since.
     private func isDeleted(_ edit: Edit) -> Bool {
+        if edit.metTombstone { return true }
         let history = history[edit.place.origin] ?? []
         let then = history.last { $0.sequence <= edit.sequence }
         return history.isEmpty || then?.token.hasPrefix("†") ?? false
