@@ -59,4 +59,19 @@ struct ResetFilledColumnTests {
         #expect(server.texts["a"] == (isSame ? "mine" : afterwards == .otherText ? "theirs" : "a"))
         #expect(try await migrated.verifyQueue().isEmpty)
     }
+
+    @Test("are of no interest any more when all rows were purged by force")
+    func purged() async throws {
+        let store = MemoryStore(try StoreSchema([TableDefinition("Task", columns: [.init("text", .string)])]))
+        let schema = try StoreSchema(
+            version: 2,
+            [TableDefinition("Task", columns: [.init("text", .string), .init("parent", .string)])],
+            migrations: [Migration(to: 2, .fillColumn("parent", in: "Task", with: .string("none")))]
+        )
+        let migrated = try await store.reopened(with: schema, translating: .operations)
+        let settings = Query("MS_TableConfig").filtered(by: Column("keyType") == 1_007)
+        #expect(try await migrated.read(settings).records.compactMap { $0["value"]?.stringValue } == ["parent"])
+        _ = try await SyncContext(store: migrated, remote: HistoryServer()).forcePurge("Task")
+        #expect(try await migrated.read(settings).records.isEmpty)
+    }
 }
