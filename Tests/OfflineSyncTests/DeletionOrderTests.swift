@@ -282,13 +282,13 @@ struct DeletionOrderTests {
         try await context.write { transaction in
             for id in ids { try transaction.insert(["text": "t", "list": "l"], id: id, into: tasks) }
         }
-        let context = preparingContext(8)
-        #expect(try await context.push().pushed == 2_001)
+        let pushing = preparingContext(8)
+        #expect(try await pushing.push().pushed == 2_001)
         try await context.write { transaction in
             for id in ids { try transaction.delete(id, from: tasks) }
             try transaction.delete("l", from: lists)
         }
-        #expect(try await context.push().pushed == 2_001)
+        #expect(try await pushing.push().pushed == 2_001)
         #expect(server.written.last == "l" && server.texts.isEmpty)
     }
 

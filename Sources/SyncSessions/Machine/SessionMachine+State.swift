@@ -21,7 +21,9 @@ extension SessionMachine {
         guard phase == .running, !open.isEmpty, !needsReset || open.contains(.download) else { return nil }
         var times: [Duration] = []
         if open.contains(.upload), let pushDue {
-            let held = [pushHold, hold?.isOfPulls == true ? nil : hold?.until].compactMap(\.self)
+            // What brings everything anew goes before it, and takes pulls.
+            let mayPass = hold?.isOfPulls == true && !needsReset
+            let held = [pushHold, mayPass ? nil : hold?.until].compactMap(\.self)
             times.append(max(pushDue, held.max() ?? pushDue))
         }
         if open.contains(.download) { times += pulls.compactMap(\.time).map { max($0, hold?.until ?? $0) } }
