@@ -59,8 +59,9 @@ struct SyncGrowth: Sendable {
         case .group: return bench.localChange(name, count: count, group: 1_000, at: size)
         case .pull: return bench.pull(name, count: min(workload.rows, 5_000), at: size)
         case .push:
+            // Behind each the same is left: two windows that are chosen and taken back when the measurement is over.
             var size = size
-            size.waiting = max(size.waiting, count)
+            size.waiting = max(size.waiting, count + 200)
             return bench.push(name, count: count, parallel: 1, at: size)
         }
     }
