@@ -17,22 +17,11 @@ struct PullFirstTests {
         device.line.requests.dropFirst(count).compactMap { $0.split(separator: " ").first.map(String.init) }
     }
 
-    @Test("are made before each of them")
-    func each() async throws {
-        let device = try SessionDevice(emulator)
-        device.session.start(keeping: [SessionPull(device.table, options: PullOptions(order: .pullFirst))])
-        try await device.session.wait(for: .download)
-        let before = device.line.requests.count
-        try await device.add("milk")
-        try await device.session.wait(for: .upload)
-        #expect(methods(device, since: before) == ["GET", "POST"])
-        await device.session.close()
-    }
-
-    @Test("are made before each of them when the settings of the context say so")
-    func settings() async throws {
-        let device = try SessionDevice(emulator, options: SyncOptions(order: .pullFirst))
-        device.session.start(keeping: [device.table])
+    @Test("are made before each of them, whether the pull says so or the context", arguments: [true, false])
+    func each(isOfPull: Bool) async throws {
+        let device = try SessionDevice(emulator, options: isOfPull ? SyncOptions() : SyncOptions(order: .pullFirst))
+        let first = SessionPull(device.table, options: PullOptions(order: .pullFirst))
+        device.session.start(keeping: [isOfPull ? first : SessionPull(device.table)])
         try await device.session.wait(for: .download)
         let before = device.line.requests.count
         try await device.add("milk")
