@@ -28,7 +28,7 @@ struct SyncCommand: ParsableCommand {
     @Option(help: "The number of rounds, after one that does not count.")
     var rounds = 3
 
-    @Option(name: .customLong("case"), help: "Measure only the cases whose names begin so; can be repeated.")
+    @Option(name: .customLong("case"), help: "Measure only the case of this name, or those whose names begin so; can be repeated.")
     var cases: [String] = []
 
     @Flag(help: "Print one JSON object.")
@@ -56,6 +56,8 @@ struct SyncCommand: ParsableCommand {
 
     private func measure(_ bench: SyncBench) async throws {
         let growth = SyncGrowth(bench: bench, largest: largest)
+        let names = Set(bench.cases.map(\.name) + growth.names + [SyncBench.memoryName])
+        let isChosen: (String) -> Bool = { self.isChosen($0, of: names) }
         let chosen = bench.cases.filter { isChosen($0.name) }
         guard !chosen.isEmpty || isChosen(SyncBench.memoryName) || growth.names.contains(where: isChosen) else {
             throw ValidationError("no case has a name that begins so")
@@ -81,7 +83,9 @@ struct SyncCommand: ParsableCommand {
         }
     }
 
-    private func isChosen(_ name: String) -> Bool { cases.isEmpty || cases.contains { name.hasPrefix($0) } }
+    private func isChosen(_ name: String, of names: Set<String>) -> Bool {
+        cases.isEmpty || cases.contains { names.contains($0) ? name == $0 : name.hasPrefix($0) }
+    }
 }
 
 /// What `--json` prints.

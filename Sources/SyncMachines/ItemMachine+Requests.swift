@@ -109,6 +109,8 @@ extension ItemMachine {
     ///
     /// - Returns: What was sent.
     @discardableResult package mutating func takeOverDropped() -> [SentRequest<Row>] {
+        // Mostly nothing is remembered, and each piece of the change is a copy.
+        guard !memory.sent.isEmpty else { return [] }
         takeOverKept()
         guard !memory.sent.isEmpty, let waiting = change else { return [] }
         let sent = memory.sent

@@ -122,10 +122,13 @@ struct PushThreadTests {
         return (SyncContext(store: store, remote: server, options: options), store.places)
     }
 
-    @Test("is that of the answers for what is sent, and never for the store, policies and those who called")
-    func place() async throws {
+    @Test(
+        "is that of the answers for what is sent, and never for the store, policies and those who called",
+        arguments: [1, 8]
+    )
+    func place(_ parallel: Int) async throws {
         let (server, policy) = (AnsweringServer(), Places())
-        let (context, store) = try Self.context(server)
+        let (context, store) = try Self.context(server, SyncOptions(parallelOperations: parallel))
         context.conflictPolicy = .merge { _ in
             policy.note()
             return .keepMine
@@ -160,12 +163,12 @@ struct PushThreadTests {
         #expect(!store.all.contains(true))
     }
 
-    @Test("is its own where several changes travel at a time, and where a log hears of each", arguments: [1, 8])
+    @Test("is its own where a log hears of each change", arguments: [1, 8])
     func own(_ parallel: Int) async throws {
         let server = AnsweringServer()
         let heard = Places()
         var options = SyncOptions(parallelOperations: parallel)
-        if parallel == 1 { options.log = { _ in heard.note() } }
+        options.log = { _ in heard.note() }
         let (context, _) = try Self.context(server, options)
         for id in ["a", "b"] { try await context.table("TodoItem").insert(["text": "milk"], id: id) }
         #expect(try await context.push().pushed == 2)

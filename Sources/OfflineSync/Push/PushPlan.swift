@@ -20,7 +20,7 @@ struct PushPlan: Sendable {
     private var members: [GroupStorage.Member] = []
     private var underWay: [Int64: Started] = [:]
     /// What has had its turn in this push. Mostly these are few ranges, so that a plan is soon copied.
-    private var ended = RangeSet<Int64>()
+    private var ended = NumberRanges()
     /// What counts as if it had had its turn, in a plan that is thought through: what has had it is not copied for that.
     private var assumed: Set<Int64> = []
     /// What of it was not sent, because others that have to go before it were not.
@@ -172,7 +172,7 @@ struct PushPlan: Sendable {
         let isStuck = held.count >= lastHeldCount
         guard !held.isEmpty, !isStuck || circle.isEmpty else { return false }
         lastHeldCount = held.count
-        for number in held.keys { ended.remove(contentsOf: number..<number + 1) }
+        for number in held.keys { ended.remove(number) }
         cursor = held.keys.filter { !isMember($0) }.min().map { $0 - 1 } ?? cursor
         // What comes after them in their groups is not held back any more.
         if held.keys.contains(where: isMember) { revision = Self.outOfDate }
@@ -210,7 +210,7 @@ struct PushPlan: Sendable {
     /// Takes note that an operation has had its turn.
     mutating func end(_ number: Int64, isSettled: Bool) {
         underWay[number] = nil
-        ended.insert(contentsOf: number..<number + 1)
+        ended.insert(number)
         order.end(number, isSettled: isSettled)
     }
 

@@ -30,69 +30,105 @@ extension PushRunner {
 
     private func sendTurns(_ plan: PushPlan, _ schema: StoreSchema) async -> Left {
         await withTaskGroup(of: [Turn].self) { group in
-            var plan = plan
-            var window = PushWindow(operationsUnderWay: parallelOperations * sender.batchSize, clock)
+            let window = PushWindow(operationsUnderWay: parallelOperations * sender.batchSize, clock)
+            var papers = PushDesk.Papers(plan: plan, window: window)
+            let desk = PushDesk()
             var running = 0
             while true {
                 var batch: [InFlightOperation] = []
                 if running < parallelOperations, !progress.isEnding {
-                    batch = await nextBatch(&plan, &window, schema)
+                    batch = await nextBatch(&papers, schema)
                 }
                 let turns: [Turn]
                 if !batch.isEmpty {
-                    window.chooseAhead(through: plan.last) { [plan] size, before in
-                        try await chooseAhead(plan, size, behind: before, schema)
-                    }
+                    chooseAhead(&papers, schema)
                     if parallelOperations > 1 {
                         running += 1
-                        group.addTask { [batch] in await send(batch, schema) }
+                        group.addTask { [batch] in await sendOn(batch, desk, schema) }
                         continue
                     }
                     // A task of its own would be on other threads, and the way there and back takes time.
                     turns = await send(batch, schema)
                 } else {
-                    guard running > 0, let ended = await group.next() else {
-                        if !progress.isEnding, plan.release() { continue }
+                    guard running > 0 else {
+                        if !progress.isEnding, papers.plan.release() { continue }
                         break
                     }
+                    desk.leave(consume papers)
+                    turns = await group.next() ?? []
+                    papers = desk.takeBack()
                     running -= 1
-                    turns = ended
                 }
                 for turn in turns {
-                    plan.end(turn.inFlight.operation.id, isSettled: await isSettled(turn, plan))
-                    if !turn.hasLeft { window.giveBack(turn.inFlight) }
-                    if !turn.isTaken { window.giveBack(tiedTo: turn.inFlight) }
+                    let isSettled = await isSettled(turn, papers.plan)
+                    end(turn, isSettled: isSettled, &papers)
                 }
             }
-            return Left(window: window, heldCount: plan.heldCount)
+            return Left(window: papers.window, heldCount: papers.plan.heldCount)
         }
     }
 
-    /// What leaves next in one exchange: one operation, or several where the remote takes batches. They are what might be
-    /// under way at the same time anyway, so that none depends on another one. None waits for others to be prepared: what is
-    /// decided meanwhile would not reach it any more.
-    private func nextBatch(
-        _ plan: inout PushPlan,
-        _ window: inout PushWindow,
-        _ schema: StoreSchema
-    ) async -> [InFlightOperation] {
-        var batch: [InFlightOperation] = []
+    private func chooseAhead(_ papers: inout PushDesk.Papers, _ schema: StoreSchema) {
+        let plan = papers.plan
+        papers.window.chooseAhead(through: plan.last) { size, before in
+            try await chooseAhead(plan, size, behind: before, schema)
+        }
+    }
+
+    private func end(_ turn: Turn, isSettled: Bool, _ papers: inout PushDesk.Papers) {
+        papers.plan.end(turn.inFlight.operation.id, isSettled: isSettled)
+        if !turn.hasLeft { papers.window.giveBack(turn.inFlight) }
+        if !turn.isTaken { papers.window.giveBack(tiedTo: turn.inFlight) }
+    }
+
+    /// What leaves next in one exchange: one operation, or several where the remote takes batches.
+    private func nextBatch(_ papers: inout PushDesk.Papers, _ schema: StoreSchema) async -> [InFlightOperation] {
         do {
-            guard let first = try await next(&plan, &window, schema) else { return [] }
-            plan.start(first)
-            batch.append(first)
-            guard sender.goesInBatches(first) else { return batch }
-            while batch.count < sender.batchSize, let further = window.first, sender.goesInBatches(further),
-                let next = nextPrepared(plan, &window)
-            {
-                plan.start(next)
-                batch.append(next)
-            }
+            guard let first = try await next(&papers.plan, &papers.window, schema) else { return [] }
+            return batch(first, &papers)
         } catch {
-            // What was taken has its turn, in which it does not leave.
             progress.end(with: error)
+            return []
+        }
+    }
+
+    /// What leaves in one exchange with an operation. They are what might be under way at the same time anyway, so that none
+    /// depends on another one. None waits for others to be prepared: what is decided meanwhile would not reach it any more.
+    private func batch(_ first: InFlightOperation, _ papers: inout PushDesk.Papers) -> [InFlightOperation] {
+        papers.plan.start(first)
+        var batch = [first]
+        guard sender.goesInBatches(first) else { return batch }
+        while batch.count < sender.batchSize, let further = papers.window.first, sender.goesInBatches(further),
+            let next = nextPrepared(papers.plan, &papers.window)
+        {
+            papers.plan.start(next)
+            batch.append(next)
         }
         return batch
+    }
+
+    /// Sends operations, and goes on with what was prepared as long as the server takes what it is sent.
+    ///
+    /// - Returns: The turns that are still to be ended.
+    private func sendOn(_ first: [InFlightOperation], _ desk: PushDesk, _ schema: StoreSchema) async -> [Turn] {
+        var batch = first
+        while true {
+            let turns = await send(batch, schema)
+            guard !progress.isEnding, !Task.isCancelled, turns.allSatisfy(\.isTaken) else { return turns }
+            let next = desk.withPapers { papers -> [InFlightOperation]? in
+                let settled = turns.map { isSettledByAnswer($0, papers.plan) }
+                // Of others it has to be looked up whether they are settled.
+                guard !settled.contains(nil) else { return nil }
+                for (turn, isSettled) in zip(turns, settled) { end(turn, isSettled: isSettled ?? false, &papers) }
+                guard let prepared = nextPrepared(papers.plan, &papers.window) else { return [] }
+                let next = self.batch(prepared, &papers)
+                chooseAhead(&papers, schema)
+                return next
+            }
+            guard let next else { return turns }
+            guard !next.isEmpty else { return [] }
+            batch = next
+        }
     }
 
     /// An operation that has had its turn.
@@ -107,9 +143,8 @@ extension PushRunner {
     /// Whether what stands behind an operation in its groups may be sent. One that has come into a group only while it was
     /// under way still has that change to send.
     private func isSettled(_ turn: Turn, _ plan: PushPlan) async -> Bool {
+        if let isSettled = isSettledByAnswer(turn, plan) { return isSettled }
         let number = turn.inFlight.operation.id
-        guard let revision = plan.startedAsMember(number) else { return false }
-        if turn.isTaken, revision == plan.revision { return true }
         do {
             return try await thread.elsewhere {
                 await recording.flush()
@@ -119,6 +154,12 @@ extension PushRunner {
             progress.end(with: error)
             return false
         }
+    }
+
+    /// The same where the answer alone tells; nil when it has to be looked up.
+    private func isSettledByAnswer(_ turn: Turn, _ plan: PushPlan) -> Bool? {
+        guard let revision = plan.startedAsMember(turn.inFlight.operation.id) else { return false }
+        return turn.isTaken && revision == plan.revision ? true : nil
     }
 
     /// Sends operations in one exchange, and takes each answer in as if its operation had been sent alone.

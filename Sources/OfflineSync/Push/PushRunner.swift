@@ -43,7 +43,7 @@ struct PushRunner {
         referring = ReferringOperations(marked)
         storesUndeclaredColumns = store.capabilities.contains(.unknownColumns)
         restoresInSteps = remote.restoresInSteps
-        thread = PushThread(remote, parallelOperations: parallelOperations, decisions)
+        thread = PushThread(remote, decisions)
         sender = RequestSender(remote: remote, storesUndeclaredColumns: storesUndeclaredColumns)
         recording = AnswerRecording(
             store: store,

@@ -1,6 +1,6 @@
 internal import RemoteContract
 
-/// Where a push runs that sends one change at a time: on the thread on which the answers arrive, if there is one.
+/// Where a push runs: on the thread on which the answers arrive, if there is one.
 ///
 /// A change goes from a task's thread to that one and its answer back, and both ways wake a thread that sleeps: an eighth
 /// of the processor time of a change. That thread serves everybody who shares the HTTP client, other stores too. So what
@@ -8,14 +8,12 @@ internal import RemoteContract
 /// and reading its answer. The store, whose transactions wait for the disk and for each other, and the app's own code,
 /// delegates and policies, are left to the threads on which tasks usually run: ``elsewhere(_:)``.
 ///
-/// An app that is told of each change would be gone to, and come back from, for each; and several changes at a time profit
-/// from several threads. Such pushes stay where they are.
+/// An app that is told of each change would be gone to, and come back from, for each: such pushes stay where they are.
 struct PushThread: Sendable {
     private let executor: (any TaskExecutor)?
 
-    init(_ remote: any SyncRemote, parallelOperations: Int, _ decisions: PushDecisions) {
-        let staysHere = parallelOperations > 1 || decisions.tellsOfEachChange
-        executor = staysHere ? nil : (remote as? any AnsweringRemote)?.answerExecutor
+    init(_ remote: any SyncRemote, _ decisions: PushDecisions) {
+        executor = decisions.tellsOfEachChange ? nil : (remote as? any AnsweringRemote)?.answerExecutor
     }
 
     /// Runs a body on that thread, in a task of its own: it does not take whoever waits for it along.

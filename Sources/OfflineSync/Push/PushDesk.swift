@@ -1,0 +1,36 @@
+internal import Synchronization
+
+/// Where the task that decides what is sent leaves its plan, and what it has prepared, while it waits for those that send.
+///
+/// Whoever has sent a change goes on with the next prepared one by itself: to give the turn back to the task that decides,
+/// and to have it make another task for the next change, took a tenth of the processor time of a change. While that task
+/// looks for what follows, in the store, the desk is empty, and the turn is left to it.
+final class PushDesk: Sendable {
+    /// What it takes to decide who is next.
+    struct Papers: Sendable {
+        var plan: PushPlan
+        var window: PushWindow
+    }
+
+    private let papers = Mutex<Papers?>(nil)
+
+    /// Leaves the papers to others. Who does keeps no copy, or else the next change of theirs would copy them.
+    func leave(_ left: consuming Papers) {
+        papers.withLock { [left = consume left] papers in papers = left }
+    }
+
+    /// Takes the papers back, which nobody else does.
+    func takeBack() -> Papers {
+        guard let left = papers.withLock({ $0.take() }) else { preconditionFailure("they were left before") }
+        return left
+    }
+
+    /// Works with the papers while they are left to others; nil when they are not.
+    func withPapers<Value: Sendable>(_ body: (inout Papers) -> Value?) -> Value? {
+        papers.withLock { papers in
+            guard var left = papers.take() else { return nil }
+            defer { papers = left }
+            return body(&left)
+        }
+    }
+}
