@@ -60,8 +60,8 @@ struct PreparedOperationsTests {
         let options = SyncOptions(parallelOperations: parallel)
         let context = SyncContext(store: counted, remote: server, options: options, clock: SleepingClock())
         #expect(try await context.push().pushed == 256)
-        // Windows of one, one, two, four and so on up to 64, four of these, and the look that finds no more.
-        if parallel == 1 { #expect(writes.withLock { $0 } == 11) } else { #expect(writes.withLock { $0 } < 20) }
+        // Windows of one, one, two, four and so on up to 128, and the look that finds no more.
+        if parallel == 1 { #expect(writes.withLock { $0 } == 10) } else { #expect(writes.withLock { $0 } < 20) }
         if parallel == 1 || isGroup { #expect(server.begun == (1...256).map(String.init)) }
         #expect(try await self.context.operations().isEmpty)
     }

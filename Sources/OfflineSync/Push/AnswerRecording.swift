@@ -9,8 +9,8 @@ internal import SyncMachines
 actor AnswerRecording {
     // As many as come from the middle of one ``PushWindow`` to the end of the next, and as long as one takes at most: mostly
     // they wait for the next choice.
-    private static let most = 96
-    private static let longestWait = Duration.milliseconds(100)
+    private static let most = 192
+    private static let longestWait = Duration.milliseconds(200)
 
     private struct Entry: Sendable {
         var recorder: AnswerRecorder

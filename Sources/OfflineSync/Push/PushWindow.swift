@@ -6,12 +6,12 @@ internal import SyncContract
 /// in which rows are shown as on their way although their requests have yet to leave lasts a moment, not minutes. What follows
 /// is chosen while the second half leaves, so that no request waits for the store.
 struct PushWindow {
-    private static let most = 64
+    private static let most = 128
 
     /// The most operations that are prepared together: as many as fill batches.
     private let most: Int
     /// How long those of one window should take.
-    private static let time: (least: Duration, most: Duration) = (.milliseconds(50), .milliseconds(100))
+    private static let time: (least: Duration, most: Duration) = (.milliseconds(100), .milliseconds(200))
 
     private let smallest: Int
     private let elapsed: @Sendable () -> Duration
