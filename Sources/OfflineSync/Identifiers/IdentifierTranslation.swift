@@ -163,7 +163,7 @@ struct IdentifierTranslation: Sendable {
         var records = records
         for (column, other) in references {
             let ids = records.compactMap { $0[column]?.stringValue }
-            var known = try IdentifierMapping.localIDs(ofServerIDs: ids, in: other, &transaction)
+            var known = try IdentifierMapping.localIDs(namedBy: ids, in: other, &transaction)
             var new: [(local: String, server: String)] = []
             for index in records.indices {
                 guard let serverID = records[index][column]?.stringValue else { continue }

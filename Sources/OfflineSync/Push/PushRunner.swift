@@ -164,7 +164,8 @@ struct PushRunner {
 
     /// Takes an answer in, and sends again what is to be sent again.
     ///
-    /// - Returns: Whether the server has taken what was sent at last, which is recorded some time.
+    /// - Returns: Whether the server has taken what was sent at last, which is recorded some time, and what was prepared
+    ///   behind it can leave as it is.
     func process(_ answer: PushAnswer, of inFlight: InFlightOperation, _ schema: StoreSchema) async throws -> Bool {
         let recorder = AnswerRecorder(
             inFlight: inFlight,
@@ -206,7 +207,9 @@ struct PushRunner {
             return false
         }
         if next.operation.editCounter != inFlight.operation.editCounter { try await ask(about: next, schema) }
-        return try await process(try await sender.send(next), of: next, schema)
+        let isTaken = try await process(try await sender.send(next), of: next, schema)
+        // What was prepared behind a row that is made anew names it by the id that it had.
+        return isTaken && !(inFlight.outgoing?.serverID != nil && next.outgoing?.serverID == nil)
     }
 
     /// Asks who has a say about an operation that holds something else by now than when it was asked about last.
