@@ -59,7 +59,9 @@ extension PushRunner {
                     turns = ended
                 }
                 for turn in turns {
-                    plan.end(turn.inFlight.operation.id, isSettled: await isSettled(turn, plan))
+                    let number = turn.inFlight.operation.id
+                    plan.end(number, isSettled: await isSettled(turn, plan))
+                    if progress.takeBehind(number) { plan.hold(number) }
                     if !turn.hasLeft { window.giveBack(turn.inFlight) }
                     if !turn.isTaken { window.giveBack(tiedTo: turn.inFlight) }
                 }

@@ -233,13 +233,14 @@ struct PushRunner {
         try Task.checkCancellation()
         let (number, table) = (inFlight.operation.id, inFlight.table)
         let (sentCounter, references) = (inFlight.operation.editCounter, inFlight.references)
-        let (next, waitsForOther) = try await store.write { transaction -> (InFlightOperation?, Bool) in
+        // When others have to go before it, whether these may be sent by this push.
+        let (next, mayFollow) = try await store.write { transaction -> (InFlightOperation?, Bool?) in
             guard let waiting = try OperationQueue.operation(number, &transaction, schema), waiting.isToSend else {
-                return (nil, false)
+                return (nil, nil)
             }
             guard !waiting.memberships.contains(where: { $0.editCounter > sentCounter }) else {
                 // One that became a deletion was not sent as what it was, and goes behind what is deleted with it.
-                return (nil, waiting.kind == .delete && inFlight.operation.kind != .delete)
+                return (nil, waiting.kind == .delete && inFlight.operation.kind != .delete ? false : nil)
             }
             if let references, waiting.editCounter != sentCounter,
                 try references.lackOneThatWaits(of: waiting, table, schema, &transaction)
@@ -251,9 +252,13 @@ struct PushRunner {
             {
                 return (nil, true)
             }
-            return (try prepare(waiting, table, lookUp, references: references, &transaction), false)
+            return (try prepare(waiting, table, lookUp, references: references, &transaction), nil)
         }
-        if waitsForOther { progress.leaveWaiting(1) }
+        switch mayFollow {
+        case true?: progress.leaveBehind(number)
+        case false?: progress.leaveWaiting(1)
+        case nil: break
+        }
         return next
     }
 }
