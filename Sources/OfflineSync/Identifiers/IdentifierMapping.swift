@@ -36,6 +36,16 @@ enum IdentifierMapping {
         return known.merging(former) { $1 }
     }
 
+    /// Whether rows of the server may name a row by an id that it had before it was made anew.
+    static func hasFormerID(
+        _ id: String,
+        in table: TableDefinition,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> Bool {
+        let query = ConfigurationTable.query(.formerID, table.name).filtered(by: Column("value") == .string(id))
+        return try !transaction.records(query.selecting([])).isEmpty
+    }
+
     /// Remembers which ids belong together. What a local id stood for before is forgotten in the other direction.
     static func set(
         _ pairs: [(local: String, server: String)],

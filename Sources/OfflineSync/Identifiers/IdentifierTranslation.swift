@@ -60,6 +60,19 @@ struct IdentifierTranslation: Sendable {
         return row
     }
 
+    /// What the server's row with a row's content says for certain, with the server's ids. It may name one that was made anew
+    /// since by the id of before.
+    func sought(_ row: Record, _ transaction: inout some StoreReading & ~Copyable) throws -> Record {
+        var sought = try outgoing(row, &transaction)
+        for (column, other) in references {
+            guard let id = row[column]?.stringValue,
+                try IdentifierMapping.hasFormerID(id, in: other, &transaction)
+            else { continue }
+            sought[column] = nil
+        }
+        return sought
+    }
+
     /// The numbers of the inserts that have to be answered before a row can be sent, because it refers to their rows.
     func awaitedInserts(
         of row: Record,

@@ -114,4 +114,29 @@ struct MadeAnewTests {
             #expect(world.toldByServer() == ["groceries: oat milk"])
         }
     }
+
+    @Test("is meant by a row that was made before, and is found by its content", arguments: DatasyncDialect.allCases)
+    func namedByALostInsert(_ dialect: DatasyncDialect) async throws {
+        try await AssignedIDWorld.with(dialect, keepsTombstones: false) { world in
+            let (phone, laptop) = (world.phone, world.laptop)
+            try await phone.lists.insert(["text": "shopping"], id: "l")
+            try await phone.context.push()
+            try await laptop.pullAll()
+            try await phone.tasks.insert(["text": "milk", "list": "l", "complete": false], id: "t")
+            phone.server.intercept(.answerLost)
+            #expect(try await syncErrorCode { _ = try await phone.context.push() } == .pushAbortedNetwork)
+            let list = try #require(try await laptop.store.read(Query("Lists")).records.first?.id.stringValue)
+            try await laptop.lists.delete(list)
+            try await laptop.context.push()
+            try await phone.lists.update(Record(id: "l", ["text": "groceries"]))
+            let conflict = try #require(try await phone.context.push(phone.lists).conflicts.first)
+            try await phone.context.resolve(conflict, with: .keepMine)
+            #expect(try await phone.context.push(phone.lists).notTaken.isEmpty)
+            for _ in 1...2 { #expect(try await phone.context.push().notTaken.isEmpty) }
+            #expect(world.textsOnServer("Tasks") == ["milk"])
+            try await phone.pullAll()
+            #expect(try await phone.told() == ["groceries: milk"])
+            #expect(try await phone.context.operations().isEmpty)
+        }
+    }
 }
