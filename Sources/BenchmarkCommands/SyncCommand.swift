@@ -28,7 +28,10 @@ struct SyncCommand: ParsableCommand {
     @Option(help: "The number of rounds, after one that does not count.")
     var rounds = 3
 
-    @Option(name: .customLong("case"), help: "Measure only the case of this name, or those whose names begin so; can be repeated.")
+    @Option(
+        name: .customLong("case"),
+        help: "Measure only the case of this name, or those whose names begin so; can be repeated."
+    )
     var cases: [String] = []
 
     @Flag(help: "Print one JSON object.")

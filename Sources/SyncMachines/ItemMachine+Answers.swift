@@ -169,7 +169,7 @@ extension ItemMachine {
         _ comparison: some RowComparison<Row>
     ) -> (ItemOutcome<Row>, RowEffect<Row>) {
         guard var waiting = change else { return (.ignored, .none) }
-        if waiting.isUndo, waiting.kind == .update, waiting.base == nil {
+        if waiting.takesBackUnknown {
             // What was there before is not known. What is there now stays, in a new version while something may arrive.
             waiting.rebase(onto: shown)
             change = waiting
@@ -250,6 +250,13 @@ extension ItemMachine {
             version == nil ? entry.version == nil || entry.version == sentVersion : entry.isDead(at: version)
         }
         change = waiting
+        if waiting.takesBackUnknown, waiting.sent.isEmpty {
+            // What is there now stays, whatever it is.
+            memory.replaced(by: version)
+            needsRow = true
+            end()
+            return (.done, .none)
+        }
         // What names no version can only be gone over by a request that names none either, once.
         let mayBeGoneOver = version != nil || sentVersion != nil || sent.request == .lookUp
         guard waiting.isForced, mayBeGoneOver else { return conflict(nil, sent, .hiddenConflict) }

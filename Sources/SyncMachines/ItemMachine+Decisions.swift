@@ -15,6 +15,8 @@ extension ItemMachine {
     /// The change stays, over what the server has. When its content is that of a merge, it has taken that in: an editor that
     /// was opened before has not seen it, and must not go over it.
     package mutating func keepMine(_ seen: SeenOnServer<Row>, isMerged: Bool = false) -> RowEffect<Row> {
+        // What was there before is not known, and there is no row here: nothing can be sent over the server's.
+        if change?.takesBackUnknown ?? false, seen == .hidden { return leaveUndone() }
         let isUndo = change?.isUndo ?? false
         if let undone = change, isUndo, undone.kind == .delete, seen != .refused {
             // What was to be taken back is what is deleted from now on.
@@ -55,11 +57,6 @@ extension ItemMachine {
             change = waiting
             return .none
         case .hidden:
-            if isUndo, waiting.kind == .update, waiting.base == nil {
-                // There is no row here: what was there before is not known, and the server's is to take its place still.
-                change?.isUndo = true
-                return .none
-            }
             // The deletion of a row that is not known cannot be taken back: it stays what takes another change back.
             if isUndo, waiting.kind == .delete, waiting.deletedRow == nil { waiting.isUndo = true }
             waiting.rebase(onto: nil)

@@ -134,7 +134,10 @@ extension ItemMachine {
             change?.baseVersion = nil
             return
         }
-        if waiting.baseVersion == kept.version { change?.base = there }
+        // What waited had removed the row, so that the one which was kept is in no version.
+        let isUnnamed = waiting.baseVersion == nil && waiting.base.map { $0.version == nil } ?? false
+        if isUnnamed { change?.baseVersion = kept.version }
+        if isUnnamed || waiting.baseVersion == kept.version { change?.base = there }
         guard there.isDeleted else { return }
         change?.base = there
         change?.baseVersion = there.version

@@ -8,15 +8,7 @@ extension ItemMachine {
         guard var waiting = change else { return .none }
         guard !waiting.isUndo else {
             // It runs its course.
-            guard waiting.state != .pending else { return .none }
-            // The server did not let it be taken back, and whoever decides has been told: what is there is there, and may
-            // still come.
-            needsRow = true
-            drop()
-            // The local row has what was to be there again, under the version of what is there: no edit may go on from it.
-            guard let there = waiting.base else { return .none }
-            if there.isDeleted { memory.deleted() } else { memory.replaced(by: there.version) }
-            return there.isDeleted ? .remove : .server(there)
+            return waiting.state == .pending ? .none : leaveUndone()
         }
         if !waiting.sent.isEmpty {
             // What is on its way goes over the server's row, and that has to be there again.
@@ -55,9 +47,24 @@ extension ItemMachine {
         change = waiting
         return effect
     }
+
+    /// What takes a change back ends: the server did not let it be taken back, and whoever decides has been told. What is
+    /// there is there, and may still come.
+    mutating func leaveUndone() -> RowEffect<Row> {
+        let base = change?.base
+        needsRow = true
+        drop()
+        // The local row has what was to be there again, under the version of what is there: no edit may go on from it.
+        guard let there = base else { return .none }
+        if there.isDeleted { memory.deleted() } else { memory.replaced(by: there.version) }
+        return there.isDeleted ? .remove : .server(there)
+    }
 }
 
 extension QueuedChange {
+    /// Whether it takes a change back without knowing what was there before: the server's row is to take its place.
+    var takesBackUnknown: Bool { isUndo && kind == .update && base == nil }
+
     /// Whether this is the deletion of an item that this device has made, and that may have arrived.
     fileprivate var isInsertTakenBack: Bool { kind == .delete && sent.contains { $0.kind == .insert } }
 }

@@ -200,10 +200,14 @@ final class Ledger {
         }
     }
 
-    /// The server has told a device that there is no such row: its deletion has nothing more to do.
+    /// The server has told a device that there is no such row: its deletion has nothing more to do. A row that was removed
+    /// without a trace is one that it has seen deleted, as far as anybody can tell: what it makes anew goes over what others
+    /// have made and deleted under the id since, as after a deletion that was shown.
     private func meetNothing(_ message: Message) {
         guard message.hasMetNothing, let key = message.key(settings) else { return }
         edits[deletion(of: key, by: message.device)]?.hasMetNothing = true
+        guard server.history[key]?.removals.isEmpty == false else { return }
+        seenDeletions[Place(device: message.device, key: key), default: []].insert("†removed")
     }
 
     private func deletion(shownBy record: Record, of key: RowKey) -> String? {

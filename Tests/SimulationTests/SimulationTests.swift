@@ -51,6 +51,10 @@ struct SimulationTests {
             21_000_029, 21_000_130, 21_000_211, 22_001_392,
             // A row whose other values were kept under the spelling that its id was given here.
             59,
+            // A row removed without a trace, and made anew over a deletion that its device had never seen.
+            40_000_412,
+            // A row that was kept with other values instead of what was to take its insert back.
+            77_001_489,
         ] as [UInt64]
     )
     func onceFailed(_ seed: UInt64) async throws {

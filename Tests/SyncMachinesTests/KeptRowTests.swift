@@ -167,4 +167,25 @@ struct KeptRowTests {
             item.send(.done)?.request == .update(TestRow(content: "later", version: 2), version: 2, restoring: false)
         )
     }
+
+    @Test(
+        "is what a change is based on where the row had been removed, because what waited was to take its insert back",
+        arguments: [false, true]
+    )
+    func keptInsteadOfTakenBack(deletes: Bool) throws {
+        var item = TestItem()
+        try item.insert("mine")
+        let insert = item.send()
+        item.discard()
+        #expect(item.receive(.taken(TestRow(content: "mine", version: 1)), to: insert) == .waits)
+        #expect(item.receive(.refused(provesNothingWasDone: true), to: item.send()) == .parked)
+        item.apply(item.machine.keepLocal(.refused))
+        item.row = TestRow(content: "kept")
+        if deletes { try item.delete() } else { try item.update("later") }
+        #expect(
+            item.send()?.request
+                == (deletes
+                    ? .delete(version: 1) : .update(TestRow(content: "later"), version: 1, restoring: false))
+        )
+    }
 }

@@ -61,27 +61,38 @@ struct UnfitServerRowTests {
         #expect(item.send(.done)?.request == .delete(version: 1))
     }
 
-    @Test("leaves a change that takes back what is not known what it is, when that is to go over it")
-    func keepUnknownUndo() throws {
+    @Test("ends what takes a change back whose row is not known: there is nothing to be sent, and it is asked for")
+    func unknownUndo() throws {
         var item = TestItem()
         try item.insert("a")
         item.receive(.hidden, to: item.send())
         item.apply(item.machine.keepMine(.hidden))
         item.discard()
         #expect(item.row == nil && item.change?.isUndo == true)
-        for _ in 0..<2 {
-            let lookUp = item.send()
-            #expect(lookUp?.request == .lookUp)
-            #expect(item.receive(.hidden, to: lookUp) == .hiddenConflict)
-            item.apply(item.machine.keepMine(.hidden))
-            #expect(item.change?.isUndo == true && item.change?.state == .pending, "there is no row to be sent")
-        }
-        let theirs = TestRow(content: "b", version: 2)
-        item.receive(.shown(theirs), to: item.send())
-        #expect(item.row == theirs)
+        let lookUp = item.send()
+        #expect(lookUp?.request == .lookUp)
+        #expect(item.receive(.unfit(version: 2), to: lookUp) == .done)
+        #expect(item.change == nil && item.row == nil && item.machine.needsRow)
     }
 
-    @Test("and so does the deletion of what is not known")
+    @Test("is left as it is by that when it is kept, also where something may still arrive", arguments: [false, true])
+    func keepUnknownUndo(isDiscarded: Bool) throws {
+        var item = TestItem(base)
+        try item.update("b")
+        item.receive(.unfit(version: 2), to: item.send())
+        item.apply(item.machine.keepMine(.hidden))
+        item.receive(.unfit(version: 2), to: item.send())
+        // This change of version 2 may arrive later.
+        item.receive(.aborted(provesNothingWasDone: false), to: item.send(.done))
+        item.discard()
+        #expect(item.row == nil && item.change?.isUndo == true)
+        #expect(item.receive(.unfit(version: 2), to: item.send()) == .hiddenConflict)
+        item.apply(isDiscarded ? item.machine.discard() : item.machine.keepMine(.hidden))
+        #expect(item.change == nil && item.row == nil && item.machine.needsRow)
+        #expect(item.machine.memory.sent.map(\.kind) == [.update])
+    }
+
+    @Test("is deleted where the deletion of what is not known was to be taken back")
     func keepUnknownDeletion() throws {
         var item = TestItem(base)
         try item.delete()

@@ -7,7 +7,8 @@ internal import SyncContract
 public enum ConflictResolution<Item: Sendable>: Sendable {
     /// The local change stays and the next push sends it over the server's row, provided that the server's row is still
     /// the one in the error; a row that the server does not show is overwritten whatever it is. A row that the server
-    /// deleted is brought back. A change that was merely refused is sent again.
+    /// deleted is brought back. A change that was merely refused is sent again. Of a change that was discarded, and would be
+    /// taken back where nobody knows what was there before, nothing is left to be kept: the server's row stays.
     case keepMine
     /// As ``keepMine``, with other content: the result of a merge. The values are merged over the local row. A deletion
     /// becomes a change with this content. An item that was read before has not seen what the merge took in: saved with its

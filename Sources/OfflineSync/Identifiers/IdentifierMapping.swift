@@ -4,7 +4,8 @@ internal import SyncContract
 /// one for each direction, so that both are found by the index, many at a time.
 ///
 /// An entry is written in the transaction that first needs it and stays when its row is removed: the row may come back, and
-/// others may refer to it. It goes when the row is made anew, because the server gives it another id then.
+/// others may refer to it. It goes when the row is made anew, because the server gives it another id then; what names the row
+/// by the one that it had still means it.
 enum IdentifierMapping {
     /// The server's ids of some rows, by local id in the form the table compares ids by. Rows that have none are left out.
     static func serverIDs(
@@ -22,6 +23,27 @@ enum IdentifierMapping {
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> [String: String] {
         try values(.localID, ids, table, &transaction)
+    }
+
+    /// The same of ids by which rows name others: one that a row had before it was made anew stands for it, too.
+    static func localIDs(
+        namedBy ids: some Sequence<String>,
+        in table: TableDefinition,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> [String: String] {
+        let known = try localIDs(ofServerIDs: ids, in: table, &transaction)
+        let former = try values(.formerID, ids.filter { known[$0] == nil }, table, &transaction)
+        return known.merging(former) { $1 }
+    }
+
+    /// Whether rows of the server may name a row by an id that it had before it was made anew.
+    static func hasFormerID(
+        _ id: String,
+        in table: TableDefinition,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> Bool {
+        let query = ConfigurationTable.query(.formerID, table.name).filtered(by: Column("value") == .string(id))
+        return try !transaction.records(query.selecting([])).isEmpty
     }
 
     /// Remembers which ids belong together. What a local id stood for before is forgotten in the other direction.
@@ -56,7 +78,7 @@ enum IdentifierMapping {
         try transaction.upsert(rows, into: SystemTables.configuration.name)
     }
 
-    /// Forgets the server's id of a row: the server has no row with it any more.
+    /// Forgets the server's id of a row: the server has no row with it any more. Those that name it still do.
     static func remove(
         _ id: String,
         in table: TableDefinition,
@@ -66,6 +88,10 @@ enum IdentifierMapping {
         try transaction.delete(
             known.flatMap { [rowID(.serverID, id, table), rowID(.localID, $0.value, table)] },
             from: SystemTables.configuration.name
+        )
+        try transaction.upsert(
+            known.values.map { row(.formerID, $0, value: id, table) },
+            into: SystemTables.configuration.name
         )
     }
 
@@ -77,8 +103,9 @@ enum IdentifierMapping {
     ) throws {
         let isReferenced = schema.tables.contains { $0.columns.contains { $0.references == table } }
         guard !isReferenced else { return }
-        try transaction.delete(ConfigurationTable.query(.serverID, table))
-        try transaction.delete(ConfigurationTable.query(.localID, table))
+        for keyType in [ConfigurationTable.KeyType.serverID, .localID, .formerID] {
+            try transaction.delete(ConfigurationTable.query(keyType, table))
+        }
     }
 
     private static func values(
@@ -100,7 +127,7 @@ enum IdentifierMapping {
     }
 
     private static func key(_ keyType: ConfigurationTable.KeyType, _ id: String, _ table: TableDefinition) -> String {
-        keyType == .localID ? id : OperationCoding.itemKey(id, table)
+        keyType == .serverID ? OperationCoding.itemKey(id, table) : id
     }
 
     /// An id that says what the row is about: writing it again needs no look-up.

@@ -60,6 +60,19 @@ struct IdentifierTranslation: Sendable {
         return row
     }
 
+    /// What the server's row with a row's content says for certain, with the server's ids. It may name one that was made anew
+    /// since by the id of before.
+    func sought(_ row: Record, _ transaction: inout some StoreReading & ~Copyable) throws -> Record {
+        var sought = try outgoing(row, &transaction)
+        for (column, other) in references {
+            guard let id = row[column]?.stringValue,
+                try IdentifierMapping.hasFormerID(id, in: other, &transaction)
+            else { continue }
+            sought[column] = nil
+        }
+        return sought
+    }
+
     /// The numbers of the inserts that have to be answered before a row can be sent, because it refers to their rows.
     func awaitedInserts(
         of row: Record,
@@ -163,7 +176,7 @@ struct IdentifierTranslation: Sendable {
         var records = records
         for (column, other) in references {
             let ids = records.compactMap { $0[column]?.stringValue }
-            var known = try IdentifierMapping.localIDs(ofServerIDs: ids, in: other, &transaction)
+            var known = try IdentifierMapping.localIDs(namedBy: ids, in: other, &transaction)
             var new: [(local: String, server: String)] = []
             for index in records.indices {
                 guard let serverID = records[index][column]?.stringValue else { continue }

@@ -88,7 +88,7 @@ struct InsertRecognition {
         var record = record
         for (column, other) in translation.references {
             guard let id = record[column]?.stringValue,
-                let known = try IdentifierMapping.localIDs(ofServerIDs: [id], in: other, &transaction).values.first
+                let known = try IdentifierMapping.localIDs(namedBy: [id], in: other, &transaction).values.first
             else { continue }
             record[column] = .string(known)
         }

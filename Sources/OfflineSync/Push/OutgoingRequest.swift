@@ -8,7 +8,7 @@ struct OutgoingRequest: Sendable {
     /// The id by which the server knows the row; nil while it has not given one.
     var serverID: String?
 
-    /// What inserts that may have arrived have written, in the server's ids, where only the content can tell.
+    /// What inserts that may have arrived have written for certain, in the server's ids, where only the content can tell.
     var insertedContents: [Record] = []
 
     /// Translates a request for an item.
@@ -42,7 +42,7 @@ struct OutgoingRequest: Sendable {
         case .delete, .lookUp: break
         }
         guard id == nil else { return }
-        insertedContents = try operation.change.sentInserts.map { try translation.outgoing($0, &transaction) }
+        insertedContents = try operation.change.sentInserts.map { try translation.sought($0, &transaction) }
     }
 }
 

@@ -9,6 +9,7 @@ final class PushProgress: Sendable {
         var forbidden = ForbiddenOperations()
         var waiting = WaitingOperations()
         var waitingCount = 0
+        var behind: Set<Int64> = []
         var overtakenCount = 0
         var settlements: [Int64: Int] = [:]
     }
@@ -35,8 +36,14 @@ final class PushProgress: Sendable {
     /// What of it to try again; nil when the last round has sent nothing.
     func nextRound() -> [InFlightOperation]? { state.withLock { $0.waiting.nextRound() } }
 
+    /// Takes note of an operation that has come to wait for others in its turn: they may be sent later in this push.
+    func leaveBehind(_ number: Int64) { state.withLock { _ = $0.behind.insert(number) } }
+
+    /// Whether an operation has come to wait for others in its turn, which is asked once.
+    func takeBehind(_ number: Int64) -> Bool { state.withLock { $0.behind.remove(number) != nil } }
+
     /// How many operations this push does not send because others have to go before them.
-    var waitingCount: Int { state.withLock { $0.waitingCount } }
+    var waitingCount: Int { state.withLock { $0.waitingCount + $0.behind.count } }
 
     /// Takes note of operations that this push does not send because others have to go before them.
     func leaveWaiting(_ count: Int) { state.withLock { $0.waitingCount += count } }

@@ -76,7 +76,9 @@ extension PushRunner {
     }
 
     private func end(_ turn: Turn, isSettled: Bool, _ papers: inout PushDesk.Papers) {
-        papers.plan.end(turn.inFlight.operation.id, isSettled: isSettled)
+        let number = turn.inFlight.operation.id
+        papers.plan.end(number, isSettled: isSettled)
+        if progress.takeBehind(number) { papers.plan.hold(number) }
         if !turn.hasLeft { papers.window.giveBack(turn.inFlight) }
         if !turn.isTaken { papers.window.giveBack(tiedTo: turn.inFlight) }
     }

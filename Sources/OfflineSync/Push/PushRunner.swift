@@ -164,7 +164,8 @@ struct PushRunner {
 
     /// Takes an answer in, and sends again what is to be sent again.
     ///
-    /// - Returns: Whether the server has taken what was sent at last, which is recorded some time.
+    /// - Returns: Whether the server has taken what was sent at last, which is recorded some time, and what was prepared
+    ///   behind it can leave as it is.
     func process(_ answer: PushAnswer, of inFlight: InFlightOperation, _ schema: StoreSchema) async throws -> Bool {
         let recorder = AnswerRecorder(
             inFlight: inFlight,
@@ -206,7 +207,9 @@ struct PushRunner {
             return false
         }
         if next.operation.editCounter != inFlight.operation.editCounter { try await ask(about: next, schema) }
-        return try await process(try await sender.send(next), of: next, schema)
+        let isTaken = try await process(try await sender.send(next), of: next, schema)
+        // What was prepared behind a row that is made anew names it by the id that it had.
+        return isTaken && !(inFlight.outgoing?.serverID != nil && next.outgoing?.serverID == nil)
     }
 
     /// Asks who has a say about an operation that holds something else by now than when it was asked about last.
@@ -230,13 +233,14 @@ struct PushRunner {
         try Task.checkCancellation()
         let (number, table) = (inFlight.operation.id, inFlight.table)
         let (sentCounter, references) = (inFlight.operation.editCounter, inFlight.references)
-        let (next, waitsForOther) = try await store.write { transaction -> (InFlightOperation?, Bool) in
+        // When others have to go before it, whether these may be sent by this push.
+        let (next, mayFollow) = try await store.write { transaction -> (InFlightOperation?, Bool?) in
             guard let waiting = try OperationQueue.operation(number, &transaction, schema), waiting.isToSend else {
-                return (nil, false)
+                return (nil, nil)
             }
             guard !waiting.memberships.contains(where: { $0.editCounter > sentCounter }) else {
                 // One that became a deletion was not sent as what it was, and goes behind what is deleted with it.
-                return (nil, waiting.kind == .delete && inFlight.operation.kind != .delete)
+                return (nil, waiting.kind == .delete && inFlight.operation.kind != .delete ? false : nil)
             }
             if let references, waiting.editCounter != sentCounter,
                 try references.lackOneThatWaits(of: waiting, table, schema, &transaction)
@@ -248,9 +252,13 @@ struct PushRunner {
             {
                 return (nil, true)
             }
-            return (try prepare(waiting, table, lookUp, references: references, &transaction), false)
+            return (try prepare(waiting, table, lookUp, references: references, &transaction), nil)
         }
-        if waitsForOther { progress.leaveWaiting(1) }
+        switch mayFollow {
+        case true?: progress.leaveBehind(number)
+        case false?: progress.leaveWaiting(1)
+        case nil: break
+        }
         return next
     }
 }

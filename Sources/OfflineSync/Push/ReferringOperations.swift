@@ -4,6 +4,11 @@ internal import Synchronization
 
 /// The changes of rows that referred to a row: they go before its deletion.
 ///
+/// The deletion goes in the push in which the last of them goes, wherever the two stand in the queue. It waits for the next one
+/// when one of them does, because it joined the queue since the push began, or stayed in it with an answer: a conflict, a
+/// refusal, or an edit that came meanwhile; when one of them is among ``WaitingOperations``, which are sent when all else was;
+/// and when the row came to be deleted in its own turn, as a part of a group.
+///
 /// To what a row referred is found in its operation alone, and by no index: it is read once in a push, when the first
 /// deletion of a row comes to which others may refer. After that only what has joined the queue since is, and what
 /// stays in it with an answer.

@@ -40,6 +40,8 @@ enum ConfigurationTable {
         case serverID = 1_040
         /// The local id of the row whose id on the server is the key.
         case localID = 1_041
+        /// The local id of the row whose id on the server was the key, before the row was made anew.
+        case formerID = 1_042
         /// Where the bringing of everything anew is: see ``ResetStage``.
         case reset = 1_050
         /// A row of a server that was set up anew: see ``FreshRows``.

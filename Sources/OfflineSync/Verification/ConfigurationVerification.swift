@@ -46,7 +46,7 @@ enum ConfigurationVerification {
                 if value == nil { report("a row\(of) was set aside without a reason") }
             case .purgedRow?:
                 if value?.contains(" ") != true { report("a purged row\(of) has neither stamp nor version") }
-            case .serverID?, .localID?:
+            case .serverID?, .localID?, .formerID?:
                 if value?.isEmpty ?? true || key.isEmpty {
                     report("an id of a row\(of) that the server has chosen is not there")
                 }

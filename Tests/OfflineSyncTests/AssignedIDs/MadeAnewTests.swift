@@ -61,4 +61,82 @@ struct MadeAnewTests {
             try await expectOneRow(world, pullsBetween: pullsBetween)
         }
     }
+
+    @Test("is named by its new id in what is sent right behind it", arguments: DatasyncDialect.allCases, [1, 8])
+    func namedBehindIt(_ dialect: DatasyncDialect, parallel: Int) async throws {
+        try await AssignedIDWorld.with(dialect, keepsTombstones: false) { world in
+            let phone = world.phone
+            // The clock stands still: several operations are prepared together.
+            let context = SyncContext(
+                store: phone.store,
+                remote: phone.server,
+                options: SyncOptions(parallelOperations: parallel),
+                clock: ManualClock()
+            )
+            try await phone.lists.insert(["text": "shopping"], id: "l")
+            #expect(try await context.push().pushed == 1)
+            try await phone.lists.delete("l")
+            for number in 1...8 { try await phone.lists.insert(["text": .string("\(number)")]) }
+            #expect(try await context.push().pushed == 9)
+            for number in 1...8 { try await phone.tasks.insert(["text": .string("\(number)"), "complete": false]) }
+            try await phone.lists.insert(["text": "groceries"], id: "l")
+            try await phone.tasks.insert(["text": "milk", "list": "l", "complete": false])
+            let report = try await context.push()
+            #expect(report.notTaken.isEmpty && report.waiting == 0)
+            #expect(world.toldByServer().contains("groceries: milk"))
+            #expect(try await phone.told() == world.toldByServer())
+        }
+    }
+
+    @Test("is still the one that rows mean which name it by the id that it had", arguments: DatasyncDialect.allCases)
+    func namedByItsFormerID(_ dialect: DatasyncDialect) async throws {
+        try await AssignedIDWorld.with(dialect, keepsTombstones: false) { world in
+            let (phone, laptop) = (world.phone, world.laptop)
+            try await phone.lists.insert(["text": "shopping"], id: "l")
+            try await phone.tasks.insert(["text": "milk", "list": "l", "complete": false], id: "t")
+            _ = try await phone.context.push()
+            try await laptop.pullAll()
+            let list = try #require(try await laptop.store.read(Query("Lists")).records.first?.id.stringValue)
+            try await laptop.lists.delete(list)
+            _ = try await laptop.context.push()
+            try await phone.lists.update(Record(id: "l", ["text": "groceries"]))
+            let conflict = try #require(try await phone.context.push().conflicts.first)
+            try await phone.context.resolve(conflict, with: .keepMine)
+            #expect(try await phone.context.push().notTaken.isEmpty)
+            // Somebody who does not know that changes the task.
+            let task = try #require(try await laptop.store.read(Query("Tasks")).records.first?.id)
+            try await laptop.tasks.update(Record(id: task, ["text": "oat milk"]))
+            #expect(try await laptop.context.push().notTaken.isEmpty)
+            try await phone.pullAll()
+            #expect(try await phone.told() == ["groceries: oat milk"])
+            try await phone.tasks.update(Record(id: "t", ["complete": true]))
+            #expect(try await phone.context.push().notTaken.isEmpty)
+            #expect(world.toldByServer() == ["groceries: oat milk"])
+        }
+    }
+
+    @Test("is meant by a row that was made before, and is found by its content", arguments: DatasyncDialect.allCases)
+    func namedByALostInsert(_ dialect: DatasyncDialect) async throws {
+        try await AssignedIDWorld.with(dialect, keepsTombstones: false) { world in
+            let (phone, laptop) = (world.phone, world.laptop)
+            try await phone.lists.insert(["text": "shopping"], id: "l")
+            _ = try await phone.context.push()
+            try await laptop.pullAll()
+            try await phone.tasks.insert(["text": "milk", "list": "l", "complete": false], id: "t")
+            phone.server.intercept(.answerLost)
+            #expect(try await syncErrorCode { _ = try await phone.context.push() } == .pushAbortedNetwork)
+            let list = try #require(try await laptop.store.read(Query("Lists")).records.first?.id.stringValue)
+            try await laptop.lists.delete(list)
+            _ = try await laptop.context.push()
+            try await phone.lists.update(Record(id: "l", ["text": "groceries"]))
+            let conflict = try #require(try await phone.context.push(phone.lists).conflicts.first)
+            try await phone.context.resolve(conflict, with: .keepMine)
+            #expect(try await phone.context.push(phone.lists).notTaken.isEmpty)
+            for _ in 1...2 { #expect(try await phone.context.push().notTaken.isEmpty) }
+            #expect(world.textsOnServer("Tasks") == ["milk"])
+            try await phone.pullAll()
+            #expect(try await phone.told() == ["groceries: milk"])
+            #expect(try await phone.context.operations().isEmpty)
+        }
+    }
 }

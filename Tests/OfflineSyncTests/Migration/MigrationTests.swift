@@ -310,7 +310,8 @@ struct MigrationTests {
                 setting(table, 1_021, "row", .string("purged-\(table)")),
             ]
             for key in 0..<700 {
-                settings += [1_040, 1_041].map { setting(table, $0, "k\(key)", .string("\($0) \(table) k\(key)")) }
+                settings += [1_040, 1_041, 1_042]
+                    .map { setting(table, $0, "k\(key)", .string("\($0) \(table) k\(key)")) }
             }
         }
         try await app.store.upsert(settings, table: rows)
