@@ -270,6 +270,11 @@ final class Ledger {
         open[place] = []
     }
 
+    /// What was to take a change back ends without having done so: its deletion may arrive all the same.
+    func leaveUndone(_ key: RowKey, by device: Int) {
+        edits[deletion(of: key, by: device)]?.isCompensation = false
+    }
+
     /// A user wants deleted what a deletion was only to take back.
     func wantDeletion(of key: RowKey, by device: Int) {
         let place = Place(device: device, key: key)

@@ -55,6 +55,8 @@ struct SimulationTests {
             40_000_412,
             // A row that was kept with other values instead of what was to take its insert back.
             77_001_489,
+            // A deletion that was to take an insert back was given up, and somebody else had deleted the row.
+            77_006_546,
         ] as [UInt64]
     )
     func onceFailed(_ seed: UInt64) async throws {
