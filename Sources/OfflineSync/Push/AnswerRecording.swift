@@ -3,7 +3,7 @@ internal import SyncMachines
 
 /// Records the answers of a push, several in one transaction: until it is recorded, an answer is as one that takes long.
 ///
-/// An answer from which nothing follows waits for others: for 96, for 100 ms, for one from which something follows, or
+/// An answer from which nothing follows waits for others: for 192, for 200 ms, for one from which something follows, or
 /// until what is sent next is chosen, which is done in the same transaction. What was chosen before does not wait for it.
 /// Cancelling the push does not reach this: what the server did is recorded.
 actor AnswerRecording {

@@ -10,7 +10,7 @@ struct PushWindow {
 
     /// The most operations that are prepared together: as many as fill batches.
     private let most: Int
-    /// How long those of one window should take.
+    /// How long those of one window should take: a cut has what was sent in one and a half of that sent again.
     private static let time: (least: Duration, most: Duration) = (.milliseconds(100), .milliseconds(200))
 
     private let smallest: Int
