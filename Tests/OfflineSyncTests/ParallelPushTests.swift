@@ -36,6 +36,19 @@ struct ParallelPushTests {
         #expect(try await context.operations().isEmpty)
     }
 
+    @Test("are as many again when one went alone because the others refer to its row", .timeLimit(.minutes(1)))
+    func afterAParent() async throws {
+        let tables = try ReferringTables()
+        let (server, options) = (tables.server, SyncOptions(parallelOperations: 8))
+        let context = SyncContext(store: tables.store, remote: server, options: options)
+        try await tables.lists.insert(["text": "l"], id: "l")
+        for id in 1...40 { try await tables.tasks.insert(["text": "t", "list": "l"], id: "\(id)") }
+        let gate = Gate(opensAfter: 8)
+        server.script = { id in if id != "l" { await gate.pass() } }
+        #expect(try await context.push().pushed == 41)
+        #expect(server.mostUnderWay == 8)
+    }
+
     @Test("are 1 to 8, one by default")
     func bounds() async throws {
         #expect(SyncOptions().parallelOperations == 1)

@@ -174,6 +174,36 @@ struct ReferenceOrderTests {
         #expect(try await context.operations().isEmpty)
     }
 
+    @Test(
+        "what is sent ahead of others, and comes to wait in its turn, leaves nothing behind that stands before it",
+        arguments: [1, 8]
+    )
+    func waitingAheadOfOthers(parallel: Int) async throws {
+        let context = SyncContext(store: store, remote: server, options: SyncOptions(parallelOperations: parallel))
+        try await tasks.insert(["text": "t", "list": "x"], id: "t")
+        for id in 1...9 { try await lists.insert(["text": "1"], id: "\(id)") }
+        try await lists.insert(["text": "1"], id: "x")
+        try await lists.insert(["text": "1"], id: "q")
+        server.script = { _ in throw RemoteError(.unreachable, "the answer is lost") }
+        await #expect(throws: SyncError.self) { _ = try await context.push() }
+        #expect(server.begun.first == "x")
+        // It was carried out; before the server says so, the row comes to name another one that waits.
+        server.change("x", "1", ["above": .null])
+        let isFirst = Mutex(true)
+        server.script = { [lists] id in
+            let isFirst = isFirst.withLock { isFirst in
+                defer { if id == "x" { isFirst = false } }
+                return isFirst
+            }
+            if id == "x", isFirst { try await lists.update(Record(id: "x", ["above": "q"])) }
+        }
+        let report = try await context.push()
+        #expect(report.notTaken.isEmpty && report.waiting == 0)
+        #expect(try await context.operations().map(\.itemID) == [])
+        #expect(server.texts.count == 12)
+        #expect(server.written.filter { ["q", "x"].contains($0) } == ["x", "q", "x"])
+    }
+
     @Test("a deletion goes after a later change by which a row refers to another one, which is new")
     func referringElsewhere() async throws {
         try await tables.share()

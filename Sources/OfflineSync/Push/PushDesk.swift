@@ -10,6 +10,8 @@ final class PushDesk: Sendable {
     struct Papers: Sendable {
         var plan: PushPlan
         var window: PushWindow
+        /// How many send.
+        var running = 0
     }
 
     private let papers = Mutex<Papers?>(nil)

@@ -156,8 +156,14 @@ struct PushPlan: Sendable {
 
     /// Takes note that an operation is not sent, because others that have to go before it are not.
     mutating func hold(_ number: Int64, for others: [Int64] = []) {
-        held[number] = others
         if !isMember(number) { cursor = max(cursor, number) }
+        holdBack(number, for: others)
+    }
+
+    /// The same of one that was started: where it was sent ahead, those between it and what it was sent ahead of are still to
+    /// have their turn.
+    mutating func holdBack(_ number: Int64, for others: [Int64] = []) {
+        held[number] = others
         skip(number, isSettled: false)
     }
 

@@ -33,31 +33,30 @@ extension PushRunner {
             let window = PushWindow(operationsUnderWay: parallelOperations * sender.batchSize, clock)
             var papers = PushDesk.Papers(plan: plan, window: window)
             let desk = PushDesk()
-            var running = 0
             while true {
                 var batch: [InFlightOperation] = []
-                if running < parallelOperations, !progress.isEnding {
+                if papers.running < parallelOperations, !progress.isEnding {
                     batch = await nextBatch(&papers, schema)
                 }
                 let turns: [Turn]
                 if !batch.isEmpty {
                     chooseAhead(&papers, schema)
                     if parallelOperations > 1 {
-                        running += 1
+                        papers.running += 1
                         group.addTask { [batch] in await sendOn(batch, desk, schema) }
                         continue
                     }
                     // A task of its own would be on other threads, and the way there and back takes time.
                     turns = await send(batch, schema)
                 } else {
-                    guard running > 0 else {
+                    guard papers.running > 0 else {
                         if !progress.isEnding, papers.plan.release() { continue }
                         break
                     }
                     desk.leave(consume papers)
                     turns = await group.next() ?? []
                     papers = desk.takeBack()
-                    running -= 1
+                    papers.running -= 1
                 }
                 for turn in turns {
                     let isSettled = await isSettled(turn, papers.plan)
@@ -78,7 +77,7 @@ extension PushRunner {
     private func end(_ turn: Turn, isSettled: Bool, _ papers: inout PushDesk.Papers) {
         let number = turn.inFlight.operation.id
         papers.plan.end(number, isSettled: isSettled)
-        if progress.takeBehind(number) { papers.plan.hold(number) }
+        if progress.takeBehind(number) { papers.plan.holdBack(number) }
         if !turn.hasLeft { papers.window.giveBack(turn.inFlight) }
         if !turn.isTaken { papers.window.giveBack(tiedTo: turn.inFlight) }
     }
@@ -122,6 +121,8 @@ extension PushRunner {
                 // Of others it has to be looked up whether they are settled.
                 guard !settled.contains(nil) else { return nil }
                 for (turn, isSettled) in zip(turns, settled) { end(turn, isSettled: isSettled ?? false, &papers) }
+                // Others may go beside what comes next, now that this is taken: whoever decides looks for them.
+                guard papers.running == parallelOperations else { return [] }
                 guard let prepared = nextPrepared(papers.plan, &papers.window) else { return [] }
                 let next = self.batch(prepared, &papers)
                 chooseAhead(&papers, schema)
