@@ -46,6 +46,17 @@ enum IdentifierMapping {
         return try !transaction.records(query.selecting([])).isEmpty
     }
 
+    /// Remembers that a row is made anew which was here before its table was declared to assign ids: it has had the same id on
+    /// both sides, of which nothing is written.
+    static func rememberFormerID(
+        _ id: String,
+        in table: TableDefinition,
+        _ transaction: inout StoreTransaction
+    ) throws {
+        guard try serverIDs(of: [id], in: table, &transaction).isEmpty else { return }
+        try transaction.upsert([row(.formerID, id, value: id, table)], into: SystemTables.configuration.name)
+    }
+
     /// Remembers which ids belong together. What a local id stood for before is forgotten in the other direction.
     static func set(
         _ pairs: [(local: String, server: String)],

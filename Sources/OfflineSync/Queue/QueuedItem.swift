@@ -121,6 +121,9 @@ struct QueuedItem {
         try OperationQueue.save(operation, table, &transaction)
         let isMadeAgain = change.kind == .insert && before.kind != .insert
         let isRestored = change.restores && !before.change.restores
+        if isMadeAgain, table.assignsIDs, before.baseVersion != nil || before.change.base != nil {
+            try IdentifierMapping.rememberFormerID(operation.itemID, in: table, &transaction)
+        }
         if isMadeAgain || isRestored, table.columns.contains(where: { $0.attachment != nil }) {
             let row = try transaction.record(.string(operation.itemID), in: table.name)
             try AttachmentMarks.doubt(filesOf: row, in: table, &transaction)

@@ -1,6 +1,7 @@
 import DatasyncEmulator
 import DatasyncHTTP
 import OfflineSync
+import ReferenceStore
 import SyncContract
 import Testing
 
@@ -115,20 +116,37 @@ struct MadeAnewTests {
         }
     }
 
-    @Test("is meant by a row that was made before, and is found by its content", arguments: DatasyncDialect.allCases)
-    func namedByALostInsert(_ dialect: DatasyncDialect) async throws {
+    @Test(
+        "is meant by a row that was made before, and is found by its content",
+        arguments: DatasyncDialect.allCases,
+        [false, true]
+    )
+    func namedByALostInsert(_ dialect: DatasyncDialect, isFromBefore: Bool) async throws {
         try await AssignedIDWorld.with(dialect, keepsTombstones: false) { world in
             let (phone, laptop) = (world.phone, world.laptop)
             try await phone.lists.insert(["text": "shopping"], id: "l")
             _ = try await phone.context.push()
             try await laptop.pullAll()
-            try await phone.tasks.insert(["text": "milk", "list": "l", "complete": false], id: "t")
+            let list = try #require(try await phone.lists.serverID(of: "l"))
+            let own = isFromBefore ? list : "l"
+            if isFromBefore {
+                // The table chose no ids when the row came: it has the same one on both sides, of which nothing is written.
+                try await phone.store.write { transaction in
+                    var row = try #require(try transaction.record(.string("l"), in: "Lists"))
+                    row.id = .string(list)
+                    try transaction.delete([.string("l")], from: "Lists")
+                    try transaction.upsert([row], into: "Lists")
+                    let settings = Query(SystemTables.configuration.name)
+                    try transaction.delete(settings.filtered(by: Column("table") == "Lists"))
+                }
+            }
+            try await phone.tasks.insert(["text": "milk", "list": .string(own), "complete": false], id: "t")
             phone.server.intercept(.answerLost)
             #expect(try await syncErrorCode { _ = try await phone.context.push() } == .pushAbortedNetwork)
-            let list = try #require(try await laptop.store.read(Query("Lists")).records.first?.id.stringValue)
-            try await laptop.lists.delete(list)
+            let there = try #require(try await laptop.store.read(Query("Lists")).records.first?.id.stringValue)
+            try await laptop.lists.delete(there)
             _ = try await laptop.context.push()
-            try await phone.lists.update(Record(id: "l", ["text": "groceries"]))
+            try await phone.lists.update(Record(id: .string(own), ["text": "groceries"]))
             let conflict = try #require(try await phone.context.push(phone.lists).conflicts.first)
             try await phone.context.resolve(conflict, with: .keepMine)
             #expect(try await phone.context.push(phone.lists).notTaken.isEmpty)
