@@ -99,7 +99,7 @@ extension Device {
         guard let operation = before.operations[key] else {
             return world.fail("\(name) settles an error of \(key), for which nothing waits")
         }
-        if operation.isTakingBack, after.operations[key] == nil { world.ledger.leaveUndone(key, by: number) }
+        if operation.isTakingBackByDeletion, after.operations[key] == nil { world.ledger.leaveUndone(key, by: number) }
         switch choice {
         case .mine, .merged, .delete:
             world.ledger.change(by: number, from: before, to: after)
@@ -142,7 +142,9 @@ extension Device {
         let witness = ChangeWitness { [self] before, after in
             guard let stored = before.operations[key] else { return }
             world.note("    \(name) gives up what waits for \(key), and has \(after.story).")
-            if stored.isTakingBack, after.operations[key] == nil { world.ledger.leaveUndone(key, by: number) }
+            if stored.isTakingBackByDeletion, after.operations[key] == nil {
+                world.ledger.leaveUndone(key, by: number)
+            }
             world.ledger.giveUp(key, stored, before.rows[key], by: number)
         }
         try await witness.seeing(body)

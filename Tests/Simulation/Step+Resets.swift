@@ -88,4 +88,10 @@ extension Record {
     var isTakingBack: Bool {
         self["properties"]?.bytesValue.map { String(decoding: $0, as: UTF8.self) }?.contains("\"undo\":true") ?? false
     }
+
+    /// Whether it takes one back by deleting what that may have made.
+    var isTakingBackByDeletion: Bool {
+        let properties = self["properties"]?.bytesValue.map { String(decoding: $0, as: UTF8.self) }
+        return isTakingBack && (properties?.hasPrefix("{\"type\":2") ?? false)
+    }
 }
