@@ -21,7 +21,10 @@ struct StoreCommand: ParsableCommand {
     @Option(help: "The number of rounds, after one that does not count.")
     var rounds = 5
 
-    @Option(name: .customLong("case"), help: "Measure only the cases whose names begin so; can be repeated.")
+    @Option(
+        name: .customLong("case"),
+        help: "Measure only the case of this name, or those whose names begin so; can be repeated."
+    )
     var cases: [String] = []
 
     @Flag(help: "Measure processor time, all threads together: for a machine that does other work meanwhile.")
@@ -40,8 +43,9 @@ struct StoreCommand: ParsableCommand {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let workload = Workload(rows: rows)
-        let chosen = try BenchmarkCase.all(workload, folder)
-            .filter { each in cases.isEmpty || cases.contains { each.name.hasPrefix($0) } }
+        let all = try BenchmarkCase.all(workload, folder)
+        let names = ChosenCases(cases, of: all.map(\.name))
+        let chosen = all.filter { names.contains($0.name) }
         guard !chosen.isEmpty else { throw ValidationError("no case has a name that begins so") }
         let engine = try EncryptedStore.linkedEngineVersion().description
         if !json { Report.writeHead(engine, rows: rows, rounds: rounds) }

@@ -59,23 +59,19 @@ struct SyncCommand: ParsableCommand {
 
     private func measure(_ bench: SyncBench) async throws {
         let growth = SyncGrowth(bench: bench, largest: largest)
-        let names = Set(bench.cases.map(\.name) + growth.names + [SyncBench.memoryName])
-        let isChosen: (String) -> Bool = { self.isChosen($0, of: names) }
-        let chosen = bench.cases.filter { isChosen($0.name) }
-        guard !chosen.isEmpty || isChosen(SyncBench.memoryName) || growth.names.contains(where: isChosen) else {
-            throw ValidationError("no case has a name that begins so")
-        }
+        let chosen = ChosenCases(cases, of: bench.cases.map(\.name) + growth.names + [SyncBench.memoryName])
+        guard !chosen.isEmpty else { throw ValidationError("no case has a name that begins so") }
         let engine = try EncryptedStore.linkedEngineVersion().description
         if !json { Report.writeHead(engine, bench.workload, rounds: rounds) }
         // The first, because the peak of the process's memory counts.
-        var checks = isChosen(SyncBench.memoryName) ? try await bench.memoryChecks() : []
+        var checks = chosen.contains(SyncBench.memoryName) ? try await bench.memoryChecks() : []
         var results: [SyncMeasurement] = []
-        for each in chosen {
+        for each in bench.cases where chosen.contains(each.name) {
             let result = try await each.measure(rounds: rounds)
             if !json { Report.write(result) }
             results.append(result)
         }
-        let grown = try await growth.measure(rounds: rounds, isChosen)
+        let grown = try await growth.measure(rounds: rounds, chosen.contains)
         checks += SyncBench.idleChecks(results) + [SyncBench.lateCheck(results)].compactMap(\.self) + grown.checks
         if json {
             let cases = results + grown.results
@@ -84,10 +80,6 @@ struct SyncCommand: ParsableCommand {
             for result in grown.results { Report.write(result) }
             for check in checks { Report.write(check.line) }
         }
-    }
-
-    private func isChosen(_ name: String, of names: Set<String>) -> Bool {
-        cases.isEmpty || cases.contains { names.contains($0) ? name == $0 : name.hasPrefix($0) }
     }
 }
 

@@ -65,6 +65,13 @@ struct SyncBenchmarkTests {
         }
     }
 
+    @Test("a case's whole name chooses that one alone, also where others begin so")
+    func wholeName() async throws {
+        let answer = try await BenchmarkProcess.run(Self.small + ["--case", "push-one"])
+        let cases = try #require(answer["cases"] as? [[String: Any]])
+        #expect(cases.compactMap { $0["name"] as? String } == ["push-one"])
+    }
+
     @Test("only the cases that are chosen are measured")
     func chosenCases() async throws {
         let answer = try await BenchmarkProcess.run(Self.small + ["--case", "change"])

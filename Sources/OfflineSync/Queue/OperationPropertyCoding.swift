@@ -25,12 +25,7 @@ struct OperationPropertyCoding {
             try properties.add("requests", objects: change.sent, write: write)
         }
         if let base = change.base { try add("base", base, to: &properties) }
-        // The same as `flags`, without a way to them that is found at run time: every change that is sent is written here.
-        if change.restores { properties.add("restores", true) }
-        if change.isBasedOnOlderRow { properties.add("olderBase", true) }
-        if change.isForced { properties.add("forced", true) }
-        if change.isUndo { properties.add("undo", true) }
-        if change.asksForRow { properties.add("asks", true) }
+        for (name, isSet) in flags where change[keyPath: isSet] { properties.add(name, true) }
         if let kind = change.replacedKind { properties.add("replaced", kind.rawValue) }
         if let failure = operation.unknownOutcome {
             var unknown = JSONWriter()
