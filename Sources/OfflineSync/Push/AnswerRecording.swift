@@ -1,12 +1,16 @@
 internal import SyncContract
 internal import SyncMachines
+internal import Synchronization
 
 /// Records the answers of a push, several in one transaction: until it is recorded, an answer is as one that takes long.
 ///
 /// An answer from which nothing follows waits for others: for 192, for 200 ms, for one from which something follows, or
 /// until what is sent next is chosen, which is done in the same transaction. What was chosen before does not wait for it.
 /// Cancelling the push does not reach this: what the server did is recorded.
-actor AnswerRecording {
+///
+/// It is no actor: a task that waits for an actor may go on on the thread of the one before it, whatever thread it prefers,
+/// and the store would be written on the thread of the answers.
+final class AnswerRecording: Sendable {
     // As many as come from the middle of one ``PushWindow`` to the end of the next, and as long as one takes at most: mostly
     // they wait for the next choice.
     private static let most = 192
@@ -19,6 +23,27 @@ actor AnswerRecording {
         var continuation: CheckedContinuation<AnswerRecorder.Result, any Error>?
     }
 
+    private struct State {
+        var waiting: [Entry] = []
+        /// Whether what waits is to be recorded without waiting for more.
+        var isUrgent = false
+        /// Whether somebody records: nobody else does then.
+        var isRecording = false
+        var timer: Task<Void, Never>?
+        var flushing: [CheckedContinuation<Void, Never>] = []
+        var takenCount = 0
+
+        mutating func takeWaiting() -> [Entry] {
+            defer { waiting = [] }
+            return waiting
+        }
+
+        mutating func stopTimer() {
+            timer?.cancel()
+            timer = nil
+        }
+    }
+
     private let store: any SyncContextDataSource
     private let schema: StoreSchema
     private let answers: AnswerLog
@@ -26,16 +51,7 @@ actor AnswerRecording {
     private let decisions: PushDecisions
     private let progress: PushProgress
     private let clock: any Clock<Duration>
-
-    private var waiting: [Entry] = []
-    /// Whether what waits is to be recorded without waiting for more.
-    private var isUrgent = false
-    private var isRecording = false
-    private var timer: Task<Void, Never>?
-    private var flushing: [CheckedContinuation<Void, Never>] = []
-
-    /// How many operations the server took.
-    private(set) var takenCount = 0
+    private let state = Mutex(State())
 
     init(
         store: any SyncContextDataSource,
@@ -54,11 +70,16 @@ actor AnswerRecording {
         self.clock = clock
     }
 
+    /// How many operations the server took.
+    var takenCount: Int { state.withLock { $0.takenCount } }
+
     /// Records an answer from which nothing follows, some time. A failure of the store ends the push.
     func add(_ answer: PushAnswer, _ recorder: AnswerRecorder) {
-        waiting.append(Entry(recorder: recorder, answer: answer))
-        // Only when another one comes: those that end a window are recorded where the next one is chosen.
-        if waiting.count > Self.most { begin() } else { startTimer() }
+        state.withLock { state in
+            state.waiting.append(Entry(recorder: recorder, answer: answer))
+            // Only when another one comes: those that end a window are recorded where the next one is chosen.
+            if state.waiting.count > Self.most { begin(&state) } else { startTimer(&state) }
+        }
     }
 
     /// Records an answer now, with all that wait.
@@ -66,17 +87,21 @@ actor AnswerRecording {
     /// - Returns: What follows from it.
     func record(_ answer: PushAnswer, _ recorder: AnswerRecorder) async throws -> AnswerRecorder.Result {
         try await withCheckedThrowingContinuation { continuation in
-            waiting.append(Entry(recorder: recorder, answer: answer, continuation: continuation))
-            begin()
+            state.withLock { state in
+                state.waiting.append(Entry(recorder: recorder, answer: answer, continuation: continuation))
+                begin(&state)
+            }
         }
     }
 
     /// Records all that wait.
     func flush() async {
-        guard isRecording || !waiting.isEmpty else { return }
+        guard state.withLock({ $0.isRecording || !$0.waiting.isEmpty }) else { return }
         await withCheckedContinuation { continuation in
-            flushing.append(continuation)
-            begin()
+            state.withLock { state in
+                state.flushing.append(continuation)
+                begin(&state)
+            }
         }
     }
 
@@ -87,14 +112,16 @@ actor AnswerRecording {
     func flush<Value: Sendable>(
         _ body: @escaping @Sendable (inout StoreTransaction) throws -> Value
     ) async throws -> Value {
-        guard !isRecording, !waiting.isEmpty else {
+        let taken = state.withLock { state -> [Entry]? in
+            guard !state.isRecording, !state.waiting.isEmpty else { return nil }
+            state.isRecording = true
+            state.stopTimer()
+            return state.takeWaiting()
+        }
+        guard let entries = taken else {
             await flush()
             return try await store.write(body)
         }
-        let entries = waiting
-        waiting = []
-        isRecording = true
-        stopTimer()
         do {
             let (results, value) = try await uncancelled { [self] in
                 try await store.write { transaction in
@@ -106,7 +133,7 @@ actor AnswerRecording {
             return value
         } catch {
             // It is the fault of one of them, perhaps.
-            waiting = entries + waiting
+            state.withLock { $0.waiting = entries + $0.waiting }
             goOn()
             await flush()
             return try await store.write(body)
@@ -115,31 +142,27 @@ actor AnswerRecording {
 
     /// Goes on with what came while something was recorded.
     private func goOn() {
-        guard !isUrgent else { return start() }
-        end()
+        state.withLock { state in
+            if state.isUrgent { start() } else { end(&state) }
+        }
     }
 
-    private func stopTimer() {
-        timer?.cancel()
-        timer = nil
-    }
-
-    private func begin() {
-        isUrgent = true
-        stopTimer()
-        guard !isRecording else { return }
-        isRecording = true
+    private func begin(_ state: inout State) {
+        state.isUrgent = true
+        state.stopTimer()
+        guard !state.isRecording else { return }
+        state.isRecording = true
         start()
     }
 
     private func start() { Task(executorPreference: UncancelledWork.executor) { await self.recordAll() } }
 
-    private func startTimer() {
-        guard timer == nil, !isRecording else { return }
-        timer = Task(executorPreference: UncancelledWork.executor) { [clock] in
+    private func startTimer(_ state: inout State) {
+        guard state.timer == nil, !state.isRecording else { return }
+        state.timer = Task(executorPreference: UncancelledWork.executor) {
             do {
-                try await clock.sleep(for: Self.longestWait)
-                await self.begin()
+                try await self.clock.sleep(for: Self.longestWait)
+                self.state.withLock { self.begin(&$0) }
             } catch {
                 // There were enough before.
             }
@@ -147,19 +170,26 @@ actor AnswerRecording {
     }
 
     private func recordAll() async {
-        while isUrgent, !waiting.isEmpty {
-            let entries = waiting
-            (waiting, isUrgent) = ([], false)
-            await record(entries)
-        }
-        end()
+        while let entries = nextEntries() { await record(entries) }
     }
 
-    private func end() {
-        (isRecording, isUrgent) = (false, false)
-        for continuation in flushing { continuation.resume() }
-        flushing = []
-        if !waiting.isEmpty { startTimer() }
+    /// What is to be recorded now; nil when nothing is, and whoever records has ended.
+    private func nextEntries() -> [Entry]? {
+        state.withLock { state in
+            guard state.isUrgent, !state.waiting.isEmpty else {
+                end(&state)
+                return nil
+            }
+            state.isUrgent = false
+            return state.takeWaiting()
+        }
+    }
+
+    private func end(_ state: inout State) {
+        (state.isRecording, state.isUrgent) = (false, false)
+        for continuation in state.flushing { continuation.resume() }
+        state.flushing = []
+        if !state.waiting.isEmpty { startTimer(&state) }
     }
 
     private func record(_ entries: [Entry]) async {
@@ -174,7 +204,7 @@ actor AnswerRecording {
         }
     }
 
-    private nonisolated func record(
+    private func record(
         _ entries: [Entry],
         _ transaction: inout StoreTransaction
     ) throws -> [AnswerRecorder.Result] {
@@ -192,7 +222,7 @@ actor AnswerRecording {
         marks.answered(operation.id)
         if result.isAnswer { answers.outstanding.answered(operation.id, through: operation.editCounter) }
         if result.isTaken {
-            takenCount += 1
+            state.withLock { $0.takenCount += 1 }
             decisions.context?.events.send(.operationTaken(operation))
         }
         entry.continuation?.resume(returning: result)

@@ -79,7 +79,7 @@ struct PushRunner {
             progress.end(with: error)
         }
         let error = await dispatch(try await begin(tables, schema), schema)
-        report.pushed = await recording.takenCount
+        report.pushed = recording.takenCount
         report.waiting = progress.waitingCount
         report.overtaken = progress.overtakenCount
         let ending = error ?? progress.onlyAnswer
@@ -174,7 +174,7 @@ struct PushRunner {
             referring: referring
         )
         guard !answer.isLast(to: inFlight.underWay?.request) else {
-            await recording.add(answer, recorder)
+            recording.add(answer, recorder)
             return true
         }
         return try await thread.elsewhere { try await process(answer, recorder, schema) }
