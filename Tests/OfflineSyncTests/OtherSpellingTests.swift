@@ -35,4 +35,25 @@ struct OtherSpellingTests {
             #expect(try await laptop.context.setAsideRows().isEmpty)
         }
     }
+
+    @Test("one that names another in other letters than its id is found after a lost answer", arguments: [false, true])
+    func namedInOtherLetters(pullsBetween: Bool) async throws {
+        try await AssignedIDWorld.with(.azureMobileApps) { world in
+            let phone = world.phone
+            try await phone.lists.insert(["text": "shopping"], id: "l")
+            _ = try await phone.context.push()
+            try await phone.tasks.insert(["text": "milk", "list": "L", "complete": false], id: "t")
+            phone.server.intercept(.answerLost)
+            #expect(try await syncErrorCode { _ = try await phone.context.push() } == .pushAbortedNetwork)
+            if pullsBetween { try await phone.context.pull(phone.tasks, options: .init(order: .pullOnly)) }
+            #expect(try await phone.context.push().notTaken.isEmpty)
+            #expect(try await phone.context.operations().isEmpty)
+            #expect(world.toldByServer() == ["shopping: milk"])
+            try await phone.pullAll()
+            #expect(try await phone.texts("Tasks") == ["milk"])
+            try await phone.tasks.update(Record(id: "t", ["text": "oat milk"]))
+            #expect(try await phone.context.push().notTaken.isEmpty)
+            #expect(world.toldByServer() == ["shopping: oat milk"])
+        }
+    }
 }

@@ -204,6 +204,32 @@ struct ReferenceOrderTests {
         #expect(server.written.filter { ["q", "x"].contains($0) } == ["x", "q", "x"])
     }
 
+    @Test("what was sent ahead and came to wait is told of, also where its table was not asked for", arguments: [1, 8])
+    func waitingOfAnotherTable(parallel: Int) async throws {
+        let context = SyncContext(store: store, remote: server, options: SyncOptions(parallelOperations: parallel))
+        try await tasks.insert(["text": "t", "list": "x"], id: "t")
+        try await lists.insert(["text": "1"], id: "x")
+        try await lists.insert(["text": "1"], id: "q")
+        server.script = { _ in throw RemoteError(.unreachable, "the answer is lost") }
+        await #expect(throws: SyncError.self) { _ = try await context.push(tasks) }
+        #expect(server.begun == ["x"])
+        server.change("x", "1", ["above": .null])
+        let isFirst = Mutex(true)
+        server.script = { [lists] id in
+            let isFirst = isFirst.withLock { isFirst in
+                defer { if id == "x" { isFirst = false } }
+                return isFirst
+            }
+            if id == "x", isFirst { try await lists.update(Record(id: "x", ["above": "q"])) }
+        }
+        let report = try await context.push(tasks)
+        let left = try await context.operations().map(\.itemID)
+        #expect(report.notTaken.isEmpty && left.contains("x"))
+        #expect(report.waiting == 1, "\(left)")
+        #expect(try await context.push().waiting == 0)
+        #expect(try await context.operations().isEmpty)
+    }
+
     @Test("a deletion goes after a later change by which a row refers to another one, which is new")
     func referringElsewhere() async throws {
         try await tables.share()

@@ -48,7 +48,8 @@ struct InsertRecognition {
     ) throws {
         self.translation = translation
         comparison = TableRowComparison(
-            table: translation.table,
+            translation.table,
+            translation.schema,
             shownColumns: try ConfigurationTable.shownColumns(of: translation.table, &transaction),
             mayBeOwn: true
         )

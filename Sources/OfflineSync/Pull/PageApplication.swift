@@ -46,7 +46,7 @@ struct PageApplication: Sendable {
         // Mostly nothing is known of any.
         let isAnyKnown = !waiting.isEmpty || !remembered.isEmpty
         let mayBeOvertaken = request.isOlderThanAnyAnswer
-        let comparison = TableRowComparison(table: table, shownColumns: merge.shownColumns)
+        let comparison = TableRowComparison(table, schema, shownColumns: merge.shownColumns)
         for record in records {
             if mayBeOvertaken, request.isOlderThanAnswer(for: record.id, in: table) {
                 if try overtake(record, &transaction) { counts.overtaken += 1 }

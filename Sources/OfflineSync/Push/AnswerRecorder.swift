@@ -61,7 +61,8 @@ struct AnswerRecorder: Sendable {
         }
         let merge = try lookups.merge(table, storesUndeclaredColumns: storesUndeclaredColumns, &transaction)
         var comparison = TableRowComparison(
-            table: table,
+            table,
+            schema,
             shownColumns: merge.shownColumns,
             mayBeOwn: !underWay.sentBefore.isEmpty || item.machine.memory.hasSent
         )

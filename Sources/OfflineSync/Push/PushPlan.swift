@@ -25,7 +25,9 @@ struct PushPlan: Sendable {
     private var assumed: Set<Int64> = []
     /// What of it was not sent, because others that have to go before it were not.
     private var held: [Int64: [Int64]] = [:]
-    /// The same of before, when it was held back as often as that may help.
+    /// What was let have its turn once more. Of tables that were not asked for it may not come to that.
+    private var released: Set<Int64> = []
+    /// What was held back before it was let have its turn, when it was as often as that may help.
     private var circle: [Int64: [Int64]] = [:]
     private var lastHeldCount = Int.max
 
@@ -168,7 +170,7 @@ struct PushPlan: Sendable {
     }
 
     /// How many operations are not sent, because others that have to go before them are not.
-    var heldCount: Int { held.count }
+    var heldCount: Int { held.count + released.count { held[$0] == nil && !hasBegun($0) } }
 
     /// Lets what was held back have its turn once more, as long as that leads to anything: what was in its way may have been
     /// sent since. When it leads to nothing, some may wait for each other.
@@ -179,6 +181,7 @@ struct PushPlan: Sendable {
         guard !held.isEmpty, !isStuck || circle.isEmpty else { return false }
         lastHeldCount = held.count
         for number in held.keys { ended.remove(number) }
+        released.formUnion(held.keys)
         cursor = held.keys.filter { !isMember($0) }.min().map { $0 - 1 } ?? cursor
         // What comes after them in their groups is not held back any more.
         if held.keys.contains(where: isMember) { revision = Self.outOfDate }

@@ -13,21 +13,30 @@ struct TableRowComparison: RowComparison {
     let table: TableDefinition
     /// The columns that rows of the server have shown: another one that is absent says nothing.
     let shownColumns: Set<String>
+    /// The columns in which the case of letters says nothing.
+    let caselessColumns: Set<String>
     /// Whether an earlier attempt of this device may have written the row: then a default of the server can stand in place of a null.
     var mayBeOwn = false
     /// The columns that migrations have filled here: the server may have no value in them in a row that it shows again.
     var filledColumns: Set<String> = []
 
+    init(_ table: TableDefinition, _ schema: StoreSchema, shownColumns: Set<String>, mayBeOwn: Bool = false) {
+        self.table = table
+        self.shownColumns = shownColumns
+        self.mayBeOwn = mayBeOwn
+        caselessColumns = table.caselessColumns(schema)
+    }
+
     func wrote(_ sent: Record, _ shown: Record) -> Bool {
-        table.hasSameContent(sent, shown, defaultsCountAsNull: mayBeOwn, shownColumns: shownColumns)
+        hasSameContent(sent, shown, defaultsCountAsNull: mayBeOwn, shownColumns: shownColumns)
     }
 
     func agrees(_ local: Record, _ shown: Record) -> Bool {
-        mayBeOwn ? wrote(local, shown) : table.hasSameContent(local, shown, defaultsCountAsNull: false)
+        mayBeOwn ? wrote(local, shown) : hasSameContent(local, shown, defaultsCountAsNull: false, shownColumns: nil)
     }
 
     func isUnchanged(_ base: Record, _ shown: Record) -> Bool {
-        table.hasSameContent(base, shown, defaultsCountAsNull: false, shownColumns: shownColumns)
+        hasSameContent(base, shown, defaultsCountAsNull: false, shownColumns: shownColumns)
     }
 
     func isStill(_ base: Record, _ shown: Record) -> Bool {
@@ -39,11 +48,26 @@ struct TableRowComparison: RowComparison {
     func mayBeLeft(of deleted: Record, _ tombstone: Record) -> Bool {
         var shown = tombstone
         for column in table.columns where shown[column.name]?.isNull ?? false { shown[column.name] = nil }
-        return table.hasSameContent(
+        return hasSameContent(
             deleted,
             shown,
             defaultsCountAsNull: true,
             shownColumns: Set(table.columns.map(\.name).filter { shown[$0] != nil })
+        )
+    }
+
+    private func hasSameContent(
+        _ local: Record,
+        _ server: Record,
+        defaultsCountAsNull: Bool,
+        shownColumns: Set<String>?
+    ) -> Bool {
+        table.hasSameContent(
+            local,
+            server,
+            defaultsCountAsNull: defaultsCountAsNull,
+            shownColumns: shownColumns,
+            caselessColumns: caselessColumns
         )
     }
 }

@@ -95,15 +95,17 @@ struct ResetSwitch: Sendable {
                 try DiscardedChanges.keep(operation, row, at: .current, &transaction)
                 try item.save(giveUp(&item, seen), &transaction)
             } else {
+                var comparison = TableRowComparison(
+                    table,
+                    schema,
+                    shownColumns: try ConfigurationTable.shownColumns(of: table, &transaction),
+                    mayBeOwn: !operation.change.sent.isEmpty
+                )
+                comparison.filledColumns = filledColumns
                 let (outcome, effect) = item.machine.reset(
                     onto: seen,
                     row.map(table.withoutLocalColumns),
-                    TableRowComparison(
-                        table: table,
-                        shownColumns: try ConfigurationTable.shownColumns(of: table, &transaction),
-                        mayBeOwn: !operation.change.sent.isEmpty,
-                        filledColumns: filledColumns
-                    )
+                    comparison
                 )
                 try conclude(outcome, operation, row, &report, &transaction)
                 if outcome == .done, !operation.isUndo { item.done(through: operation.editCounter) }
