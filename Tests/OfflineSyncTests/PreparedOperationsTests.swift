@@ -46,10 +46,10 @@ struct PreparedOperationsTests {
         if isGroup {
             let todos = todos
             try await context.write { tx in
-                for id in 1...256 { try tx.insert(["text": "milk"], id: "\(id)", into: todos) }
+                for id in 1...512 { try tx.insert(["text": "milk"], id: "\(id)", into: todos) }
             }
         } else {
-            try await insert(1...256)
+            try await insert(1...512)
         }
         let writes = Mutex(0)
         let counted = FaultyStore(store) { call in
@@ -59,10 +59,10 @@ struct PreparedOperationsTests {
         // Here time does pass: with a clock that stands still no answer waits for others.
         let options = SyncOptions(parallelOperations: parallel)
         let context = SyncContext(store: counted, remote: server, options: options, clock: SleepingClock())
-        #expect(try await context.push().pushed == 256)
-        // Windows of one, one, two, four and so on up to 128, and the look that finds no more.
-        if parallel == 1 { #expect(writes.withLock { $0 } == 10) } else { #expect(writes.withLock { $0 } < 20) }
-        if parallel == 1 || isGroup { #expect(server.begun == (1...256).map(String.init)) }
+        #expect(try await context.push().pushed == 512)
+        // Windows of one, one, two, four and so on up to 256, and the look that finds no more.
+        if parallel == 1 { #expect(writes.withLock { $0 } == 11) } else { #expect(writes.withLock { $0 } < 20) }
+        if parallel == 1 || isGroup { #expect(server.begun == (1...512).map(String.init)) }
         #expect(try await self.context.operations().isEmpty)
     }
 

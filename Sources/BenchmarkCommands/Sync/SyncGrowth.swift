@@ -61,7 +61,7 @@ struct SyncGrowth: Sendable {
         case .push:
             // Behind each the same is left: two windows that are chosen and taken back when the measurement is over.
             var size = size
-            size.waiting = max(size.waiting, count + 300)
+            size.waiting = max(size.waiting, count + 600)
             return bench.push(name, count: count, parallel: 1, at: size)
         }
     }

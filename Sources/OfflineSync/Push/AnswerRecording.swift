@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// Records the answers of a push, several in one transaction: until it is recorded, an answer is as one that takes long.
 ///
-/// An answer from which nothing follows waits for others: for 192, for 200 ms, for one from which something follows, or
+/// An answer from which nothing follows waits for others: for 384, for 200 ms, for one from which something follows, or
 /// until what is sent next is chosen, which is done in the same transaction. What was chosen before does not wait for it.
 /// Cancelling the push does not reach this: what the server did is recorded.
 ///
@@ -13,7 +13,7 @@ internal import Synchronization
 final class AnswerRecording: Sendable {
     // As many as come from the middle of one ``PushWindow`` to the end of the next, and as long as one takes at most: mostly
     // they wait for the next choice.
-    private static let most = 192
+    private static let most = 384
     private static let longestWait = Duration.milliseconds(200)
 
     private struct Entry: Sendable {
