@@ -25,6 +25,8 @@ struct PushPlan: Sendable {
     private var assumed: Set<Int64> = []
     /// What of it was not sent, because others that have to go before it were not.
     private var held: [Int64: [Int64]] = [:]
+    /// Those of it whose rows refer to rows that the server has given no id yet.
+    private var awaiting: [Int64: InFlightOperation] = [:]
     /// What was let have its turn once more. Of tables that were not asked for it may not come to that.
     private var released: Set<Int64> = []
     /// What was held back before it was let have its turn, when it was as often as that may help.
@@ -160,6 +162,17 @@ struct PushPlan: Sendable {
     mutating func hold(_ number: Int64, for others: [Int64] = []) {
         if !isMember(number) { cursor = max(cursor, number) }
         holdBack(number, for: others)
+    }
+
+    /// Takes note that an operation of a group is not sent, because its row refers to rows that the server has given no id yet.
+    mutating func hold(_ inFlight: InFlightOperation) {
+        awaiting[inFlight.operation.id] = inFlight
+        hold(inFlight.operation.id, for: inFlight.awaited)
+    }
+
+    /// What was held back at last for the ids of others.
+    func heldForIDs() -> [InFlightOperation] {
+        awaiting.values.filter { held[$0.operation.id] != nil }.sorted { $0.operation.id < $1.operation.id }
     }
 
     /// The same of one that was started: where it was sent ahead, those between it and what it was sent ahead of are still to

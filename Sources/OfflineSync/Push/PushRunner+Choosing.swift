@@ -64,6 +64,8 @@ extension PushRunner {
         switch choice {
         case .operations: return true
         case .nothing: return false
+        // What comes after it in its group may be what others wait for that go before the rows whose ids it needs.
+        case .waiting(let inFlight) where plan.isMember(inFlight.operation.id): plan.hold(inFlight)
         case .waiting(let inFlight):
             progress.keepWaiting(inFlight)
             plan.start(inFlight)

@@ -63,7 +63,9 @@ extension PushRunner {
                     end(turn, isSettled: isSettled, &papers)
                 }
             }
-            return Left(window: papers.window, heldCount: papers.plan.heldCount)
+            let waiting = papers.plan.heldForIDs()
+            for inFlight in waiting { progress.keepWaiting(inFlight) }
+            return Left(window: papers.window, heldCount: papers.plan.heldCount - waiting.count)
         }
     }
 

@@ -1,3 +1,4 @@
+import DatasyncEmulator
 import DatasyncHTTP
 import OfflineSync
 import SyncContract
@@ -40,6 +41,39 @@ struct AssignedGroupTests {
             try await phone.context.retryRefused()
             #expect(try await phone.context.push().pushed == 2)
             #expect(try await phone.context.operations().isEmpty)
+        }
+    }
+
+    @Test("a deletion that waits for a part of a group is sent, although that waits for an id which comes after it")
+    func circleThroughAnID() async throws {
+        try await AssignedIDWorld.with { world in
+            let phone = world.phone
+            let (lists, tasks) = (phone.lists, phone.tasks)
+            try await lists.insert(["text": "old"], id: "l")
+            for id in ["t", "u"] {
+                try await tasks.insert(["text": .string(id), "list": "l", "complete": false], id: id)
+            }
+            #expect(try await phone.context.push().pushed == 3)
+            try await phone.context.write { tx in
+                try tx.update(Record(id: "l", ["text": "older"]), in: lists)
+                try tx.insert(["text": "new"], id: "m", into: lists)
+            }
+            world.emulator.inject(.respond(EmulatorResponse(422), times: 1) { $0.method == "PUT" })
+            let refusal = try #require(try await phone.context.push().failures.first)
+            try await phone.context.write { tx in
+                try tx.update(Record(id: "t", ["text": "changed"]), in: tasks)
+                try tx.delete("u", from: tasks)
+            }
+            try await phone.context.write { tx in
+                try tx.insert(["text": "of the new one", "list": "m", "complete": false], id: "x", into: tasks)
+                try tx.delete("t", from: tasks)
+                try tx.insert(["text": "another", "complete": false], id: "y", into: tasks)
+            }
+            try await phone.context.resolve(refusal, with: .deleteInstead)
+            let report = try await phone.context.push()
+            #expect(report.notTaken.isEmpty && report.waiting == 0)
+            #expect(try await phone.context.operations().map(\.itemID) == [])
+            #expect(world.toldByServer() == ["new: of the new one", "none: another"])
         }
     }
 }

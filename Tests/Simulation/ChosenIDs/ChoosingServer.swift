@@ -17,6 +17,8 @@ final class ChoosingServer: Sendable {
         let new: Record
         /// Whether the device has named the version that it changes.
         let namesVersion: Bool
+        /// Whether nothing stays of a row that is deleted.
+        let isForGood: Bool
         /// Whether the row names a list by an id that the server has not given.
         let namesUnknownList: Bool
 
@@ -36,6 +38,9 @@ final class ChoosingServer: Sendable {
     fileprivate struct State: Sendable {
         var rows: [String: [String: Record]] = [:]
         var count = 0
+        let deletesForGood: Bool
+        /// The origins of the lists that there ever were, by their ids.
+        var lists: [String: String] = [:]
         var random: SeededGenerator
         var isCalm = false
         var meanwhile: (@Sendable () async throws -> Void)?
@@ -48,7 +53,7 @@ final class ChoosingServer: Sendable {
 
     init(_ settings: ChosenSettings) {
         self.settings = settings
-        state = Mutex(State(random: SeededGenerator(seed: settings.seed &+ 2)))
+        state = Mutex(State(deletesForGood: settings.deletesForGood, random: SeededGenerator(seed: settings.seed &+ 2)))
     }
 
     /// Called before each change.
@@ -64,6 +69,9 @@ final class ChoosingServer: Sendable {
 
     /// All rows of a table that there ever were.
     func rows(_ table: String) -> [Record] { state.withLock { Array(($0.rows[table] ?? [:]).values) } }
+
+    /// Which list an id has ever named.
+    func list(_ id: String) -> String? { state.withLock { $0.lists[id] } }
 
     /// Loses nothing from here on.
     func calm() { state.withLock { $0.isCalm = true } }
@@ -216,10 +224,12 @@ extension ChoosingServer.State {
             old: rows[table.name]?[id],
             new: row,
             namesVersion: namesVersion,
+            isForGood: deletesForGood,
             namesUnknownList: list.map { rows["lists"]?[$0] == nil } ?? false
         )
         willWrite(write)
-        rows[table.name, default: [:]][id] = row
+        if let list = row["origin"]?.stringValue, table.name == "lists" { lists[id] = list }
+        rows[table.name, default: [:]][id] = isDeleted && deletesForGood ? nil : row
         return row
     }
 

@@ -91,10 +91,16 @@ final class ChosenDevice: @unchecked Sendable {
         }
     }
 
-    func pull() async throws {
-        world.note("\(name) pulls.")
+    func pull(reconciles: Bool = false) async throws {
+        world.note("\(name) pulls\(reconciles ? " everything" : "").")
         try await expecting {
-            for table in ["items", "lists"] { try await self.context.pull(Query(table), queryID: "all") }
+            for table in ["items", "lists"] {
+                if reconciles {
+                    _ = try await self.context.pull(Query(table), options: PullOptions(reconciles: true))
+                } else {
+                    _ = try await self.context.pull(Query(table), queryID: "all")
+                }
+            }
         }
     }
 
@@ -187,6 +193,10 @@ final class ChosenDevice: @unchecked Sendable {
         let operations = try await context.operations()
         guard !operations.isEmpty else { return }
         let operation = world.random.pick(operations)
+        let isMine =
+            origins[RowKey(table: operation.table, id: operation.itemID)].map { world.ledger.maker(of: $0) } == number
+        // What takes a deletion back makes the row anew.
+        if world.settings.deletesForGood, operation.kind == .delete, !isMine { return }
         let key = RowKey(table: operation.table, id: operation.itemID)
         guard let origin = origins[key] else { return world.fail("\(name) knows nothing of \(key)") }
         let isUndo = try await isTakenBack(operation)

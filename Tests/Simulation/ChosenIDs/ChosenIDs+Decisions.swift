@@ -43,6 +43,11 @@ extension ChosenDevice {
             return nil
         }
         let place = place(origin)
+        if error.isMissingOnServer, world.settings.deletesForGood, world.ledger.maker(of: origin) != number,
+            ![.delete, .discard].contains(choice)
+        {
+            choice = .server
+        }
         let row = try await rows(error.table).first { $0.id == .string(error.itemID) }
         let text = row?["text"]?.stringValue
         let mine = error.kind == .delete ? world.ledger.deletion(at: place) : text
@@ -52,8 +57,9 @@ extension ChosenDevice {
             world.note("    That is in force.")
             let ledger = world.ledger
             func goOver(_ token: String?) {
-                guard let token, let theirs = error.serverItem else { return }
-                ledger.decide(token, over: theirs, by: number)
+                guard let token else { return }
+                if let theirs = error.serverItem { return ledger.decide(token, over: theirs, by: number) }
+                if error.isMissingOnServer { ledger.decide(token, overNothingOf: origin, by: number) }
             }
             switch choice {
             case .mine: goOver(mine)

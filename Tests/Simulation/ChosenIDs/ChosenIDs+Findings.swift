@@ -53,8 +53,12 @@ extension ChosenIDs {
         if let list = row["list"]?.stringValue {
             let known = try await device.context.table("lists").serverID(of: list)
             // A list that is sent after all is named so until the row is written again.
+            let named = known ?? list
+            let other = theirs["list"]?.stringValue
+            // One that was made anew is also named by the id that it had.
+            let isSame = named == other || settings.deletesForGood && other.flatMap(server.list) == server.list(named)
             let isAsSent = list == ledger.namedAsHere[row["origin"]?.stringValue ?? ""]
-            if (known ?? list) != theirs["list"]?.stringValue, !isAsSent { differences.append("the list") }
+            if !isSame, !isAsSent { differences.append("the list") }
         } else if theirs["list"]?.stringValue != nil {
             differences.append("the list, which is missing")
         }

@@ -98,7 +98,7 @@ package final class ChosenIDs: @unchecked Sendable {
             try await device.push()
             server.whileNextIsUnderWay(nil)
         case 10...12: try await device.push()
-        case 13...14: try await device.pull()
+        case 13...14: try await device.pull(reconciles: settings.deletesForGood && random.chance(1, of: 2))
         case 15:
             device.willDie(after: random.below(8))
             if random.chance(1, of: 2) { try await device.push() } else { try await device.pull() }
@@ -128,7 +128,7 @@ package final class ChosenIDs: @unchecked Sendable {
             for device in devices {
                 try await device.push()
                 if try await device.settleAll(round < 4 ? nil : .server) { isQuiet = false }
-                try await device.pull()
+                try await device.pull(reconciles: settings.deletesForGood)
             }
             // What one has pushed the others have pulled a round later.
             if isQuiet, round > 1, ledger.sequence == before { return }
@@ -150,6 +150,9 @@ struct ChosenSettings: Sendable {
     let hasDelegates: Bool
     /// What becomes of items whose list is deleted.
     let rule: DeletionRule
+    /// Whether the server keeps nothing of a row that is deleted. Then only its maker makes a row anew: two who did would
+    /// have made two rows.
+    let deletesForGood: Bool
 
     init(seed: UInt64) {
         self.seed = seed
@@ -158,9 +161,12 @@ struct ChosenSettings: Sendable {
         parallelOperations = random.pick([1, 1, 2, 4])
         batchSize = random.pick([1, 1, 2, 5])
         replacesWholeRows = random.chance(1, of: 2)
-        policies = random.chance(1, of: 2) ? [.store] : WorldSettings.Policy.allCases
+        let policies: [WorldSettings.Policy] = random.chance(1, of: 2) ? [.store] : WorldSettings.Policy.allCases
         hasDelegates = random.chance(1, of: 3)
         rule = random.pick([.noAction, .noAction, .cascade, .nullify])
+        let deletesForGood = seed % 4 == 3
+        self.deletesForGood = deletesForGood
+        self.policies = policies.filter { !deletesForGood || $0 != .clientWins }
     }
 
     var schema: StoreSchema {

@@ -117,6 +117,12 @@ final class ChosenLedger {
         if theirs.isDeleted, edits[mine]?.isDeletion == true { edits[mine]?.metTombstone = true }
     }
 
+    /// The same of one that has nothing of a row any more.
+    func decide(_ mine: String, overNothingOf origin: String, by device: Int) {
+        guard let deletion = history[origin]?.last(where: { $0.token.hasPrefix("†") })?.token else { return }
+        decisions[device, default: [:]][mine, default: []].insert(deletion)
+    }
+
     func deletion(at place: Place) -> String? { deletions[place] }
 
     // MARK: What the server is asked to do
@@ -139,7 +145,8 @@ final class ChosenLedger {
         }
         var objections: [String] = []
         if !write.namesVersion { objections.append("a change names no version") }
-        if write.old == nil, before != nil, !madeAnew.contains(origin) { objections.append("a row is made twice") }
+        let mayBeAnew = madeAnew.contains(origin) || write.isForGood && before?.hasPrefix("†") ?? false
+        if write.old == nil, before != nil, !mayBeAnew { objections.append("a row is made twice") }
         if write.namesUnknownList, !isGone(write.new["list"]?.stringValue ?? "", for: write.device) {
             objections.append("a list is named by an id that the server has not given")
         }
