@@ -230,6 +230,25 @@ struct ReferenceOrderTests {
         #expect(try await context.operations().isEmpty)
     }
 
+    @Test("a change of letters alone is sent, also where the server's row has another version by then")
+    func lettersAlone() async throws {
+        let server = GroupServer()
+        let tables = [
+            TableDefinition("lists", columns: [.init("text", .string)], idComparison: .asciiCaseInsensitive),
+            TableDefinition("tasks", columns: [.init("text", .string), .init("list", .string, references: "lists")]),
+        ]
+        let context = SyncContext(store: MemoryStore(try StoreSchema(tables)), remote: server)
+        let tasks = try context.table("tasks")
+        try await context.table("lists").insert(["text": "l"], id: "list")
+        try await tasks.insert(["text": "t", "list": "lIsT"], id: "t")
+        #expect(try await context.push().pushed == 2)
+        server.change("t", "t", ["list": "lIsT"])
+        try await tasks.update(Record(id: "t", ["list": "list"]))
+        #expect(try await context.push().notTaken.isEmpty)
+        #expect(try await server.record("t", in: tables[1])?["list"] == "list")
+        #expect(try await tasks.read("t")?["list"] == "list")
+    }
+
     @Test("a deletion goes after a later change by which a row refers to another one, which is new")
     func referringElsewhere() async throws {
         try await tables.share()

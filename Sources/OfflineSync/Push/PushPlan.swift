@@ -31,7 +31,8 @@ struct PushPlan: Sendable {
     private var released: Set<Int64> = []
     /// What was held back before it was let have its turn, when it was as often as that may help.
     private var circle: [Int64: [Int64]] = [:]
-    private var lastHeldCount = Int.max
+    /// Whether anything was sent since what was held back has had its turn last.
+    private var hasSent = false
 
     private struct Started {
         var references: OperationReferences?
@@ -109,6 +110,8 @@ struct PushPlan: Sendable {
         if isMember(number) { order.start(number) }
         // Before a member of a group all of no group were chosen that may be sent. One that is sent ahead passes others by.
         if inFlight.aheadOf == nil { cursor = max(cursor, isMember(number) ? number - 1 : number) }
+        awaiting[number] = nil
+        hasSent = true
         underWay[number] = Started(references: inFlight.references, revision: isMember(number) ? revision : nil)
     }
 
@@ -164,35 +167,43 @@ struct PushPlan: Sendable {
         holdBack(number, for: others)
     }
 
-    /// Takes note that an operation of a group is not sent, because its row refers to rows that the server has given no id yet.
+    /// Takes note that an operation is not sent, because its row refers to rows that the server has given no id yet. Where
+    /// it was to be sent ahead of another one, those before it are still to have their turn.
     mutating func hold(_ inFlight: InFlightOperation) {
-        awaiting[inFlight.operation.id] = inFlight
-        hold(inFlight.operation.id, for: inFlight.awaited)
-    }
-
-    /// What was held back at last for the ids of others.
-    func heldForIDs() -> [InFlightOperation] {
-        awaiting.values.filter { held[$0.operation.id] != nil }.sorted { $0.operation.id < $1.operation.id }
+        let number = inFlight.operation.id
+        if inFlight.aheadOf == nil {
+            hold(number, for: inFlight.awaited)
+        } else {
+            holdBack(number, for: inFlight.awaited)
+        }
+        awaiting[number] = inFlight
     }
 
     /// The same of one that was started: where it was sent ahead, those between it and what it was sent ahead of are still to
     /// have their turn.
     mutating func holdBack(_ number: Int64, for others: [Int64] = []) {
         held[number] = others
+        awaiting[number] = nil
         skip(number, isSettled: false)
     }
 
-    /// How many operations are not sent, because others that have to go before them are not.
-    var heldCount: Int { held.count + released.count { held[$0] == nil && !hasBegun($0) } }
+    /// The operations that are not sent, because others that have to go before them are not.
+    var heldBack: Set<Int64> { released.filter { !hasBegun($0) }.union(held.keys) }
+
+    /// Those of them whose rows refer to rows that the server has given no id yet.
+    var heldForIDs: [InFlightOperation] {
+        let heldBack = heldBack
+        return awaiting.filter { heldBack.contains($0.key) }.sorted { $0.key < $1.key }.map(\.value)
+    }
 
     /// Lets what was held back have its turn once more, as long as that leads to anything: what was in its way may have been
     /// sent since. When it leads to nothing, some may wait for each other.
     ///
     /// - Returns: Whether there is such.
     mutating func release() -> Bool {
-        let isStuck = held.count >= lastHeldCount
+        let isStuck = !hasSent
         guard !held.isEmpty, !isStuck || circle.isEmpty else { return false }
-        lastHeldCount = held.count
+        hasSent = false
         for number in held.keys { ended.remove(number) }
         released.formUnion(held.keys)
         cursor = held.keys.filter { !isMember($0) }.min().map { $0 - 1 } ?? cursor
@@ -218,9 +229,9 @@ struct PushPlan: Sendable {
             guard passed.insert(next).inserted else { continue }
             later.start(next)
             later.end(next, isSettled: false)
-            open += circle.filter { $0.value.contains { isLater($0, later) } }.keys
+            open += circle.filter { $0.value.contains { passed.contains($0) || isLater($0, later) } }.keys
         }
-        return others.contains { isLater($0, later) }
+        return others.contains { passed.contains($0) || isLater($0, later) }
     }
 
     /// Takes note that the next operation of a group cannot be sent.

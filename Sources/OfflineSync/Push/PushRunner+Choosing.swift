@@ -64,12 +64,8 @@ extension PushRunner {
         switch choice {
         case .operations: return true
         case .nothing: return false
-        // What comes after it in its group may be what others wait for that go before the rows whose ids it needs.
-        case .waiting(let inFlight) where plan.isMember(inFlight.operation.id): plan.hold(inFlight)
-        case .waiting(let inFlight):
-            progress.keepWaiting(inFlight)
-            plan.start(inFlight)
-            plan.end(inFlight.operation.id, isSettled: false)
+        // What comes after it may be what others wait for that go before the rows whose ids it needs.
+        case .waiting(let inFlight): plan.hold(inFlight)
         case .held(let held): for (number, others) in held { plan.hold(number, for: others) }
         case .changed(let groups): plan.take(groups)
         case .gone(let number, let isSettled): plan.skip(number, isSettled: isSettled)
@@ -164,12 +160,12 @@ extension PushRunner {
                 let references = try OperationReferences(next, table, schema, &transaction)
                 if expected.maySend(next.id, references, aheadOf: aheadOf) {
                     var inFlight = try prepare(next, table, .notDone, references: references, &transaction)
+                    inFlight.aheadOf = aheadOf
                     guard inFlight.awaited.isEmpty else {
                         guard chosen.isEmpty, !isAssuming else { break }
                         let isUnderWay = inFlight.awaited.contains { plan.numbersUnderWay.contains($0) }
                         return isUnderWay ? .nothing : .waiting(inFlight)
                     }
-                    inFlight.aheadOf = aheadOf
                     expected.start(inFlight)
                     underWay.append(next.id)
                     chosen.append(inFlight)

@@ -14,8 +14,8 @@ extension PushRunner {
         } catch {
             progress.end(with: error)
         }
-        progress.leaveWaiting(left.heldCount)
         await recording.flush()
+        await leaveWaiting(left.held, schema)
         await sendWaiting(&left.window, schema)
         await recording.flush()
         await removeMarks(of: left.window.unsent, schema)
@@ -25,7 +25,7 @@ extension PushRunner {
     /// What is left when nothing more can be sent, or is to be.
     private struct Left: Sendable {
         var window: PushWindow
-        var heldCount: Int
+        var held: Set<Int64>
     }
 
     private func sendTurns(_ plan: PushPlan, _ schema: StoreSchema) async -> Left {
@@ -63,9 +63,22 @@ extension PushRunner {
                     end(turn, isSettled: isSettled, &papers)
                 }
             }
-            let waiting = papers.plan.heldForIDs()
+            let waiting = papers.plan.heldForIDs
             for inFlight in waiting { progress.keepWaiting(inFlight) }
-            return Left(window: papers.window, heldCount: papers.plan.heldCount - waiting.count)
+            return Left(window: papers.window, held: papers.plan.heldBack.subtracting(waiting.map(\.operation.id)))
+        }
+    }
+
+    /// Takes note of what was held back and still waits: its change may have been given up since.
+    private func leaveWaiting(_ held: Set<Int64>, _ schema: StoreSchema) async {
+        guard !held.isEmpty else { return }
+        do {
+            let count = try await store.read { reader in
+                try held.count { try OperationQueue.operation($0, &reader, schema)?.isToSend ?? false }
+            }
+            progress.leaveWaiting(count)
+        } catch {
+            progress.end(with: error)
         }
     }
 

@@ -13,7 +13,7 @@ struct TableRowComparison: RowComparison {
     let table: TableDefinition
     /// The columns that rows of the server have shown: another one that is absent says nothing.
     let shownColumns: Set<String>
-    /// The columns in which the case of letters says nothing.
+    /// The columns in which the server's row may say the same in other letters: it names a row by the id that it has here.
     let caselessColumns: Set<String>
     /// Whether an earlier attempt of this device may have written the row: then a default of the server can stand in place of a null.
     var mayBeOwn = false
@@ -28,15 +28,27 @@ struct TableRowComparison: RowComparison {
     }
 
     func wrote(_ sent: Record, _ shown: Record) -> Bool {
-        hasSameContent(sent, shown, defaultsCountAsNull: mayBeOwn, shownColumns: shownColumns)
+        table.hasSameContent(
+            sent,
+            shown,
+            defaultsCountAsNull: mayBeOwn,
+            shownColumns: shownColumns,
+            caselessColumns: caselessColumns
+        )
     }
 
+    /// A change of letters alone is one.
     func agrees(_ local: Record, _ shown: Record) -> Bool {
-        mayBeOwn ? wrote(local, shown) : hasSameContent(local, shown, defaultsCountAsNull: false, shownColumns: nil)
+        table.hasSameContent(
+            local,
+            shown,
+            defaultsCountAsNull: mayBeOwn,
+            shownColumns: mayBeOwn ? shownColumns : nil
+        )
     }
 
     func isUnchanged(_ base: Record, _ shown: Record) -> Bool {
-        hasSameContent(base, shown, defaultsCountAsNull: false, shownColumns: shownColumns)
+        table.hasSameContent(base, shown, defaultsCountAsNull: false, shownColumns: shownColumns)
     }
 
     func isStill(_ base: Record, _ shown: Record) -> Bool {
@@ -48,25 +60,11 @@ struct TableRowComparison: RowComparison {
     func mayBeLeft(of deleted: Record, _ tombstone: Record) -> Bool {
         var shown = tombstone
         for column in table.columns where shown[column.name]?.isNull ?? false { shown[column.name] = nil }
-        return hasSameContent(
+        return table.hasSameContent(
             deleted,
             shown,
             defaultsCountAsNull: true,
-            shownColumns: Set(table.columns.map(\.name).filter { shown[$0] != nil })
-        )
-    }
-
-    private func hasSameContent(
-        _ local: Record,
-        _ server: Record,
-        defaultsCountAsNull: Bool,
-        shownColumns: Set<String>?
-    ) -> Bool {
-        table.hasSameContent(
-            local,
-            server,
-            defaultsCountAsNull: defaultsCountAsNull,
-            shownColumns: shownColumns,
+            shownColumns: Set(table.columns.map(\.name).filter { shown[$0] != nil }),
             caselessColumns: caselessColumns
         )
     }

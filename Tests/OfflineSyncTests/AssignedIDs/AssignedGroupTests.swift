@@ -76,4 +76,54 @@ struct AssignedGroupTests {
             #expect(world.toldByServer() == ["new: of the new one", "none: another"])
         }
     }
+
+    @Test("and beside them: rows in no group wait for an id, and nothing waits for itself through them")
+    func circleThroughASingle() async throws {
+        try await AssignedIDWorld.with { world in
+            let phone = world.phone
+            let (lists, tasks) = (phone.lists, phone.tasks)
+            for id in ["l", "k"] { try await lists.insert(["text": .string(id)], id: id) }
+            for (id, list) in [("p", "l"), ("s", "k")] {
+                try await tasks.insert(["text": .string(id), "list": .string(list), "complete": false], id: id)
+            }
+            #expect(try await phone.context.push().pushed == 4)
+            try await lists.update(Record(id: "l", ["text": "changed"]))
+            try await phone.context.write { tx in
+                try tx.delete("l", from: lists)
+                try tx.insert(["text": "m"], id: "m", into: lists)
+            }
+            try await tasks.update(Record(id: "s", ["list": "m"]))
+            try await phone.context.write { tx in
+                try tx.delete("k", from: lists)
+                try tx.update(Record(id: "p", ["list": .null]), in: tasks)
+            }
+            let report = try await phone.context.push()
+            #expect(report.notTaken.isEmpty && report.waiting == 0)
+            #expect(try await phone.context.operations().map(\.itemID) == [])
+            #expect(world.toldByServer() == ["m: s", "none: p"])
+        }
+    }
+
+    @Test("what waits for an id in the place of another one leaves nothing behind that stands between them")
+    func waitingInThePlaceOfAnother() async throws {
+        try await AssignedIDWorld.with { world in
+            let phone = world.phone
+            let (lists, tasks) = (phone.lists, phone.tasks)
+            try await tasks.insert(["text": "refused", "complete": false], id: "x")
+            world.emulator.inject(.respond(EmulatorResponse(422), times: 1) { $0.method == "POST" })
+            let refusal = try #require(try await phone.context.push().failures.first)
+            for id in ["t", "u", "v"] {
+                try await tasks.insert(["text": .string(id), "complete": false], id: id)
+            }
+            try await lists.insert(["text": "m", "first": "x"], id: "m")
+            try await tasks.update(Record(id: "t", ["list": "m"]))
+            let report = try await phone.context.push()
+            #expect(report.pushed == 2 && report.waiting == 2)
+            #expect(world.textsOnServer("Tasks") == ["u", "v"])
+            // What waits is not counted any more when it was given up.
+            try await phone.context.resolve(refusal, with: .discard)
+            for operation in try await phone.context.operations() { try await phone.context.discard(operation) }
+            #expect(try await phone.context.push().waiting == 0)
+        }
+    }
 }

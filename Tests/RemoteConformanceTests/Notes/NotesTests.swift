@@ -98,7 +98,7 @@ struct NotesTests {
         for number in 0..<120 { try await phone.table.insert(["text": "note"], id: "n\(number)") }
         let report = try await phone.context.push()
         #expect(report.pushed == 120)
-        #expect(report.requests <= 16, "50 at a time, and no more than 64 are prepared at once")
+        #expect(report.requests <= 16, "up to 50 at a time")
 
         // All changes arrive, and nobody hears of it; then one note is edited again and another one is deleted.
         for number in 0..<60 {

@@ -59,7 +59,8 @@ extension ChosenDevice {
             func goOver(_ token: String?) {
                 guard let token else { return }
                 if let theirs = error.serverItem { return ledger.decide(token, over: theirs, by: number) }
-                if error.isMissingOnServer { ledger.decide(token, overNothingOf: origin, by: number) }
+                guard error.isMissingOnServer, world.settings.deletesForGood else { return }
+                ledger.decide(token, overNothingOf: origin, by: number)
             }
             switch choice {
             case .mine: goOver(mine)

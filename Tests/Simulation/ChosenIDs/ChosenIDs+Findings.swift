@@ -56,7 +56,9 @@ extension ChosenIDs {
             let named = known ?? list
             let other = theirs["list"]?.stringValue
             // One that was made anew is also named by the id that it had.
-            let isSame = named == other || settings.deletesForGood && other.flatMap(server.list) == server.list(named)
+            let origin = server.list(named)
+            let isRenamed = settings.deletesForGood && origin != nil && other.flatMap(server.list) == origin
+            let isSame = named == other || isRenamed
             let isAsSent = list == ledger.namedAsHere[row["origin"]?.stringValue ?? ""]
             if !isSame, !isAsSent { differences.append("the list") }
         } else if theirs["list"]?.stringValue != nil {
