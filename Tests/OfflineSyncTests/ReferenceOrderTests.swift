@@ -230,6 +230,22 @@ struct ReferenceOrderTests {
         #expect(try await context.operations().isEmpty)
     }
 
+    @Test("two new rows that refer to each other are sent where the server chooses the id of one of them")
+    func circleOfTwoKinds() async throws {
+        let tables = [
+            TableDefinition("lists", columns: [.init("first", .string, references: "tasks")], assignsIDs: true),
+            TableDefinition("tasks", columns: [.init("list", .string, references: "lists")]),
+        ]
+        let server = ChoosingListServer()
+        let context = SyncContext(store: MemoryStore(try StoreSchema(tables)), remote: server)
+        try await context.table("lists").insert(["first": "t"], id: "l")
+        try await context.table("tasks").insert(["list": "l"], id: "t")
+        let report = try await context.push()
+        #expect(report.pushed == 2 && report.waiting == 0)
+        #expect(server.rows.written == ["s-l", "t"])
+        #expect(try await context.operations().isEmpty)
+    }
+
     @Test("a change of letters alone is sent, also where the server's row has another version by then")
     func lettersAlone() async throws {
         let server = GroupServer()
@@ -398,4 +414,42 @@ struct ReferenceOrderTests {
         #expect(try await context.push().failures.count == 1)
         server.script = { _ in }
     }
+}
+
+/// A server that chooses the ids of lists.
+private final class ChoosingListServer: SyncRemote {
+    let rows = GroupServer()
+
+    func insert(_ record: Record, into table: TableDefinition) async throws -> Record {
+        var record = record
+        // There is no id with a request for one.
+        if table.assignsIDs { record.id = .string("s-l") }
+        return try await rows.insert(record, into: table)
+    }
+
+    func update(
+        _ record: Record,
+        in table: TableDefinition,
+        version: String?,
+        restoring: Bool
+    ) async throws -> Record {
+        try await rows.update(record, in: table, version: version, restoring: restoring)
+    }
+
+    func delete(_ id: String, from table: TableDefinition, version: String?) async throws -> RemoteDeletion {
+        try await rows.delete(id, from: table, version: version)
+    }
+
+    func record(_ id: String, in table: TableDefinition) async throws -> Record? {
+        try await rows.record(id, in: table)
+    }
+
+    func confirm(_ table: TableDefinition) async throws {}
+
+    func page(
+        _ query: Query,
+        of table: TableDefinition,
+        at position: PullPosition,
+        pageSize: Int?
+    ) async throws -> PullPage { throw RemoteError(.unreachable, "nothing is pulled here") }
 }

@@ -13,39 +13,56 @@ import Testing
 struct ReferenceRandomTests {
     @Test("go in an order that keeps every reference, and arrive", arguments: [1, 8])
     func order(parallel: Int) async throws {
-        try await play(parallel: parallel, groupsAsk: false, rounds: SeededGenerator.rounds(60, all: 3_000))
+        try await play(parallel, .foreignKeys, rounds: SeededGenerator.rounds(60, all: 3_000))
     }
 
     /// A group that changes a list before a task may ask for another order than the references, and is kept to its own.
-    @Test("arrive whatever order groups ask for beside that: nothing waits for itself", arguments: [1, 8])
-    func anyGroups(parallel: Int) async throws {
-        try await play(parallel: parallel, groupsAsk: true, rounds: SeededGenerator.rounds(60, all: 3_000))
+    @Test(
+        "arrive whatever order groups ask for beside that: nothing waits for itself",
+        arguments: [1, 8],
+        [KeyedWorld.Kind.groupsAsk, .serverChoosesIDs]
+    )
+    func anyGroups(_ parallel: Int, _ kind: KeyedWorld.Kind) async throws {
+        try await play(parallel, kind, rounds: SeededGenerator.rounds(60, all: 3_000))
     }
 
-    private func play(parallel: Int, groupsAsk: Bool, rounds: Int) async throws {
+    private func play(_ parallel: Int, _ kind: KeyedWorld.Kind, rounds: Int) async throws {
         let first = SeededGenerator.seed()
         for seed in (0..<rounds).map({ first &+ UInt64($0) }) {
-            let failures = try await KeyedWorld(seed, parallel: parallel, groupsAsk: groupsAsk).play()
+            let failures = try await KeyedWorld(seed, parallel: parallel, kind).play()
             try #require(failures.isEmpty, "seed \(seed): \(failures)")
         }
     }
 }
 
 /// One device and the server.
-private final class KeyedWorld: Sendable {
+final class KeyedWorld: Sendable {
+    enum Kind: Sendable {
+        /// The server has foreign keys, and groups keep to them.
+        case foreignKeys
+        /// Groups ask for orders of their own.
+        case groupsAsk
+        /// They do, and the server chooses the ids.
+        case serverChoosesIDs
+    }
+
     private let server: KeyedServer
     private let store: MemoryStore
     private let context: SyncContext
     private let lists: SyncTable<Record>
     private let tasks: SyncTable<Record>
     private let state: Mutex<(random: SeededGenerator, count: Int)>
-    /// Whether groups ask for orders of their own; then the server has no foreign keys.
-    private let groupsAsk: Bool
+    private let kind: Kind
+    private var groupsAsk: Bool { kind != .foreignKeys }
 
-    init(_ seed: UInt64, parallel: Int, groupsAsk: Bool) throws {
-        server = KeyedServer(seed, hasForeignKeys: !groupsAsk)
-        self.groupsAsk = groupsAsk
-        store = MemoryStore(try ReferringTables.schema.get())
+    init(_ seed: UInt64, parallel: Int, _ kind: Kind) throws {
+        server = KeyedServer(seed, kind)
+        self.kind = kind
+        let tables = try ReferringTables.schema.get().tables
+            .map { table in
+                TableDefinition(table.name, columns: table.columns, assignsIDs: kind == .serverChoosesIDs)
+            }
+        store = MemoryStore(try StoreSchema(tables))
         context = SyncContext(
             store: store,
             remote: server,
@@ -81,10 +98,10 @@ private final class KeyedWorld: Sendable {
         if let failure = server.failure { return [failure] + server.story }
         let left = try await context.operations()
         guard left.isEmpty else { return ["left: \(left.map(\.itemID))"] + server.story }
-        var rows = try await store.read(Query("lists")).records.map(KeyedServer.text)
-        rows += try await store.read(Query("tasks")).records.map(KeyedServer.text)
-        guard rows.sorted() == server.texts else {
-            return ["here \(rows.sorted()), there \(server.texts)"] + server.story
+        var rows = try await store.read(Query("lists")).records
+        rows += try await store.read(Query("tasks")).records
+        guard KeyedServer.told(rows) == server.told else {
+            return ["here \(KeyedServer.told(rows)), there \(server.told)"] + server.story
         }
         let problems = try await store.verifyQueue()
         return problems.isEmpty ? [] : ["\(problems)"] + server.story
@@ -120,8 +137,10 @@ private final class KeyedWorld: Sendable {
         let named: FieldValue = second % 4 == 0 || listIDs.isEmpty ? .null : .string(listIDs[second % listIDs.count])
         switch kind {
         case 0, 1:
-            server.tell("  insert l\(number)")
-            try transaction.insert(["text": .string("\(number)")], id: "l\(number)", into: lists)
+            // Only older lists are named: none is above itself through others.
+            let above: FieldValue = groupsAsk && first % 2 == 0 ? named : .null
+            server.tell("  insert l\(number) below \(above)")
+            try transaction.insert(["text": .string("\(number)"), "above": above], id: "l\(number)", into: lists)
         case 2, 3:
             server.tell("  insert t\(number) in \(named)")
             try transaction.insert(["text": .string("\(number)"), "list": named], id: "t\(number)", into: tasks)
@@ -168,7 +187,7 @@ private final class KeyedWorld: Sendable {
 private final class KeyedServer: SyncRemote {
     fileprivate struct State {
         var random: SeededGenerator
-        let hasForeignKeys: Bool
+        let kind: KeyedWorld.Kind
         var rows: [String: Record] = [:]
         var version = 0
         var isCalm = false
@@ -179,8 +198,8 @@ private final class KeyedServer: SyncRemote {
 
     private let state: Mutex<State>
 
-    init(_ seed: UInt64, hasForeignKeys: Bool) {
-        state = Mutex(State(random: SeededGenerator(seed: seed), hasForeignKeys: hasForeignKeys))
+    init(_ seed: UInt64, _ kind: KeyedWorld.Kind) {
+        state = Mutex(State(random: SeededGenerator(seed: seed), kind: kind))
     }
 
     var script: @Sendable () async throws -> Void {
@@ -189,7 +208,18 @@ private final class KeyedServer: SyncRemote {
     }
     var failure: String? { state.withLock { $0.failure } }
     var story: [String] { state.withLock { $0.story } }
-    var texts: [String] { state.withLock { $0.rows.values.filter { !$0.isDeleted }.map(Self.text).sorted() } }
+    var told: [String] { state.withLock { Self.told($0.rows.values.filter { !$0.isDeleted }) } }
+
+    /// The texts of rows with those of the lists that they name, whatever their ids are.
+    static func told(_ rows: [Record]) -> [String] {
+        let names = Dictionary(rows.map { ($0.id.stringValue, $0["text"]?.stringValue ?? "") }) { first, _ in first }
+        return
+            rows.map { row in
+                let list = row["list"]?.stringValue.map { names[$0] ?? "?" } ?? "-"
+                return "\(row["text"]?.stringValue ?? "")/\(list)"
+            }
+            .sorted()
+    }
 
     static func text(_ row: Record) -> String {
         "\(row.id.stringValue ?? "")=\(row["text"]?.stringValue ?? "")/\(row["list"]?.stringValue ?? "-")"
@@ -205,7 +235,12 @@ private final class KeyedServer: SyncRemote {
     }
 
     func insert(_ record: Record, into table: TableDefinition) async throws -> Record {
-        try await exchange("insert \(Self.text(record))") { try $0.write(record) { $0 == nil } }
+        try await exchange("insert \(Self.text(record))") { state in
+            var row = record
+            if state.kind == .serverChoosesIDs { row.id = .string("s\(state.version)") }
+            row["table"] = .string(table.name)
+            return try state.write(row) { $0 == nil }
+        }
     }
 
     func update(
@@ -240,7 +275,12 @@ private final class KeyedServer: SyncRemote {
         of table: TableDefinition,
         at position: PullPosition,
         pageSize: Int?
-    ) async throws -> PullPage { throw RemoteError(.unreachable, "nothing is pulled here") }
+    ) async throws -> PullPage {
+        // Rows are looked for by their content where the server chooses ids; nothing else is pulled here.
+        try await exchange("look for rows of \(table.name)") { state in
+            PullPage(records: state.rows.values.filter { $0["table"] == .string(table.name) })
+        }
+    }
 
     private func exchange<Value: Sendable>(
         _ request: String,
@@ -280,7 +320,7 @@ extension KeyedServer.State {
             record.isDeleted
             ? !rows.values.contains { !$0.isDeleted && $0["list"] == .string(id) }
             : record["list"]?.stringValue.map { rows[$0]?.isDeleted == false } ?? true
-        guard isKept || !hasForeignKeys else {
+        guard isKept || kind != .foreignKeys else {
             story.append("  A foreign key!")
             failure =
                 failure ?? "a reference without its row: \(KeyedServer.text(record)), deleted: \(record.isDeleted)"
@@ -288,6 +328,7 @@ extension KeyedServer.State {
         }
         version += 1
         var row = record
+        row["table"] = row["table"] ?? rows[id]?["table"]
         row["version"] = .string("\(version)")
         row["deleted"] = .bool(record.isDeleted)
         rows[id] = row

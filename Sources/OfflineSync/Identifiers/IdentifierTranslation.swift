@@ -106,13 +106,12 @@ struct IdentifierTranslation: Sendable {
         guard isNeeded else { return record }
         var record = record
         if table.assignsIDs { record.id = .string(id) }
-        guard !references.isEmpty, let local = try transaction.record(.string(id), in: table.name) else {
-            return try withLocalReferences([record], &transaction).first ?? record
-        }
         let named = references.map(\.column).filter { record[$0]?.stringValue != nil }
-        var kept = named.filter { record[$0] == local[$0] }
+        guard !named.isEmpty else { return record }
+        let local = try transaction.record(.string(id), in: table.name)
+        var kept = named.filter { record[$0] == local?[$0] }
         if kept.count < named.count {
-            // The row may name another one since.
+            // The row may name another one since, or was deleted.
             let sent = try OperationQueue.operation(for: id, in: table, &transaction, schema)?.change.sent ?? []
             kept = named.filter { column in
                 kept.contains(column) || sent.contains { $0.content?[column] == record[column] }

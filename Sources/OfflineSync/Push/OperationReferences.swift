@@ -69,7 +69,9 @@ struct OperationReferences: Sendable {
             return []
         }
         return try columns.compactMap { column in
-            guard let other = column.references.flatMap(schema.table), let id = row[column.name]?.stringValue,
+            // What a table has left behind that stays on the device by now is sent by nobody.
+            guard let other = column.references.flatMap(schema.table), !other.isLocalOnly,
+                let id = row[column.name]?.stringValue,
                 let waiting = try OperationQueue.operation(for: id, in: other, &transaction, schema)
             else { return nil }
             if waiting.change.bringsRow { return waiting }

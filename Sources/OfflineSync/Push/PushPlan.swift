@@ -192,8 +192,13 @@ struct PushPlan: Sendable {
 
     /// Those of them whose rows refer to rows that the server has given no id yet.
     var heldForIDs: [InFlightOperation] {
-        let heldBack = heldBack
-        return awaiting.filter { heldBack.contains($0.key) }.sorted { $0.key < $1.key }.map(\.value)
+        awaiting.filter { held[$0.key] != nil }.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    /// The operations of groups that were to be sent and have not had their turn: something stands before them.
+    var leftMembers: [Int64] {
+        members.filter { $0.isToSend && $0.number <= last && tables.contains($0.table) && !hasBegun($0.number) }
+            .map(\.number)
     }
 
     /// Lets what was held back have its turn once more, as long as that leads to anything: what was in its way may have been
@@ -217,10 +222,10 @@ struct PushPlan: Sendable {
     /// No group has this number: the order is made anew.
     private static let outOfDate: Int64 = -1
 
-    /// Whether an operation that is held back for others in groups would wait for ever: these come after it, or after others
-    /// that are held back for such as come after it.
-    func waitsForItself(_ number: Int64) -> Bool {
-        guard let others = circle[number] else { return false }
+    /// Whether one that goes before an operation waits for that itself, in a group or through others that are held back: they
+    /// would wait for each other for ever.
+    func waits(_ other: Int64, for number: Int64) -> Bool {
+        guard circle[number] != nil else { return false }
         var later = order
         var open = [number]
         var passed: Set<Int64> = []
@@ -231,7 +236,7 @@ struct PushPlan: Sendable {
             later.end(next, isSettled: false)
             open += circle.filter { $0.value.contains { passed.contains($0) || isLater($0, later) } }.keys
         }
-        return others.contains { passed.contains($0) || isLater($0, later) }
+        return passed.contains(other) || isLater(other, later)
     }
 
     /// Takes note that the next operation of a group cannot be sent.

@@ -10,6 +10,7 @@ final class PushProgress: Sendable {
         var waiting = WaitingOperations()
         var waitingCount = 0
         var behind: Set<Int64> = []
+        var leftInGroups: [Int64] = []
         var overtakenCount = 0
         var settlements: [Int64: Int] = [:]
     }
@@ -47,6 +48,12 @@ final class PushProgress: Sendable {
 
     /// Takes note of operations that this push does not send because others have to go before them.
     func leaveWaiting(_ count: Int) { state.withLock { $0.waitingCount += count } }
+
+    /// The operations of groups that were to be sent and are not, because of what stands before them.
+    var leftInGroups: [Int64] { state.withLock { $0.leftInGroups } }
+
+    /// Takes note of them.
+    func leave(inGroups numbers: [Int64]) { state.withLock { $0.leftInGroups = numbers } }
 
     /// How many operations were sent again as often as one push does, and met another row each time.
     var overtakenCount: Int { state.withLock { $0.overtakenCount } }

@@ -13,7 +13,8 @@ public struct PushReport: Sendable {
     public internal(set) var failures: [TableOperationError<Record>] = []
 
     /// How many changes were not sent because another one has to be settled first: a row waits for the insert of one that it
-    /// refers to, and a deletion for the changes of rows that referred to its row. The next push after that sends them.
+    /// refers to, a deletion for the changes of rows that referred to its row, and, where nothing else tells of it, a part of a
+    /// group for what its group has changed before it. The next push after that sends them.
     /// What they wait for is in ``conflicts`` or ``failures``, or was made while the push ran.
     public internal(set) var waiting = 0
 

@@ -215,10 +215,12 @@ extension PushRunner {
                 let waits = try before.filter { other in
                     // It is not taken for settled, although it seems to be under way where this is chosen ahead.
                     if !mayPass, referring.hasStayed(other.id) { return true }
+                    // It was held back itself, or what it would be sent ahead of was. One of a circle goes all the same.
+                    if [first.id, operation.id].contains(where: { plan.waits(other.id, for: $0) }) { return false }
                     if !mayPass, expected.isMember(other.id) {
                         // Mostly it has begun; what comes after what has to be searched for.
                         guard !expected.hasBegun(other.id) || plan.hasEnded(other.id) else { return false }
-                        return !plan.waitsForItself(first.id) && !expected.follows(other.id, first.id)
+                        return !expected.follows(other.id, first.id)
                     }
                     guard plan.holdsBack(other) else { return false }
                     // A row that waits for the id of another one is looked at again when all else was sent.

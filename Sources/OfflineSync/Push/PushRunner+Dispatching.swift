@@ -16,6 +16,7 @@ extension PushRunner {
         }
         await recording.flush()
         await leaveWaiting(left.held, schema)
+        progress.leave(inGroups: left.members)
         await sendWaiting(&left.window, schema)
         await recording.flush()
         await removeMarks(of: left.window.unsent, schema)
@@ -26,6 +27,7 @@ extension PushRunner {
     private struct Left: Sendable {
         var window: PushWindow
         var held: Set<Int64>
+        var members: [Int64]
     }
 
     private func sendTurns(_ plan: PushPlan, _ schema: StoreSchema) async -> Left {
@@ -65,7 +67,11 @@ extension PushRunner {
             }
             let waiting = papers.plan.heldForIDs
             for inFlight in waiting { progress.keepWaiting(inFlight) }
-            return Left(window: papers.window, held: papers.plan.heldBack.subtracting(waiting.map(\.operation.id)))
+            return Left(
+                window: papers.window,
+                held: papers.plan.heldBack.subtracting(waiting.map(\.operation.id)),
+                members: papers.plan.leftMembers
+            )
         }
     }
 

@@ -86,9 +86,16 @@ struct PushRunner {
         // Only an error of the engine has the report with it.
         if let ending, !(ending is SyncError) { throw ending }
         do {
-            let errors = try await store.read { try OperationErrorCoding.all(&$0, schema) }
+            let (errors, left) = try await store.read { reader in
+                let left = try progress.leftInGroups.count { number in
+                    try OperationQueue.operation(number, &reader, schema)?.isToSend ?? false
+                }
+                return (try OperationErrorCoding.all(&reader, schema), left)
+            }
             report.conflicts = errors.filter(\.isConflict)
             report.failures = errors.filter { !$0.isConflict }
+            // No error tells of these: what stands before them in their groups was made while the push ran, or is no more sent.
+            if ending == nil, errors.isEmpty, report.waiting + report.overtaken == 0 { report.waiting = left }
         } catch {
             throw ending ?? error
         }

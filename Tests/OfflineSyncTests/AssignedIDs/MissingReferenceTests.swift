@@ -96,4 +96,20 @@ struct MissingReferenceTests {
             #expect(try await phone.context.operations().isEmpty)
         }
     }
+
+    @Test("are known as one's own when they were deleted before their answer came", arguments: DatasyncDialect.allCases)
+    func deletedMeanwhile(_ dialect: DatasyncDialect) async throws {
+        try await AssignedIDWorld.with(dialect) { world in
+            let phone = world.phone
+            try await phone.lists.insert(["text": "shopping", "first": "never there"], id: "l")
+            phone.server.intercept(.answerLost)
+            _ = try await syncErrorCode { _ = try await phone.context.push() }
+            #expect(world.textsOnServer("Lists") == ["shopping"])
+            try await phone.lists.delete("l")
+            let report = try await phone.context.push()
+            #expect(report.notTaken.isEmpty)
+            #expect(world.textsOnServer("Lists") == [])
+            #expect(try await phone.context.operations().isEmpty)
+        }
+    }
 }

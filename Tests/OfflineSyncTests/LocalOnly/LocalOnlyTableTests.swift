@@ -166,4 +166,22 @@ struct LocalOnlyTableTests {
         #expect(try await context.status().undeclared == 1)
         #expect(try await context.discardedChanges().isEmpty)
     }
+
+    @Test("hold nobody up who refers to a row that is left of a time when the table was synced")
+    func referredTo() async throws {
+        func tables(isLocalOnly: Bool) throws -> StoreSchema {
+            try StoreSchema([
+                TableDefinition("lists", columns: [.init("text", .string)], isLocalOnly: isLocalOnly),
+                TableDefinition("tasks", columns: [.init("list", .string, references: "lists")]),
+            ])
+        }
+        let store = MemoryStore(try tables(isLocalOnly: false))
+        try await SyncContext(store: store).table("lists").insert(["text": "shopping"], id: "l")
+        let server = GroupServer()
+        let context = SyncContext(store: try await store.reopened(with: try tables(isLocalOnly: true)), remote: server)
+        try await context.table("tasks").insert(["list": "l"], id: "t")
+        let report = try await context.push()
+        #expect(report.pushed == 1 && report.waiting == 0)
+        #expect(server.written == ["t"])
+    }
 }
