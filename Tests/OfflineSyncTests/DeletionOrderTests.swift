@@ -361,12 +361,6 @@ struct DeletionOrderTests {
         #expect(try await context.operations().isEmpty)
     }
 
-    /// The clock stands still: several operations are prepared together.
-    private func preparingContext(_ parallel: Int) -> SyncContext {
-        let options = SyncOptions(parallelOperations: parallel)
-        return SyncContext(store: store, remote: server, options: options, clock: ManualClock())
-    }
-
     @Test("deletions that wait for a part of a group, which comes after one of them, do not wait for ever")
     func waitingThroughAnother() async throws {
         try await lists.insert(["text": "1"], id: "outer")
@@ -417,5 +411,11 @@ struct DeletionOrderTests {
         try await context.resolve(try #require(try await context.operationErrors().first), with: .keepMine)
         #expect(try await context.push().waiting == 0)
         #expect(try await context.operations().isEmpty)
+    }
+
+    /// The clock stands still: several operations are prepared together.
+    private func preparingContext(_ parallel: Int) -> SyncContext {
+        let options = SyncOptions(parallelOperations: parallel)
+        return SyncContext(store: store, remote: server, options: options, clock: ManualClock())
     }
 }

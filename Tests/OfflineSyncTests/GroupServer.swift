@@ -2,7 +2,8 @@ import RemoteContract
 import Synchronization
 import SyncContract
 
-/// A server in memory that answers when a script says so, and remembers in which order it was asked and wrote.
+/// A server in memory that answers when a script says so, and remembers in which order it was asked and wrote. Of tables whose
+/// ids the server chooses it makes these: `s1`, `s2` and so on, counted over all writes.
 final class GroupServer: SyncRemote {
     /// Runs before a row is written. What it throws is the answer.
     typealias Script = @Sendable (String) async throws -> Void
@@ -55,7 +56,9 @@ final class GroupServer: SyncRemote {
     }
 
     func insert(_ record: Record, into table: TableDefinition) async throws -> Record {
-        try await write(record, version: nil, mustExist: false)
+        var record = record
+        if table.assignsIDs { record.id = .string("s\(state.withLock { $0.version + 1 })") }
+        return try await write(record, version: nil, mustExist: false)
     }
 
     func update(

@@ -9,7 +9,10 @@ import Testing
 /// Random changes of lists and of the tasks in them, made before pushes and in the middle of them, beside a server with
 /// foreign keys that loses, fails on and refuses requests. Here every task names a list that is there: so whatever comes,
 /// the server has to be asked in an order in which it never finds a reference that leads nowhere.
-@Suite("Rows that refer to each other, under random changes", .timeLimit(.minutes(20)))
+@Suite(
+    "Rows that refer to each other, under random changes",
+    .timeLimit(.minutes(SeededGenerator.rounds(3, all: 20)))
+)
 struct ReferenceRandomTests {
     @Test("go in an order that keeps every reference, and arrive", arguments: [1, 8])
     func order(parallel: Int) async throws {

@@ -223,7 +223,7 @@ extension PushRunner {
                         return !expected.follows(other.id, first.id)
                     }
                     guard plan.holdsBack(other) else { return false }
-                    // A row that waits for the id of another one is looked at again when all else was sent.
+                    // What waits for an id is found when it is prepared.
                     return try !mayPass || !OperationReferences.awaitsID(of: other, schema, &transaction)
                 }
                 if !waits.isEmpty { return .waits(waits.map(\.id)) }

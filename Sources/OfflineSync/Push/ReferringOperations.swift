@@ -34,9 +34,7 @@ final class ReferringOperations: Sendable {
         _ schema: StoreSchema,
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> [TableOperation] {
-        // What refers to it waits for the id that it finds out, and no row on the server can know that yet.
-        if try OperationReferences.awaitsID(of: deletion, schema, &transaction) { return [] }
-        return try numbers(referringTo: deletion, table, schema, &transaction)
+        try numbers(referringTo: deletion, table, schema, &transaction)
             .compactMap { try OperationQueue.operation($0, &transaction, schema) }
             .filter { $0.id != deletion.id }
     }
