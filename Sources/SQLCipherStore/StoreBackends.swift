@@ -65,6 +65,10 @@ class ReadBackend: StoreReadBackend {
         try reportingFailures { try access(to: table).record(id, in: database()) }
     }
 
+    func stored(_ record: Record, ignoring columns: [String], in table: String) throws -> StoredRow {
+        try reportingFailures { try access(to: table).stored(record, ignoring: columns, in: database()) }
+    }
+
     func forEach(_ query: Query, _ body: (Record) throws -> Void) throws {
         try reportingFailures { try access(to: query.table).plans.forEach(query, in: database(), body) }
     }
@@ -223,6 +227,8 @@ final class TableAccess {
     private let rowByID: CachedStatement
     private let deletionByID: CachedStatement
     private var buffer = RowBuffer()
+    /// Of the row that was compared last.
+    private var comparison: StoredRowComparison?
 
     init(_ layout: TableLayout) {
         self.layout = layout
@@ -241,6 +247,26 @@ final class TableAccess {
             try statement.bind(buffer.append(id), in: buffer, at: 1)
             return try statement.step() ? reader.record(statement) : nil
         }
+    }
+
+    /// What is stored under the id of a record that is expected to be there.
+    func stored(_ record: Record, ignoring columns: [String], in database: Database) throws -> StoredRow {
+        try layout.check(record.id)
+        let comparison = comparison(with: record, ignoring: columns)
+        return try rowByID.use(in: database) { statement in
+            buffer.removeAll()
+            try statement.bind(buffer.append(record.id), in: buffer, at: 1)
+            guard try statement.step() else { return .missing }
+            return comparison.isSame(record, statement) ? .asExpected : .other(try reader.record(statement))
+        }
+    }
+
+    /// Rows that are compared one after the other mostly share their lists of names.
+    private func comparison(with record: Record, ignoring columns: [String]) -> StoredRowComparison {
+        if let comparison, comparison.isOf(record, ignoring: columns) { return comparison }
+        let made = StoredRowComparison(layout, record, ignoring: columns)
+        comparison = made
+        return made
     }
 
     /// Deletes the rows with ids that were checked.

@@ -58,13 +58,22 @@ struct PageApplication: Sendable {
                 try keepBeside(operation, record, comparison, &transaction)
                 continue
             }
-            let local = try transaction.record(record.id, in: table.name)
+            let isDeleted = record.isDeleted
+            let isRemembered = key.map(remembered.contains) ?? false
+            let local: Record?
+            if isDeleted || isRemembered {
+                local = try transaction.record(record.id, in: table.name)
+            } else {
+                switch try transaction.stored(record, ignoring: merge.ignored, in: table.name) {
+                case .missing: local = nil
+                case .asExpected: continue
+                case .other(let row): local = row
+                }
+            }
             if let collision = collision(of: record, with: local) {
                 counts.setAside.append(collision)
                 continue
             }
-            let isDeleted = record.isDeleted
-            let isRemembered = key.map(remembered.contains) ?? false
             if isDeleted && local != nil || isRemembered {
                 let isApplied = try remember(
                     record,

@@ -19,6 +19,8 @@ struct ServerRowMerge: Sendable {
     /// The columns that were not shown yet.
     private var unshown: [String]
     private var shown: [String]
+    /// What is not compared with the server's rows: what is not taken from them, and columns that were not shown yet.
+    private(set) var ignored: [String]
     /// Of the rows that came last.
     private var alignment: Alignment?
 
@@ -33,6 +35,7 @@ struct ServerRowMerge: Sendable {
         let names = table.columns.filter { !$0.isLocal }.map(\.name)
         shown = names.filter(shownColumns.contains)
         unshown = names.filter { !shownColumns.contains($0) }
+        ignored = excluded + unshown
     }
 
     /// How a local row changes.
@@ -52,6 +55,7 @@ struct ServerRowMerge: Sendable {
         shownColumns.formUnion(news)
         shown += news
         unshown.removeAll { news.contains($0) }
+        ignored = excluded + unshown
     }
 
     /// What is to be written when the server's row, which was seen and is no tombstone, takes the place of the local

@@ -1,5 +1,10 @@
 import CSQLCipher
 import SyncContract
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
 
 /// A prepared statement.
 ///
@@ -186,6 +191,27 @@ extension Statement {
         guard let start = unsafe sqlite3_column_text(pointer, Int32(column)) else { return "" }
         let count = Int(unsafe sqlite3_column_bytes(pointer, Int32(column)))
         return unsafe String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+
+    /// Whether a column holds this text, byte by byte.
+    func isText(_ column: Int, _ text: String) -> Bool {
+        // One that does not lie in memory as it is was never bound like that.
+        unsafe text.utf8.withContiguousStorageIfAvailable { bytes in
+            let start = unsafe sqlite3_column_text(pointer, Int32(column))
+            return unsafe isSame(UnsafeRawPointer(start), column, UnsafeRawBufferPointer(bytes))
+        } ?? false
+    }
+
+    /// Whether a column holds these bytes.
+    func isBlob(_ column: Int, _ blob: [UInt8]) -> Bool {
+        unsafe blob.withUnsafeBytes { unsafe isSame(sqlite3_column_blob(pointer, Int32(column)), column, $0) }
+    }
+
+    /// Whether what a column holds, and lies at an address, are these bytes.
+    private func isSame(_ start: UnsafeRawPointer?, _ column: Int, _ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard byteCount(column) == bytes.count else { return false }
+        guard let start = unsafe start, let other = unsafe bytes.baseAddress else { return bytes.isEmpty }
+        return unsafe memcmp(start, other, bytes.count) == 0
     }
 
     /// The length of a text or blob, as the row states it: its bytes are not read for that.

@@ -16,6 +16,18 @@ public protocol StoreReadBackend: AnyObject {
     ///   of the wrong kind.
     func record(_ id: RecordID, in table: String) throws -> Record?
 
+    /// What is stored under the id of a record that is expected to be there, so that rows which a server sends once more
+    /// need not be read out: see ``StoredRow``.
+    ///
+    /// A store that has no faster way leaves it to the implementation that is there, which reads the row.
+    ///
+    /// - Parameters:
+    ///   - record: What is expected, its id in the same casing. A column without a value is expected to be null, and no
+    ///     undeclared one to be there beside those of the record.
+    ///   - columns: The names of columns that may hold anything, whatever the record has under them.
+    /// - Throws: As ``record(_:in:)``.
+    func stored(_ record: Record, ignoring columns: [String], in table: String) throws -> StoredRow
+
     /// Hands every row of a query to a closure, in the query's order, holding a bounded number of rows in memory when
     /// the store is on disk. An error thrown by the closure ends the walk and is rethrown as it is.
     ///
@@ -66,6 +78,12 @@ public protocol StoreReadBackend: AnyObject {
 extension StoreReadBackend {
     /// Leaves states to the transaction.
     public var answersSyncStates: Bool { false }
+
+    /// Reads the row.
+    public func stored(_ record: Record, ignoring columns: [String], in table: String) throws -> StoredRow {
+        guard let row = try self.record(record.id, in: table) else { return .missing }
+        return row.isAsExpected(record, ignoring: columns) ? .asExpected : .other(row)
+    }
 }
 
 /// What the author of a store writes for writing.

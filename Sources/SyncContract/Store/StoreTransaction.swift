@@ -126,6 +126,11 @@ public struct StoreTransaction: ~Copyable, StoreReading {
         try backend.record(id, in: table)
     }
 
+    /// What is stored under the id of a record that is expected to be there: see ``StoreReadBackend``.
+    package mutating func stored(_ record: Record, ignoring columns: [String], in table: String) throws -> StoredRow {
+        try backend.stored(record, ignoring: columns, in: table)
+    }
+
     /// Hands every row of a query to a closure, in order.
     public mutating func forEach(_ query: Query, _ body: (Record) throws -> Void) throws {
         try backend.forEachAnswered(query, body)
