@@ -8,7 +8,8 @@ public typealias StoreRule = Rule<StoreSubject>
 public enum StoreRules {
     /// All rules, by chapter.
     public static let all: [StoreRule] =
-        values + reading + queries + matching + computing + searching + ordering + aggregates + upserts + deletions
+        values + reading + expecting + queries + matching + computing + searching + ordering + aggregates + upserts
+        + deletions
         + refusedDeletions
         + systemTables + syncStates + sqlReports
         + transactions

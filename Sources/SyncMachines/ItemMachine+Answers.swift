@@ -378,6 +378,8 @@ extension ItemMachine {
             return (.again(.done), .none)
         }
         change?.shown = nil
+        // Whoever gives the change up gets the row that was here before: it is to be asked for whether it is there.
+        change?.asksForRow = true
         // What is conditional finds no row; a row that was sent may still be made.
         change?.sent.removeAll { $0.kind != .insert }
         return conflict(nil, sent, .conflict(nil))

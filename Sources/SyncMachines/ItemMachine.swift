@@ -105,6 +105,9 @@ package struct ItemMemory<Row: MachineRow>: Hashable, Sendable {
     /// make it may still arrive.
     package var staysWithoutRow: Bool { sent.contains { $0.kind == .insert || $0.isOfNoRow } }
 
+    /// Whether the local row was kept although the server has none, or a tombstone.
+    package var isKeptWithoutRow: Bool { kept.map { $0.isOfNoRow || $0.content?.isDeleted ?? false } ?? false }
+
     /// Whether anything that left may still arrive.
     package var hasSent: Bool { sent.contains { $0.kind != .none } }
 

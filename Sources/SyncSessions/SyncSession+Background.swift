@@ -116,7 +116,8 @@ extension SyncSession {
     ) async throws -> Bool {
         for index in indices {
             let pull = pulls[index]
-            var options = pull.options(order)
+            let isTooOld = try await isTooOld(pull, context, running.withLock { $0.options })
+            var options = isTooOld ? pull.optionsWhenTooOld(order) : pull.options(order)
             do {
                 var isComplete = false
                 while !isComplete {
@@ -127,7 +128,9 @@ extension SyncSession {
                     isComplete = report.isComplete
                     guard isComplete || rest > .zero else { return false }
                 }
-                try await context.storeCompletePull(of: pull.source, pull.name, at: environment.date())
+                if !isTooOld || options.reconciles {
+                    try await context.storeCompletePull(of: pull.source, pull.name, at: environment.date())
+                }
                 failures.broken = 0
             } catch  where error.isOfOnePull {
                 (failures.first, failures.broken) = (failures.first ?? error, 0)

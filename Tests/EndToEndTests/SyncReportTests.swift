@@ -46,7 +46,8 @@ struct SyncReportTests {
                 "1 in conflict: 'sealedsync todo conflicts --store todo-store' shows them",
                 "2 changes not sent, because others have to go first: settle what 'sealedsync todo conflicts --store"
                     + " todo-store' shows, then push again",
-                "1 change not taken, because others wrote the same row again and again: push again",
+                "1 change not taken, because others wrote the same row again and again, or it was edited while it was"
+                    + " sent: push again",
             ]
         )
     }

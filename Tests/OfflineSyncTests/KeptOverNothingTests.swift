@@ -45,6 +45,29 @@ struct KeptOverNothingTests {
         }
     }
 
+    @Test(
+        "is gone with the next pull when the change is given up instead",
+        arguments: DatasyncDialect.allCases,
+        [false, true]
+    )
+    func givenUp(_ dialect: DatasyncDialect, reverts: Bool) async throws {
+        try await SyncWorld.with(dialect) { world in
+            let laptop = world.laptop
+            try await world.shareItem()
+            world.emulator.reset()
+            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
+            #expect(try await laptop.context.push().conflicts.count == 1)
+            if reverts {
+                try await laptop.table.revert("a")
+            } else {
+                try await laptop.context.resolve(try await laptop.onlyError(), with: .discard)
+            }
+            try await laptop.pull()
+            #expect(try await laptop.texts().isEmpty)
+            #expect(try await laptop.context.operations().isEmpty)
+        }
+    }
+
     @Test("stays when a pull reconciles while its insert may still arrive", arguments: DatasyncDialect.allCases)
     func insertUnderWay(_ dialect: DatasyncDialect) async throws {
         try await SyncWorld.with(dialect) { world in

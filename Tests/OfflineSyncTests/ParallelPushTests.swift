@@ -49,6 +49,40 @@ struct ParallelPushTests {
         #expect(server.mostUnderWay == 8)
     }
 
+    /// Is asked about an operation until the push has ended for another one.
+    private final class SlowDelegate: SyncContextDelegate {
+        let wait: @Sendable () async throws -> Void
+
+        init(_ wait: @escaping @Sendable () async throws -> Void) { self.wait = wait }
+
+        func syncContext(_ context: SyncContext, willSend operation: TableOperation) async throws {
+            if operation.itemID == "1" { try await wait() }
+        }
+    }
+
+    @Test("do not leave when the push has ended while somebody was asked", .timeLimit(.minutes(1)))
+    func endedWhileAsking() async throws {
+        try await insert(1...2)
+        let number = try #require(try await context.operations().last?.id)
+        let stored = { @Sendable [store] in try await store.read(table: SystemTables.operations.name, itemID: .int64(number)) }
+        let asked = Gate(opensAfter: 2)
+        server.script = { id in
+            #expect(id == "2")
+            await asked.pass()
+            throw RemoteError(.unauthorized, "on purpose")
+        }
+        let delegate = SlowDelegate {
+            // It is marked as sent, and with the answer it is not any more.
+            let sent = try await stored()
+            await asked.pass()
+            while try await stored() == sent { await Task.yield() }
+        }
+        context.delegate = delegate
+        #expect(try await syncErrorCode { _ = try await context.push() } == .pushAbortedAuthentication)
+        #expect(server.begun == ["2"])
+        #expect(try await context.operations().count == 2)
+    }
+
     @Test("are 1 to 8, one by default")
     func bounds() async throws {
         #expect(SyncOptions().parallelOperations == 1)

@@ -1,3 +1,5 @@
+import DatasyncEmulator
+import DatasyncHTTP
 import OfflineSync
 import ReferenceStore
 import RemoteContract
@@ -138,6 +140,37 @@ struct PullBoundsTests {
         #expect(guessed.count == 5 && guessed.dropLast().allSatisfy { !$0.isExact && $0.progressEstimate < 1 })
         #expect(guessed.map(\.progressEstimate) == guessed.map(\.progressEstimate).sorted())
         #expect(guessed.last?.progressEstimate == 1)
+    }
+
+    @Test("takes no harm from a count that no server can mean")
+    func absurdCount() async throws {
+        let told = Mutex<[SyncProgress]>([])
+        let options = PullOptions { progress in told.withLock { $0.append(progress) } }
+        let remote = ScriptedRemote(pages: [
+            PullPage(records: [serverRow("a")], totalCount: .max),
+            PullPage(records: [serverRow("b")], totalCount: .max),
+        ])
+        let report = try await SyncContext(store: try makeStore(), remote: remote).pull(query, options: options)
+        #expect(report.received == 2)
+        #expect(told.withLock { $0 }.map(\.isTransferComplete) == [false, true])
+    }
+
+    @Test("is complete when a reconciling pull has removed what is gone, and not before")
+    func reconcilingProgress() async throws {
+        let counts = Mutex<[Int]>([])
+        try await SyncWorld.with(.datasync, keepsTombstones: false) { world in
+            for id in ["a", "b"] { try await world.phone.table.insert(["text": "milk"], id: id) }
+            _ = try await world.phone.context.push()
+            try await world.laptop.pull()
+            try await world.phone.table.delete("a")
+            _ = try await world.phone.context.push()
+            let options = PullOptions(order: .pullOnly, reconciles: true) { progress in
+                guard progress.isTransferComplete else { return }
+                counts.withLock { $0.append(world.emulator.requests.count) }
+            }
+            #expect(try await world.laptop.table.pull(options: options).deleted == 1)
+            #expect(counts.withLock { $0 } == [world.emulator.requests.count])
+        }
     }
 
     @Test("is killed between any two transactions: the next one goes on, and no row is missing", arguments: 1...12)

@@ -44,6 +44,30 @@ struct PushEndTests {
         }
     }
 
+    @Test(
+        "an edit that came while something was sent that the server did not take is told",
+        arguments: [412, 422, 500]
+    )
+    func editedInVain(_ status: Int) async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            try await world.shareItem()
+            try await laptop.table.update(Record(id: "a", ["text": "one"]))
+            if status == 412 {
+                try await world.phone.pull()
+                try await world.phone.table.update(Record(id: "a", ["text": "theirs"]))
+                _ = try await world.phone.context.push()
+            } else {
+                world.emulator.inject(.respond(EmulatorResponse(status)) { $0.method != "GET" })
+            }
+            laptop.server.intercept(.whileUnderWay { try await laptop.table.update(Record(id: "a", ["text": "two"])) })
+            let report = try await laptop.context.push()
+            #expect(report.pushed == 0 && report.notTaken.isEmpty && report.waiting == 0)
+            #expect(report.overtaken == 1)
+            #expect(try await laptop.context.status().pending == 1)
+        }
+    }
+
     @Test("a pull that fails says what the push before it did")
     func pullFails() async throws {
         try await SyncWorld.with(.datasync) { world in

@@ -96,6 +96,78 @@ struct SetAsideTests {
         }
     }
 
+    /// A context whose table declares what the rows set aside have, so that they are due.
+    private func fitting(_ laptop: SyncWorld.Device) async throws -> SyncContext {
+        let declared = TableDefinition("TodoItem", columns: [.init("text", .string), .init("due", .string)])
+        let store = try makeStore(declared)
+        for table in SystemTables.all {
+            try await store.upsert(try await laptop.store.read(Query(table.name)).records, table: table.name)
+        }
+        return SyncContext(store: store, remote: laptop.server)
+    }
+
+    @Test("stay due when a pull with parameters does not bring them, and come with one that does")
+    func parameters() async throws {
+        let answer = SyncWorld.StandIn { request, emulator in
+            guard request.query.contains("project=1") else { return try await emulator.handle(request) }
+            return EmulatorResponse(
+                200,
+                headers: ["Content-Type": "application/json"],
+                body: Data(#"{"items":[]}"#.utf8)
+            )
+        }
+        try await SyncWorld.with(.datasync, age: 60_000, answeringLaptop: answer) { world in
+            try world.emulator.seed([["id": "a", "due": "soon"]], in: "TodoItem")
+            let project = { PullOptions(order: .pullOnly, parameters: ["project": $0]) }
+            try await world.laptop.context.pull(Query("TodoItem"), options: project("2"))
+            let context = try await fitting(world.laptop)
+            #expect(try await context.pull(Query("TodoItem"), options: project("1")).received == 0)
+            #expect(try await context.setAsideRows().map(\.itemID) == ["a"])
+            #expect(try await context.pull(Query("TodoItem"), options: project("2")).received == 1)
+            #expect(try await context.setAsideRows().isEmpty)
+        }
+    }
+
+    @Test("stay due while the server answers nothing", arguments: [400, 403, 500])
+    func failing(_ status: Int) async throws {
+        let fails = Switch()
+        let answer = SyncWorld.StandIn { request, emulator in
+            fails.isOn ? EmulatorResponse(status) : try await emulator.handle(request)
+        }
+        try await SyncWorld.with(.datasync, age: 60_000, answeringLaptop: answer) { world in
+            try world.emulator.seed((0..<40).map { ["id": .string("r\($0)"), "due": "soon"] }, in: "TodoItem")
+            try await world.laptop.pull()
+            let context = try await fitting(world.laptop)
+            fails.isOn = true
+            for _ in 0..<2 {
+                let code = try await syncErrorCode { try await context.pull(Query("TodoItem"), queryID: "all") }
+                #expect(code == .pullAborted)
+            }
+            fails.isOn = false
+            #expect(try await context.pull(Query("TodoItem"), queryID: "all").received == 40)
+            #expect(try await context.setAsideRows().isEmpty)
+        }
+    }
+
+    @Test("come without the one that the server refuses, which is not asked for by every pull", arguments: [400, 500])
+    func refusedAlone(_ status: Int) async throws {
+        let answer = SyncWorld.StandIn { request, emulator in
+            let asks = request.query.removingPercentEncoding?.contains("'r7'") ?? false
+            return asks ? EmulatorResponse(status) : try await emulator.handle(request)
+        }
+        try await SyncWorld.with(.datasync, age: 60_000, answeringLaptop: answer) { world in
+            try world.emulator.seed((0..<30).map { ["id": .string("r\($0)"), "due": "soon"] }, in: "TodoItem")
+            try await world.laptop.pull()
+            let context = try await fitting(world.laptop)
+            let report = try await context.pull(Query("TodoItem"), queryID: "all")
+            #expect(report.received == 29 && report.notFetched == 1)
+            #expect(try await context.setAsideRows().map(\.itemID) == ["r7"])
+            // Where the server fails, it may be handed over the next time.
+            let again = try await context.pull(Query("TodoItem"), queryID: "all")
+            #expect(again.notFetched == (status == 500 ? 1 : 0))
+        }
+    }
+
     @Test("leave the list when they are on the server no longer, and with their table's rows")
     func leave() async throws {
         try await SyncWorld.with(.datasync, age: 60_000) { world in
@@ -128,6 +200,21 @@ struct SetAsideTests {
             [Record(id: "mark", ["table": "TodoItem", "keyType": 1_000, "key": "a"])],
             table: SystemTables.configuration.name
         )
+    }
+
+    @Test("what was to be asked for by id is not, once its table was purged", arguments: [false, true])
+    func purgedMark(_ isForced: Bool) async throws {
+        try await SyncWorld.with(.datasync, age: 60_000) { world in
+            try await world.shareItem("a")
+            let laptop = world.laptop
+            try await laptop.pull()
+            try await askByID(laptop)
+            if isForced { try await laptop.table.forcePurge() } else { try await laptop.table.purge() }
+            let others = Query("TodoItem").filtered(by: Column("text") == "bread")
+            let report = try await laptop.context.pull(others, options: PullOptions(order: .pullOnly))
+            #expect(report.requests == 1 && report.received == 0)
+            #expect(try await laptop.texts().isEmpty)
+        }
     }
 
     @Test("what is asked for by id and does not fit is set aside, and not asked for by every pull")

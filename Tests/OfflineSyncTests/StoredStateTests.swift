@@ -1,7 +1,9 @@
 import DatasyncHTTP
-import OfflineSync
 import SyncContract
+import SyncMachines
 import Testing
+
+@testable import OfflineSync
 
 @Suite("Changes as they are stored")
 struct StoredStateTests {
@@ -16,6 +18,15 @@ struct StoredStateTests {
 
     private func storedState(_ device: SyncWorld.Device) async throws -> FieldValue? {
         try await device.store.read(Query(SystemTables.operations.name)).records.first?["state"]
+    }
+
+    @Test("a version that no request can name does not keep what is remembered of a row from being read")
+    func oddVersion() throws {
+        var memory = ItemMemory<Record>()
+        memory.ownVersions = ["1", "A\nB", "2\t3", "4"]
+        memory.sent = [SentRequest(.none)]
+        let again = try ItemMemoryStorage.memory(in: ItemMemoryStorage.text(of: memory), todoTable)
+        #expect(again.ownVersions == ["1", "4"] && again.sent == memory.sent)
     }
 
     @Test("one that an older version left to be sent again counts as failed, and is sent by the push before a pull")

@@ -76,7 +76,7 @@ struct StubbornServerTests {
         while lines.last?.hasPrefix("push ended") != true, let event = await events.next() {
             lines.append(event.logLine)
         }
-        #expect(lines.last?.contains("1 overtaken again and again") == true)
+        #expect(lines.last?.contains("1 overtaken,") == true)
         server.script = { _ in }
         let next = try await context.push()
         #expect(next.pushed == 1 && next.overtaken == 0)

@@ -49,6 +49,43 @@ struct UndeclaredChangeTests {
         }
     }
 
+    @Test(
+        "a deletion that is taken back undoes nothing of theirs that came meanwhile",
+        arguments: DatasyncDialect.allCases,
+        [true, false]
+    )
+    func undoDelete(_ dialect: DatasyncDialect, comesByPull: Bool) async throws {
+        try await shared(dialect) { world, laptop in
+            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
+            try await laptop.table.delete("a")
+            try Self.write(world, text: "milk", extra: "new")
+            if comesByPull {
+                _ = try await laptop.table.pull(options: PullOptions(order: .pullOnly))
+            } else {
+                // The first request meets their row, the second one, over that, is not answered.
+                laptop.server.intercept(.whileUnderWay {}, .requestLost)
+                _ = try await syncErrorCode { _ = try await laptop.context.push() }
+            }
+            try await laptop.table.undoDelete("a")
+            _ = try await laptop.context.push()
+            #expect(world.emulator.rows(in: "TodoItem")[0]["extra"] == .string("new"))
+            #expect(world.onServer() == ["a": "mine"])
+        }
+    }
+
+    @Test("and one that a decision has made, likewise", arguments: DatasyncDialect.allCases)
+    func undoDecidedDeletion(_ dialect: DatasyncDialect) async throws {
+        try await shared(dialect) { world, laptop in
+            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
+            try Self.write(world, text: "theirs", extra: "new")
+            let conflict = try #require(try await laptop.context.push().conflicts.first)
+            try await laptop.context.resolve(conflict, with: .deleteInstead)
+            try await laptop.table.undoDelete("a")
+            _ = try await laptop.context.push()
+            #expect(world.emulator.rows(in: "TodoItem")[0]["extra"] == .string("new"))
+        }
+    }
+
     @Test("a change of theirs in a declared column is a conflict", arguments: DatasyncDialect.allCases)
     func declared(_ dialect: DatasyncDialect) async throws {
         try await shared(dialect) { world, laptop in

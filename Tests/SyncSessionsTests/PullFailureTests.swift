@@ -1,4 +1,5 @@
 import DatasyncEmulator
+import Foundation
 import OfflineSync
 import SyncContract
 import Testing
@@ -69,6 +70,42 @@ struct PullFailureTests {
         while device.session.error != nil { await Task.yield() }
         try await device.session.wait(for: .both)
         #expect(pulls(device) > 4 * attempt)
+        await device.session.close()
+    }
+
+    @Test(
+        "does not bring everything anew because of one that fails for long, and finds in the end what was deleted meanwhile",
+        arguments: [400, 500].map { .status($0) } + breakingOff,
+        [false, true]
+    )
+    func failingForLong(_ fate: Line.Fate, restarts: Bool) async throws {
+        try emulator.seed([["id": "a", "text": "a"], ["id": "b", "text": "b"]], in: "TodoItem")
+        let (device, sources) = try device(.answered)
+        let options = SessionOptions(maximumOfflineTime: .seconds(3_600))
+        device.session.start(keeping: sources, options: options)
+        try await device.session.wait(for: .both)
+        Self.refuse(device, fate)
+        // The other one stays young.
+        device.clock.advance(by: .seconds(3_000))
+        while try await device.session.lastCompletePull(of: sources[1])?.timeIntervalSince1970 ?? 0 < 1_800_003_000 {
+            await Task.yield()
+        }
+        if restarts { device.session.start(keeping: sources, options: options) }
+        device.clock.advance(by: .seconds(1_000))
+        try await device.add("milk", id: "m")
+        try await device.session.wait(for: .upload)
+        #expect(emulator.texts() == ["a", "b", "milk"])
+        #expect(try await device.context.resetStage() == .none)
+        // The server has forgotten what was deleted.
+        let other = SessionDevice.emulator()
+        try other.seed([["id": "a", "text": "a"], ["id": "m", "text": "milk"]], in: "TodoItem")
+        device.line.divert(to: other)
+        device.line.set(.answered)
+        #expect(await device.session.reconnect() == .tried)
+        device.session.sync(.download)
+        try await device.session.wait(for: .both)
+        #expect(try await device.store.read(Query("TodoItem")).records.map(\.id) == ["a", "m"])
+        #expect(try await device.context.resetStage() == .none)
         await device.session.close()
     }
 

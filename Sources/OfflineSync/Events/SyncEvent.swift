@@ -37,7 +37,7 @@ extension SyncEvent {
         case .pushEnded(let report):
             "push ended: \(report.pushed) taken, \(report.conflicts.count) in conflict, \(report.failures.count) refused,"
                 + (report.waiting > 0 ? " \(report.waiting) waiting," : "")
-                + (report.overtaken > 0 ? " \(report.overtaken) overtaken again and again," : "")
+                + (report.overtaken > 0 ? " \(report.overtaken) overtaken," : "")
                 + " \(report.requests) requests"
         case .pushAborted(let error): "push ended early: \(Self.words(error))"
         case .operationSent(let operation): "operation \(operation.id): \(operation.kind) in '\(operation.table)' sent"

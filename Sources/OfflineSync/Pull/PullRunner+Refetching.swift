@@ -21,22 +21,53 @@ extension PullRunner {
         if hasDue { try await retrySetAside(&work) }
     }
 
-    /// Asks again for the rows set aside that are due, many at a time. Each is due once only.
+    /// Asks again for the rows set aside that are due, many at a time. A question that the server does not answer is asked in
+    /// parts, so that one row takes nothing from the others. What it refuses on its own is not asked for again until the
+    /// declaration changes; while the server fails, all stay due.
     func retrySetAside(_ work: inout Work) async throws {
         let table = table
-        while true {
-            let ids = try await store.read { try SetAsideStorage.dueIDs(of: table, limit: Self.rowsPerRequest, &$0) }
-            guard !ids.isEmpty, !stops(&work) else { return }
+        let due = try await store.read { try SetAsideStorage.dueIDs(of: table, &$0) }
+        var questions = stride(from: 0, to: due.count, by: Self.rowsPerRequest).reversed()
+            .map { due[$0..<min($0 + Self.rowsPerRequest, due.count)] }
+        var refused: [String] = []
+        var (failures, isAnswered) = (0, false)
+        while let ids = questions.popLast(), !stops(&work) {
             do {
-                try await retrySetAside(ids, &work)
+                try await retrySetAside(Array(ids), &work)
+                (failures, isAnswered) = (0, true)
             } catch let error as SyncError {
                 // Whatever the server has against the question must not stop every pull from here on.
                 guard let code = (error.cause as? RemoteError)?.code,
                     [.invalidRequest, .invalidResponse, .refused, .serverFailure].contains(code)
                 else { throw error }
-                try await store.write { try SetAsideStorage.settle(ids, of: table, &$0) }
-                work.report.notFetched += ids.count
+                failures += 1
+                if failures > Self.mostFailures || ids.count == 1 { work.report.notFetched += ids.count }
+                guard failures <= Self.mostFailures else { break }
+                if ids.count > 1 {
+                    let middle = ids.startIndex + ids.count / 2
+                    questions += [ids[middle...], ids[..<middle]]
+                } else if code != .serverFailure {
+                    refused += ids
+                }
             }
+        }
+        guard !refused.isEmpty else { return }
+        if !isAnswered { isAnswered = await confirms() }
+        // A server that answers nothing has said nothing of these.
+        if isAnswered { try await store.write { [refused] in try SetAsideStorage.settle(refused, of: table, &$0) } }
+    }
+
+    // A row is found in five parts of a question, and the one beside it may fail as well.
+    private static let mostFailures = 6
+
+    /// Whether the table answers.
+    private func confirms() async -> Bool {
+        do {
+            try await remote.confirm(table)
+            return true
+        } catch {
+            // Whatever it is: what came before says more.
+            return false
         }
     }
 
@@ -51,6 +82,8 @@ extension PullRunner {
             work.report.notFetched += fetched.page.setAside.count
             try await apply(fetched, isNews: false, &work) { _ in }
         }
+        // What does not come with parameters may come with others.
+        guard parameters.isEmpty else { return }
         // What did not come is on the server no longer; what came is not due.
         try await store.write { try SetAsideStorage.removeDue(ids, of: table, &$0) }
     }
@@ -69,6 +102,8 @@ extension PullRunner {
         do {
             if let found = try await remote.record(serverID, in: table) {
                 record = found
+            } else if let found = try await recordWithParameters(serverID) {
+                record = found
             } else {
                 try await work.confirmed.confirm(table, at: remote)
                 record = Record(id: .string(serverID), ["deleted": true])
@@ -84,6 +119,20 @@ extension PullRunner {
             try ConfigurationTable.removeRefetch(of: id, in: table.name, &transaction)
             try SetAsideStorage.remove([.string(serverID)], of: table, &transaction)
         }
+    }
+
+    /// An item that the service may show to this pull only.
+    private func recordWithParameters(_ serverID: String) async throws -> Record? {
+        guard !parameters.isEmpty else { return nil }
+        let query = Query(table.name).filtered(by: Column("id") == .string(serverID))
+        let page = try await remote.page(
+            query,
+            of: table,
+            at: .everything,
+            pageSize: nil,
+            parameters: parameters
+        )
+        return page.records.first { table.isSameID($0.id, .string(serverID)) }
     }
 
     /// Names an item that cannot be had. One that does not fit, or that no address can name, is no longer asked for; where
@@ -115,13 +164,7 @@ extension PullRunner {
         guard error.code == .unreachable else {
             return ![.throttled, .unauthorized, .notFound, .notTheService].contains(error.code)
         }
-        do {
-            try await remote.confirm(table)
-            return true
-        } catch {
-            // Whatever it is: what came first says why the pull ends.
-            return false
-        }
+        return await confirms()
     }
 }
 

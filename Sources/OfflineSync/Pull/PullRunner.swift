@@ -104,11 +104,14 @@ struct PullRunner {
         let beginning = coordination.answers.requestStarted()
         try await refetch(&work)
         var machine = PullMachine(.everything, of: table, limit: query.limit)
-        try await fetchPages(asked(query), from: .everything, &machine, &work) { fetched, work in
+        try await fetchPages(asked(query), from: .everything, &machine, endsTransfer: false, &work) { fetched, work in
             try await apply(fetched, isNews: false, &work) { _ in }
         }
-        guard work.report.isComplete, query.limit == nil, let seen = machine.seen else { return }
-        try await removeUnseen(seen, of: query, since: beginning, &work)
+        guard work.report.isComplete else { return }
+        if query.limit == nil, let seen = machine.seen {
+            try await removeUnseen(seen, of: query, since: beginning, &work)
+        }
+        tell(0, of: nil, isLast: true, &work)
     }
 
     /// A query in the server's ids.
@@ -118,11 +121,13 @@ struct PullRunner {
         return try await store.read { try translation.outgoing(query, &$0) }
     }
 
-    /// Goes through the pages of a pull, and fetches the next one while one is applied.
+    /// Goes through the pages of a pull, and fetches the next one while one is applied. Whether nothing of the table is left
+    /// to do behind them is said for the progress.
     func fetchPages(
         _ query: Query,
         from start: PullPosition,
         _ machine: inout PullMachine,
+        endsTransfer: Bool = true,
         _ work: inout Work,
         _ apply: (Fetched, inout Work) async throws -> Void
     ) async throws {
@@ -135,7 +140,8 @@ struct PullRunner {
             let next = try machine.next(after: fetched.page)
             guard let next, !work.bounds.leaveNothing(after: rows) else {
                 try await apply(fetched, &work)
-                tell(rows, of: left, isLast: next == nil, &work)
+                let isLast = next == nil && endsTransfer && work.overtaken == overtaken
+                tell(rows, of: left, isLast: isLast, &work)
                 guard let next else { break }
                 if stops(&work) { break }
                 fetched = try await fetch(query, at: next, work.bounds.pageSize(pageSize))
@@ -149,7 +155,9 @@ struct PullRunner {
             if stops(&work) { break }
             fetched = try await following
         }
-        if work.overtaken > overtaken { try await refetch(&work) }
+        guard work.overtaken > overtaken else { return }
+        try await refetch(&work)
+        if endsTransfer, work.report.isComplete { tell(0, of: nil, isLast: true, &work) }
     }
 
     /// Whether a bound of the pull is met.

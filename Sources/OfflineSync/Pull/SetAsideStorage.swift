@@ -78,13 +78,15 @@ enum SetAsideStorage {
         return count
     }
 
-    /// The ids of rows that are to be asked for again, as many as the limit says.
+    /// The ids of rows that are to be asked for again, at most as many as the limit says.
     static func dueIDs(
         of table: TableDefinition,
-        limit: Int,
+        limit: Int? = nil,
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> [String] {
-        try transaction.records(due(table).limited(to: limit)).compactMap { $0["key"]?.stringValue }
+        var query = due(table)
+        if let limit { query = query.limited(to: limit) }
+        return try transaction.records(query).compactMap { $0["key"]?.stringValue }
     }
 
     /// Forgets those of some rows that are due still.

@@ -18,6 +18,9 @@ public struct SyncProgress: Sendable, Hashable {
 
 /// Makes the progress of a pull from its pages.
 struct PullProgress: Sendable {
+    /// What a server counts beyond this is none of its rows, and sums of it have to be numbers still.
+    private static let most = 1 << 48
+
     private var completed = 0
     private var total = 0
     /// Whether the server has counted what is in the total.
@@ -34,7 +37,7 @@ struct PullProgress: Sendable {
     /// and whether it was the last page of its table.
     mutating func applied(rows: Int, of left: Int?, isLast: Bool) -> SyncProgress {
         if let left {
-            total = completed + max(left, rows)
+            total = completed + max(min(left, Self.most), rows)
             isCounted = true
         } else if !isLast, completed + rows >= total {
             // That there is as much again as came last is as good a guess as any.

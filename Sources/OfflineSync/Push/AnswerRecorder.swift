@@ -17,6 +17,8 @@ struct AnswerRecorder: Sendable {
         var isTaken = false
         /// Whether nothing of the change is left in the queue.
         var hasEnded = false
+        /// Whether the app has edited the change while it was sent, and nothing else tells that it was not taken.
+        var isEditedInVain = false
 
         /// Whether the server has done what was sent.
         var isAnswer: Bool { if case .done = outcome { true } else { isTaken } }
@@ -90,7 +92,9 @@ struct AnswerRecorder: Sendable {
         return Result(
             outcome: outcome,
             isTaken: isTaken,
-            hasEnded: item.machine.change == nil
+            hasEnded: item.machine.change == nil,
+            isEditedInVain: !isTaken && !current.isUndo && current.editCounter != sent.editCounter
+                && [.waits, .unknown].contains(outcome)
         )
     }
 

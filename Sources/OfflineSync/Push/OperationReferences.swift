@@ -74,9 +74,21 @@ struct OperationReferences: Sendable {
                 let id = row[column.name]?.stringValue,
                 let waiting = try OperationQueue.operation(for: id, in: other, &transaction, schema)
             else { return nil }
-            if waiting.change.bringsRow { return waiting }
+            if try waiting.change.bringsRow || isKeptWithoutRow(waiting, other, &transaction) { return waiting }
             return try awaitsID(of: waiting, schema, &transaction) ? waiting : nil
         }
+    }
+
+    /// Whether a change is the first of a row that was kept where the server has none: it makes it anew, or brings it back.
+    private static func isKeptWithoutRow(
+        _ operation: TableOperation,
+        _ table: TableDefinition,
+        _ transaction: inout some StoreReading & ~Copyable
+    ) throws -> Bool {
+        guard operation.kind == .update, try ItemMemoryStorage.remembersAny(of: table.name, &transaction) else {
+            return false
+        }
+        return try ItemMemoryStorage.memory(of: operation.itemID, in: table, &transaction).isKeptWithoutRow
     }
 
     /// Whether a row that refers to the one of an operation cannot be sent, because that has no id on the server so far.

@@ -55,10 +55,11 @@ final class PushProgress: Sendable {
     /// Takes note of them.
     func leave(inGroups numbers: [Int64]) { state.withLock { $0.leftInGroups = numbers } }
 
-    /// How many operations were sent again as often as one push does, and met another row each time.
+    /// How many operations were sent again as often as one push does, and met another row each time, or were edited while they
+    /// were sent in vain.
     var overtakenCount: Int { state.withLock { $0.overtakenCount } }
 
-    /// Takes note of one that others have overtaken every time.
+    /// Takes note of one of these.
     func leaveOvertaken() { state.withLock { $0.overtakenCount += 1 } }
 
     /// How often this push has settled an operation.

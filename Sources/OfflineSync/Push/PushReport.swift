@@ -18,8 +18,9 @@ public struct PushReport: Sendable {
     /// What they wait for is in ``conflicts`` or ``failures``, or was made while the push ran.
     public internal(set) var waiting = 0
 
-    /// How many changes were sent again five times, because others had written the row meanwhile each time, or the server
-    /// has shown another row each time. The next push sends them again.
+    /// How many changes something has overtaken: others had written the row, or the server has shown another row, each of the
+    /// five times that they were sent again; or the app edited them while they were sent, and the server did not take what
+    /// they were before. The next push sends them as they are.
     public internal(set) var overtaken = 0
 
     /// How many requests were sent.

@@ -194,6 +194,8 @@ extension PushRunner {
             guard !progress.isEnding else { return turns }
             for index in turns.indices {
                 try await decisions.willSend(turns[index].inFlight.operation, thread)
+                // Or while somebody was asked.
+                guard !progress.isEnding else { return batch.map { Turn(inFlight: $0) } }
                 turns[index].hasLeft = true
             }
         } catch {

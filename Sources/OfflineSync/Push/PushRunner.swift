@@ -198,15 +198,17 @@ struct PushRunner {
         if let abort = answer.abort { throw abort }
         var next: InFlightOperation?
         switch result.outcome {
+        case .again where progress.isEnding: break
         case .again(let lookUp) where inFlight.repetitions < Self.mostRepetitions:
             next = try await again(inFlight, lookUp, schema)
             next?.repetitions = inFlight.repetitions + 1
         case .conflict, .hiddenConflict, .parked:
-            guard try await settle(inFlight.operation.id, inFlight.table, schema) else { break }
+            guard try await settle(inFlight.operation.id, inFlight.table, schema), !progress.isEnding else { break }
             next = try await again(inFlight, .notDone, schema)
         // What takes an earlier change back is none of the app's.
         case .again where !inFlight.operation.isUndo: progress.leaveOvertaken()
-        case .done, .again, .waits, .unknown, .ignored: break
+        case .waits, .unknown: if result.isEditedInVain { progress.leaveOvertaken() }
+        case .done, .again, .ignored: break
         }
         guard let next else { return false }
         guard next.awaited.isEmpty else {
@@ -246,8 +248,7 @@ struct PushRunner {
                 return (nil, nil)
             }
             guard !waiting.memberships.contains(where: { $0.editCounter > sentCounter }) else {
-                // One that became a deletion was not sent as what it was, and goes behind what is deleted with it.
-                return (nil, waiting.kind == .delete && inFlight.operation.kind != .delete ? false : nil)
+                return (nil, false)
             }
             if let references, waiting.editCounter != sentCounter,
                 try references.lackOneThatWaits(of: waiting, table, schema, &transaction)

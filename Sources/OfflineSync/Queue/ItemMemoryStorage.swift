@@ -54,7 +54,9 @@ enum ItemMemoryStorage {
     static func text(of memory: ItemMemory<Record>) throws -> String {
         let state = memory.isDeleted ? deleted : live
         let flags = memory.holdsRowOfOthers ? "\(state) \(holdsRowOfOthers)" : state
-        let text = ([flags] + memory.ownVersions).joined(separator: "\t")
+        // One that no entity tag can hold (RFC 9110, 8.8.3) is none that a request could name.
+        let versions = memory.ownVersions.filter { !$0.utf8.contains(where: { $0 < 0x20 }) }
+        let text = ([flags] + versions).joined(separator: "\t")
         guard !memory.sent.isEmpty else { return text }
         return text + "\n" + (try OperationPropertyCoding.requests(memory.sent))
     }

@@ -114,7 +114,10 @@ struct QueuedItem {
             try AttachmentRemovals.withdraw(before, in: table, &transaction)
             return try OperationQueue.remove(operation, sharing: &lookups, &transaction)
         }
-        if change.base != baseBefore { change.base = try change.base.map { try completed($0, &transaction) } }
+        if change.base != baseBefore {
+            change.base = try change.base.map { try completed($0, &transaction) }
+            change.deletedRow = try adopted(by: change, sharing: &lookups, &transaction)
+        }
         operation.change = change
         if !change.hasUnknownOutcome { operation.unknownOutcome = nil }
         if change.editCounter != before.change.editCounter { operation.unknownOutcome?.pushes = 0 }
@@ -139,6 +142,28 @@ struct QueuedItem {
             base[column.name] = baseBefore[column.name]
         }
         return base
+    }
+
+    /// The row that a deletion keeps. It was based on another one: as in a row that is here, what the app does not declare
+    /// is the server's, so that taking the deletion back undoes nothing of what others have written there.
+    private func adopted(
+        by change: QueuedChange<Record>,
+        sharing lookups: inout SharedLookups,
+        _ transaction: inout StoreTransaction
+    ) throws -> Record? {
+        guard change.kind == .delete, let base = change.base, !base.isDeleted, let row = change.deletedRow else {
+            return change.deletedRow
+        }
+        // Its version stays: it tells which row this was.
+        let adoption = try merge(&lookups, &transaction)
+            .beyondDeclaredColumns(of: base.withoutSystemProperties(), over: row)
+        var adopted = row
+        if adoption.replacesRow {
+            adopted = adoption.row
+        } else {
+            adopted.merge(adoption.row)
+        }
+        return adopted
     }
 
     private func apply(

@@ -93,7 +93,7 @@ extension SyncContext {
         try await coordination.gate.withTurn {
             try await set { transaction in
                 guard try ResetStage.stored(&transaction) != .begun || anew else {
-                    try Self.dropRowsBroughtAnew(by: pulls, &transaction)
+                    try self.dropRowsBroughtAnew(by: pulls, &transaction)
                     return true
                 }
                 try FreshRows.removeAll(&transaction)
@@ -104,11 +104,20 @@ extension SyncContext {
     }
 
     /// Drops what an interruption has left of tables with a pull that cannot go on where it was: it brings everything again, but
-    /// says nothing of rows that have left since.
-    private static func dropRowsBroughtAnew(by pulls: [FreshPull], _ transaction: inout StoreTransaction) throws {
-        let reconciled = Set(pulls.filter(\.options.reconciles).map(\.source.table))
-        for table in Set(pulls.map(\.source.table)) {
-            let goesOn = try !reconciled.contains(table) && !FreshRows.cursors(of: table, &transaction).isEmpty
+    /// says nothing of rows that have left since. So is what another pull has brought that is none of these any more.
+    private func dropRowsBroughtAnew(by pulls: [FreshPull], _ transaction: inout StoreTransaction) throws {
+        for (table, pulls) in Dictionary(grouping: pulls, by: \.source.table) {
+            let cursors = try FreshRows.cursors(of: table, &transaction)
+            let own = try pulls.map { pull in
+                let pulled = try pulledQuery(pull.source, pull.queryID, pull.options)
+                let asked = try IdentifierTranslation(pulled.table, store.schema).outgoing(pulled.query, &transaction)
+                let query = try PullRunner.fingerprint(of: asked, in: pulled.table, pull.options.parameters)
+                return (queryID: pulled.queryID, query: query)
+            }
+            let areOwn = cursors.allSatisfy { cursor in
+                own.contains { $0.queryID == cursor.queryID && $0.query == cursor.query }
+            }
+            let goesOn = areOwn && !cursors.isEmpty && !pulls.contains(where: \.options.reconciles)
             if !goesOn { try FreshRows.removeAll(of: table, &transaction) }
         }
     }

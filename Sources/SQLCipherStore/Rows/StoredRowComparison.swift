@@ -14,6 +14,8 @@ final class StoredRowComparison: Sendable {
     /// The columns of the statement that are to be null: those that are declared no more, and the extra values.
     private let emptyColumns: [Int]
 
+    /// Lines up.
+    ///
     /// - Parameters:
     ///   - layout: The columns, as a ``RowReader`` without a selection reads them: the id first.
     ///   - record: One of the records that are to be compared.
@@ -39,7 +41,9 @@ final class StoredRowComparison: Sendable {
     /// that would have to be read.
     func isSame(_ record: Record, _ row: Statement) -> Bool {
         let values = record.slotValues
-        guard emptyColumns.allSatisfy(row.isNull), undeclaredSlots.allSatisfy({ values[$0] == nil }) else { return false }
+        guard emptyColumns.allSatisfy(row.isNull), undeclaredSlots.allSatisfy({ values[$0] == nil }) else {
+            return false
+        }
         switch record.id {
         case .string(let id): guard row.isText(0, id) else { return false }
         case .int64(let id): guard row.int64(0) == id else { return false }

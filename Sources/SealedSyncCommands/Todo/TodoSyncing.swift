@@ -97,7 +97,8 @@ struct SyncAnswer: Encodable, Sendable {
         }
         if overtaken > 0 {
             lines.append(
-                "\(countText(overtaken, "change")) not taken, because others wrote the same row again and again: push again"
+                "\(countText(overtaken, "change")) not taken, because others wrote the same row again and again, or it was"
+                    + " edited while it was sent: push again"
             )
         }
         return lines

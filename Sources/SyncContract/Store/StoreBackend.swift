@@ -25,6 +25,8 @@ public protocol StoreReadBackend: AnyObject {
     ///   - record: What is expected, its id in the same casing. A column without a value is expected to be null, and no
     ///     undeclared one to be there beside those of the record.
     ///   - columns: The names of columns that may hold anything, whatever the record has under them.
+    ///   - table: The table.
+    /// - Returns: Whether there is a row, and the row when it may differ.
     /// - Throws: As ``record(_:in:)``.
     func stored(_ record: Record, ignoring columns: [String], in table: String) throws -> StoredRow
 
@@ -81,8 +83,7 @@ extension StoreReadBackend {
 
     /// Reads the row.
     public func stored(_ record: Record, ignoring columns: [String], in table: String) throws -> StoredRow {
-        guard let row = try self.record(record.id, in: table) else { return .missing }
-        return row.isAsExpected(record, ignoring: columns) ? .asExpected : .other(row)
+        StoredRow(try self.record(record.id, in: table), expecting: record, ignoring: columns)
     }
 }
 

@@ -6,13 +6,15 @@ public enum StoredRow: Sendable, Hashable {
     case asExpected
     /// The row, which may have other values. A store may give it also where it would have to look closer.
     case other(Record)
-}
 
-extension Record {
-    /// Whether this row, as a store gives it, has what another record says.
-    func isAsExpected(_ expected: Record, ignoring columns: [String]) -> Bool {
-        guard id == expected.id else { return false }
-        return Set(slotNames).union(expected.slotNames).subtracting(columns)
-            .allSatisfy { (self[$0] ?? .null) == (expected[$0] ?? .null) }
+    /// Compares a row, as a store gives it, with what is expected.
+    package init(_ row: Record?, expecting expected: Record, ignoring columns: [String]) {
+        guard let row else {
+            self = .missing
+            return
+        }
+        let names = Set(row.slotNames).union(expected.slotNames).subtracting(columns)
+        let isSame = row.id == expected.id && names.allSatisfy { (row[$0] ?? .null) == (expected[$0] ?? .null) }
+        self = isSame ? .asExpected : .other(row)
     }
 }

@@ -44,9 +44,11 @@ extension SessionMachine {
     /// Whether everything has to be brought anew now: it was said, or something was not complete for too long.
     private func mustReset(_ now: Duration) -> Bool {
         guard !needsReset, let most = options.maximumOfflineTime else { return needsReset }
-        // While all pulls wait there is no pull that could be one.
+        // While all pulls wait there is no pull that could be one. One that fails on its own says nothing of the device, and
+        // would keep everything from being brought.
         return open.contains(.download) && hold.map { $0.until <= now } ?? true
-            && pulls.contains { !$0.isHeld(at: now) && $0.completed.map { now - $0 > most } ?? false }
+            && pulls.allSatisfy { $0.obstacle == nil }
+            && pulls.contains { $0.completed.map { now - $0 > most } ?? false }
     }
 
     /// Until when nothing is sent, because a pull fails that precedes every push.

@@ -52,15 +52,41 @@ extension SyncSession {
         return asked
     }
 
-    /// Whether such a sync has to do that first.
+    /// Whether such a sync has to do that first. A pull that fails on its own says nothing of the device.
     func mustReset(_ pulls: [SessionPull], _ context: SyncContext, _ options: SessionOptions) async throws -> Bool {
         if try await context.resetStage() != .none { return true }
-        guard let most = options.maximumOfflineTime else { return false }
-        for pull in pulls {
-            guard let last = try await context.lastCompletePull(of: pull.source, pull.name) else { continue }
-            if .seconds(environment.date().timeIntervalSince(last)) > most { return true }
+        var isAnyTooOld = false
+        for pull in pulls where !isAnyTooOld { isAnyTooOld = try await isTooOld(pull, context, options) }
+        guard isAnyTooOld else { return false }
+        do {
+            for pull in pulls { try await ask(pull, context) }
+            return true
+        } catch  where error.isOfOnePull || error.mayBeOfOnePull {
+            return false
         }
-        return false
+    }
+
+    /// Whether something that is kept was not complete for longer than a device may be away.
+    func isTooOld(_ pull: SessionPull, _ context: SyncContext, _ options: SessionOptions) async throws -> Bool {
+        guard let most = options.maximumOfflineTime,
+            let last = try await context.lastCompletePull(of: pull.source, pull.name)
+        else { return false }
+        return .seconds(environment.date().timeIntervalSince(last)) > most
+    }
+
+    /// Whether everything is brought anew because of the time alone.
+    func isResetByTime(_ context: SyncContext) async throws -> Bool {
+        guard !running.withLock({ $0.machine.needsReset }) else { return false }
+        return try await context.resetStage() == .none
+    }
+
+    /// Makes a small part of a pull, to see whether it is answered. It is not complete then, whatever comes.
+    func ask(_ pull: SessionPull, _ context: SyncContext) async throws {
+        var options = pull.options(.pullOnly)
+        options.reconciles = false
+        options.maximumRows = 1
+        options.progress = nil
+        _ = try await context.pull(pull, options)
     }
 
     private func reset(

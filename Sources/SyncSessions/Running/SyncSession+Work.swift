@@ -31,6 +31,9 @@ extension SyncSession {
         _ context: SyncContext
     ) async throws -> (any Error)? {
         guard !work.resets else {
+            if try await isResetByTime(context) {
+                guard try await areAnswered(pulls, context) else { return nil }
+            }
             try await reset(pulls, context)
             return nil
         }
@@ -125,6 +128,29 @@ extension SyncSession {
         return areComplete
     }
 
+    /// Finds out whether all pulls are answered, so that everything can be brought anew by them. One that fails on its own would
+    /// keep that from ever ending, and everything else with it.
+    private func areAnswered(_ pulls: [SessionPull], _ context: SyncContext) async throws -> Bool {
+        var broken: [BrokenPull] = []
+        var areAnswered = true
+        for index in pulls.indices {
+            do {
+                try await ask(pulls[index], context)
+                send(.probed(index))
+                send(.answered)
+            } catch  where error.isOfOnePull {
+                areAnswered = false
+                send(.answered)
+                failed(index, error)
+            } catch  where error.mayBeOfOnePull {
+                areAnswered = false
+                broken.append(BrokenPull(index: index, error: error))
+            }
+        }
+        try await judge(&broken, of: pulls, context)
+        return areAnswered
+    }
+
     /// Finds out by one more pull, or request, whether those that have broken off are at fault themselves.
     ///
     /// - Throws: What stands against all pulls.
@@ -172,7 +198,8 @@ extension SyncSession {
     }
 
     private func pull(_ pull: SessionPull, _ order: PullOptions.Order, _ context: SyncContext) async throws {
-        var options = pull.options(order)
+        let isTooOld = try await isTooOld(pull, context, running.withLock { $0.options })
+        var options = isTooOld ? pull.optionsWhenTooOld(order) : pull.options(order)
         let told = options.progress
         options.progress = { [weak self] progress in
             told?(progress)
@@ -190,6 +217,8 @@ extension SyncSession {
         }
         running.withLock { $0.pulling.finish() }
         progressed()
+        // Otherwise what was deleted long ago may still be here.
+        guard !isTooOld || options.reconciles else { return }
         try await context.storeCompletePull(of: pull.source, pull.name, at: environment.date())
     }
 }

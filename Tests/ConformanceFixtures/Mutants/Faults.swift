@@ -15,6 +15,8 @@ package struct Faults: Sendable {
     package var schema: @Sendable (StoreSchema) -> StoreSchema = { $0 }
     package var definition: @Sendable (String, Inner) throws -> TableDefinition = { try $1.definition(of: $0) }
     package var record: @Sendable (RecordID, String, Inner) throws -> Record? = { try $2.record($0, in: $1) }
+    /// Nil for what a store does that says nothing about it.
+    package var stored: (@Sendable (Record, [String], String, Inner) throws -> StoredRow)?
     /// All rows of a query, in order.
     package var rows: @Sendable (Query, Inner) throws -> [Record] = { query, inner in
         var rows: [Record] = []

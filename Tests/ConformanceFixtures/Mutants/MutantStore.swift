@@ -270,6 +270,11 @@ private final class MutantBackend: StoreWriteBackend {
 
     func record(_ id: RecordID, in table: String) throws -> Record? { try faults.record(id, table, look()) }
 
+    func stored(_ record: Record, ignoring columns: [String], in table: String) throws -> StoredRow {
+        if let stored = faults.stored { return try stored(record, columns, table, look()) }
+        return StoredRow(try self.record(record.id, in: table), expecting: record, ignoring: columns)
+    }
+
     func forEach(_ query: Query, _ body: (Record) throws -> Void) throws {
         try faults.walk(try faults.rows(query, look()), body)
     }

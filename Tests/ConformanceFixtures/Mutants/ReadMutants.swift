@@ -45,6 +45,29 @@ extension Mutant {
                 }
             }
         },
+        Mutant("read.expected-row", "takes every row for the expected one when it has that version") {
+            $0.stored = { expected, columns, table, inner in
+                guard let row = try inner.record(expected.id, in: table) else { return .missing }
+                return row.id == expected.id && row["version"] == expected["version"] ? .asExpected : .other(row)
+            }
+        },
+        Mutant("read.expected-row", "compares nothing when there is something to ignore") {
+            $0.stored = { expected, columns, table, inner in
+                let row = try inner.record(expected.id, in: table)
+                guard row != nil, !columns.isEmpty else {
+                    return StoredRow(row, expecting: expected, ignoring: columns)
+                }
+                return .asExpected
+            }
+        },
+        Mutant("read.expected-row-undeclared", "compares declared columns only") {
+            $0.stored = { expected, columns, table, inner in
+                let declared = Set(try inner.definition(of: table).allColumns.map(\.name))
+                let others = expected.names.filter { !declared.contains($0) } + ["x", "y"]
+                let row = try inner.record(expected.id, in: table)
+                return StoredRow(row, expecting: expected, ignoring: columns + others)
+            }
+        },
         Mutant("read.tables-are-separate", "deletes from every table") {
             $0.deleteIDs = { ids, table, inner in
                 if table == "items" { _ = try inner.delete(ids, from: "other") }

@@ -34,4 +34,20 @@ struct ResetInterruptionTests {
         _ = try await context.reset(onto: pulls, discardsChanges: false)
         #expect(try await Set(texts(context).keys) == ["b", "c"])
     }
+
+    @Test("has nothing of what another pull of the table has brought before")
+    func otherPull() async throws {
+        let remote = ScriptedRemote { request, _ in
+            guard request.predicate != nil else { return PullPage(records: [serverRow("b")], cursor: "end") }
+            guard case .next = request.position else {
+                return PullPage(records: [serverRow("a")], next: .next("2"), cursor: "cursor")
+            }
+            throw RemoteError(.unreachable, "broken off, on purpose")
+        }
+        let context = SyncContext(store: try makeStore(), remote: remote)
+        let part = FreshPull(Query("TodoItem").filtered(by: Column("text") == "milk"))
+        await #expect(throws: SyncError.self) { try await context.reset(onto: [part], discardsChanges: false) }
+        _ = try await context.reset(onto: [FreshPull(Query("TodoItem"))], discardsChanges: false)
+        #expect(try await Set(texts(context).keys) == ["b"])
+    }
 }

@@ -1,0 +1,125 @@
+internal import ConformanceRunner
+internal import SyncContract
+
+extension StoreRules {
+    static let expecting: [StoreRule] = [
+        rule(
+            "read.expected-row",
+            "The row has the id in this casing, and the expected values",
+            in: "StoredRow",
+            "Asks for rows as they are stored, then with each value in turn as another one that is close to it, as null and as"
+                + " absent, with one more column, another casing and an absent id: what differs is not as expected."
+        ) { trial in
+            let store = try await trial.makeStore()
+            let full = TableDefinition.items.filled(
+                Record(
+                    id: "a",
+                    [
+                        "bool": true, "int": 1, "double": 1.5, "decimal": .decimal("1.10"), "text": "e\u{301}",
+                        "date": .date(1_700_000_000_123), "bytes": .bytes([0, 1]), "json": .json("{\"a\":1}"),
+                        "version": "v1",
+                    ]
+                )
+            )
+            let empty = TableDefinition.items.filled(Record(id: "b"))
+            try await store.upsert([full, empty], table: "items")
+            for row in [full, empty] {
+                try await trial.expect(row, [.asExpected, .other(row)], ignoring: [], "items", store)
+                for column in TableDefinition.items.allColumns {
+                    for value in near(row[column.name] ?? .null, column.type) {
+                        var other = row
+                        other[column.name] = value
+                        try await trial.expect(other, [.other(row)], ignoring: [], "items", store)
+                        let ignored = TableDefinition.items.allColumns.map(\.name).filter { $0 != column.name }
+                        try await trial.expect(other, [.other(row)], ignoring: ignored, "items", store)
+                        try await trial.expect(
+                            other,
+                            [.asExpected, .other(row)],
+                            ignoring: [column.name],
+                            "items",
+                            store
+                        )
+                    }
+                }
+                var more = row
+                more["undeclared"] = 1
+                try await trial.expect(more, [.other(row)], ignoring: [], "items", store)
+            }
+            try await trial.expect(Record(id: "c"), [.missing], ignoring: [], "items", store)
+            try await trial.expect(Record(id: "A"), [.missing], ignoring: [], "items", store)
+            let folded = TableDefinition.folding.filled(Record(id: "Ab", ["int": 1]))
+            try await store.upsert([folded], table: "folding")
+            var cased = folded
+            cased.id = "aB"
+            try await trial.expect(cased, [.other(folded)], ignoring: [], "folding", store)
+        },
+        rule(
+            "read.expected-row-undeclared",
+            "no undeclared one to be there beside those of the record.",
+            in: "StoreReadBackend/stored(_:ignoring:in:)",
+            "Asks for rows with undeclared values and with dates finer than milliseconds, with those, without, and with others.",
+            needs: "unknownColumns"
+        ) { trial in
+            let store = try await trial.makeStore()
+            let finer = FieldValue.date(text: "2024-02-29T12:34:56.7891234Z")
+            let row = TableDefinition.items.filled(Record(id: "a", ["x": 1, "date": finer]))
+            try await store.upsert([row], table: "items")
+            try await trial.expect(row, [.asExpected, .other(row)], ignoring: [], "items", store)
+            let others: [(String, FieldValue?)] = [
+                ("x", nil), ("x", 2), ("x", 1.0), ("x", "1"), ("y", 1),
+                ("date", .date(text: "2024-02-29T12:34:56.789Z")),
+            ]
+            for (name, value) in others {
+                var other = row
+                other[name] = value
+                try await trial.expect(other, [.other(row)], ignoring: [], "items", store)
+            }
+        },
+    ]
+
+    /// Values of a column that are not this one, and might be taken for it.
+    private static func near(_ value: FieldValue, _ type: ColumnType) -> [FieldValue?] {
+        let values: [FieldValue] =
+            switch type {
+            case .bool: [true, false]
+            case .int64: [0, 1, 2]
+            case .double: [0.0, 1.5, 1.5000000000000002]
+            case .decimal: [.decimal("0"), .decimal("1.1"), .decimal("1.10")]
+            case .string: ["", "\u{E9}", "e\u{301}", "E\u{301}", "v1", "v1\0", "v"]
+            case .date: [.date(0), .date(1_700_000_000_123), .date(text: "2023-11-14T22:13:20.1230001Z")]
+            case .bytes: [.bytes([]), .bytes([0]), .bytes([0, 1]), .bytes([0, 1, 0])]
+            case .json: [.json("{}"), .json("{\"a\":1}"), .json("{\"a\": 1}")]
+            }
+        let absent: [FieldValue?] = value.isNull ? [] : [.some(.null), nil]
+        return values.filter { $0 != value } + absent
+    }
+}
+
+extension StoreTrial {
+    /// Expects one of some answers about a row.
+    fileprivate func expect(
+        _ record: Record,
+        _ expected: [StoredRow],
+        ignoring columns: [String],
+        _ table: String,
+        _ store: any SyncContextDataSource
+    ) async throws {
+        let got = try await store.write { try $0.stored(record, ignoring: columns, in: table) }
+        guard !expected.contains(got) else { return }
+        expect(
+            got.words,
+            equals: expected.map(\.words).joined(separator: " or "),
+            "what is stored under the id of \(shown(record)), ignoring \(columns)"
+        )
+    }
+}
+
+extension StoredRow {
+    fileprivate var words: String {
+        switch self {
+        case .missing: "no row"
+        case .asExpected: "the row is as expected"
+        case .other(let row): "the row \(shown(row))"
+        }
+    }
+}
