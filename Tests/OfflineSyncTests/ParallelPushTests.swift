@@ -64,7 +64,9 @@ struct ParallelPushTests {
     func endedWhileAsking() async throws {
         try await insert(1...2)
         let number = try #require(try await context.operations().last?.id)
-        let stored = { @Sendable [store] in try await store.read(table: SystemTables.operations.name, itemID: .int64(number)) }
+        let stored = { @Sendable [store] in
+            try await store.read(table: SystemTables.operations.name, itemID: .int64(number))
+        }
         let asked = Gate(opensAfter: 2)
         server.script = { id in
             #expect(id == "2")

@@ -36,6 +36,23 @@ struct ReferenceOrderTests {
         #expect(try await context.operations().isEmpty)
     }
 
+    @Test("the first change of a row that was kept where the server has none goes before new rows that refer to it")
+    func keptWithoutRow() async throws {
+        try await lists.insert(["text": "not like this"], id: "l")
+        try await tasks.insert(["text": "t", "list": "l"], id: "t")
+        server.script = { id in
+            if id == "l" { throw RemoteError(.refused, "on purpose", status: 422) }
+        }
+        let report = try await context.push()
+        #expect(report.failures.map(\.itemID) == ["l"] && report.waiting == 1)
+        server.script = { _ in }
+        try await context.resolve(try #require(report.failures.first), with: .keepLocal())
+        try await lists.update(Record(id: "l", ["text": "like this"]))
+        #expect(try await context.push().notTaken.isEmpty)
+        #expect(server.written == ["l", "t"])
+        #expect(try await context.operations().isEmpty)
+    }
+
     @Test("a deletion goes after the changes of rows that referred to the row, however old the change before it is")
     func deletedAfter() async throws {
         try await tables.share()

@@ -202,6 +202,24 @@ struct SetAsideTests {
         )
     }
 
+    @Test("what is asked for by id is asked for with the pull's parameters, too, before it counts as gone")
+    func refetchedWithParameters() async throws {
+        let answer = SyncWorld.StandIn { request, emulator in
+            let isShown = request.method != "GET" || request.query.contains("archived=1")
+            return isShown ? try await emulator.handle(request) : EmulatorResponse(404)
+        }
+        try await SyncWorld.with(.datasync, age: 60_000, answeringLaptop: answer) { world in
+            try await world.phone.table.insert(["text": "milk"], id: "a")
+            _ = try await world.phone.context.push()
+            let laptop = world.laptop
+            let options = PullOptions(order: .pullOnly, parameters: ["archived": "1"])
+            #expect(try await laptop.table.pull(options: options).received == 1)
+            try await askByID(laptop)
+            #expect(try await laptop.table.pull(options: options).deleted == 0)
+            #expect(try await laptop.texts() == ["a": "milk"])
+        }
+    }
+
     @Test("what was to be asked for by id is not, once its table was purged", arguments: [false, true])
     func purgedMark(_ isForced: Bool) async throws {
         try await SyncWorld.with(.datasync, age: 60_000) { world in

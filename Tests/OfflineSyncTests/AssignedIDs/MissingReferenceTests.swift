@@ -25,6 +25,30 @@ struct MissingReferenceTests {
         }
     }
 
+    @Test("are made once also when another one of them has come back", arguments: DatasyncDialect.allCases)
+    func onceBesideAnother(_ dialect: DatasyncDialect) async throws {
+        try await AssignedIDWorld.with(dialect) { world in
+            let phone = world.phone
+            try await phone.lists.insert(["text": "shopping"], id: "l")
+            try await phone.tasks.insert(["text": "milk", "list": "l"], id: "t")
+            try await phone.lists.delete("l")
+            #expect(try await phone.context.push().notTaken.isEmpty)
+            let laptop = world.laptop
+            try await laptop.pullAll()
+            let named = try #require(world.onServer("Tasks").first?["list"]?.string)
+            #expect(named == "l")
+            try await phone.pullAll()
+            try await phone.tasks.insert(["text": "bread", "list": "l"], id: "u")
+            phone.server.intercept(.answerLost)
+            _ = try await syncErrorCode { _ = try await phone.context.push() }
+            try await phone.pullAll()
+            #expect(try await phone.context.push().notTaken.isEmpty)
+            #expect(world.textsOnServer("Tasks") == ["bread", "milk"])
+            #expect(try await phone.texts("Tasks") == ["bread", "milk"])
+            #expect(try await phone.context.operations().isEmpty)
+        }
+    }
+
     @Test("are known when they come back, and name another row by then", arguments: DatasyncDialect.allCases)
     func changedSince(_ dialect: DatasyncDialect) async throws {
         try await AssignedIDWorld.with(dialect) { world in
