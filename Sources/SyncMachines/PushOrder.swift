@@ -174,20 +174,41 @@ package struct PushOrder: Sendable {
         return unit.remaining.last.map { ($0, index) }
     }
 
-    /// Holds back what comes after an operation, and the later groups that changed what is held back.
     private mutating func holdBack(_ number: Int64) {
-        guard let first = unitOf[number] else { return }
-        var pending = [first]
-        while let index = pending.popLast() {
-            guard !units[index].isHeld else { continue }
+        var found = Found()
+        for index in units(heldBackWith: number, &found) {
             units[index].isHeld = true
             ready.removeAll { $0.unit == index }
+        }
+    }
+
+    /// What a search has found so far, so that nothing is looked at twice.
+    package struct Found {
+        fileprivate var units: Set<Int> = []
+        fileprivate var groups: Set<Int64> = []
+
+        package init() {}
+    }
+
+    /// What would not be left any more if an operation was not taken, but for what was found before.
+    package func left(behind number: Int64, _ found: inout Found) -> [Int64] {
+        units(heldBackWith: number, &found).flatMap { units[$0].remaining }
+    }
+
+    /// What comes after an operation, and the later groups that changed what is held back.
+    private func units(heldBackWith number: Int64, _ found: inout Found) -> [Int] {
+        guard let first = unitOf[number] else { return [] }
+        var (pending, heldBack): ([Int], [Int]) = ([first], [])
+        while let index = pending.popLast() {
+            guard !units[index].isHeld, found.units.insert(index).inserted else { continue }
+            heldBack.append(index)
             pending += units[index].successors
             for number in members[index] {
-                for group in laterGroups[number] ?? [] {
+                for group in laterGroups[number] ?? [] where found.groups.insert(group).inserted {
                     pending += (firstChanged[group] ?? []).compactMap { unitOf[$0] }
                 }
             }
         }
+        return heldBack
     }
 }

@@ -31,6 +31,8 @@ struct PushPlan: Sendable {
     private var released: Set<Int64> = []
     /// What was held back before it was let have its turn, when it was as often as that may help.
     private var circle: [Int64: [Int64]] = [:]
+    /// What of that was held back for each of those that were in its way.
+    private var waitingFor: [Int64: [Int64]] = [:]
     /// Whether anything was sent since what was held back has had its turn last.
     private var hasSent = false
 
@@ -209,12 +211,15 @@ struct PushPlan: Sendable {
         let isStuck = !hasSent
         guard !held.isEmpty, !isStuck || circle.isEmpty else { return false }
         hasSent = false
-        for number in held.keys { ended.remove(number) }
+        // In their order they are taken from the beginning of a range, not from the middle.
+        for number in held.keys.sorted() { ended.remove(number) }
         released.formUnion(held.keys)
         cursor = held.keys.filter { !isMember($0) }.min().map { $0 - 1 } ?? cursor
         // What comes after them in their groups is not held back any more.
         if held.keys.contains(where: isMember) { revision = Self.outOfDate }
         circle = isStuck ? held : [:]
+        waitingFor = [:]
+        for (number, others) in circle { for other in others { waitingFor[other, default: []].append(number) } }
         held = [:]
         return true
     }
@@ -225,18 +230,19 @@ struct PushPlan: Sendable {
     /// Whether one that goes before an operation waits for that itself, in a group or through others that are held back: they
     /// would wait for each other for ever.
     func waits(_ other: Int64, for number: Int64) -> Bool {
-        guard circle[number] != nil else { return false }
-        var later = order
+        // Most wait for one that waits for nothing.
+        guard circle[number] != nil, circle[other] != nil || order.isLeft(other) else { return false }
         var open = [number]
         var passed: Set<Int64> = []
-        let isLater = { (other: Int64, later: PushOrder) in order.isLeft(other) && !later.isLeft(other) }
+        var found = PushOrder.Found()
         while let next = open.popLast() {
             guard passed.insert(next).inserted else { continue }
-            later.start(next)
-            later.end(next, isSettled: false)
-            open += circle.filter { $0.value.contains { passed.contains($0) || isLater($0, later) } }.keys
+            for waited in [next] + order.left(behind: next, &found) {
+                if waited == other { return true }
+                open += waitingFor[waited] ?? []
+            }
         }
-        return passed.contains(other) || isLater(other, later)
+        return false
     }
 
     /// Takes note that the next operation of a group cannot be sent.

@@ -134,7 +134,8 @@ extension PushRunner {
             expected.assumeSettled(answered)
             isAssuming = true
         }
-        choosing: while chosen.count < size {
+        // What is held is looked at again after it was taken note of: no transaction takes long for it.
+        choosing: while chosen.count < size, held.count < PushWindow.most {
             var next = try singles.first(before: expected.nextMember, expected, &transaction, schema)
             if next == nil, let member = expected.nextMember {
                 next = try OperationQueue.operation(member, &transaction, schema)
@@ -212,11 +213,12 @@ extension PushRunner {
                 return expected.mayPass(other.id, first.id)
             }
             guard let next else {
+                let waiting = Set([first.id, operation.id])
                 let waits = try before.filter { other in
                     // It is not taken for settled, although it seems to be under way where this is chosen ahead.
                     if !mayPass, referring.hasStayed(other.id) { return true }
                     // It was held back itself, or what it would be sent ahead of was. One of a circle goes all the same.
-                    if [first.id, operation.id].contains(where: { plan.waits(other.id, for: $0) }) { return false }
+                    if waiting.contains(where: { plan.waits(other.id, for: $0) }) { return false }
                     if !mayPass, expected.isMember(other.id) {
                         // Mostly it has begun; what comes after what has to be searched for.
                         guard !expected.hasBegun(other.id) || plan.hasEnded(other.id) else { return false }

@@ -6,7 +6,8 @@ internal import SyncContract
 /// in which rows are shown as on their way although their requests have yet to leave lasts a moment, not minutes. What follows
 /// is chosen while the second half leaves, so that no request waits for the store.
 struct PushWindow {
-    private static let most = 256
+    /// As many changes as one transaction takes in.
+    static let most = 256
 
     /// The most operations that are prepared together: as many as fill batches.
     private let most: Int
