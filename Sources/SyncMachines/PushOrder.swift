@@ -63,7 +63,9 @@ package struct PushOrder: Sendable {
     private var laterGroups: [Int64: [Int64]] = [:]
     /// The operations of each group that no earlier one has changed.
     private var firstChanged: [Int64: [Int64]] = [:]
-    /// The units that may be sent, by the number of what is next in them, the lowest last.
+    /// What was sent, or was under way from the beginning.
+    private var begun: Set<Int64> = []
+    /// The units that may be sent, by the number of what is next in them, the lowest last; each once.
     private var ready: [(number: Int64, unit: Int)] = []
 
     /// Takes in the operations of all groups that wait.
@@ -74,6 +76,7 @@ package struct PushOrder: Sendable {
     package init(_ entries: [Entry] = [], underWay: Set<Int64> = []) {
         let graph = GroupGraph(entries)
         members = graph.units
+        begun = underWay
         let places = Dictionary(entries.map { ($0.number, $0.place) }) { _, last in last }
         units = members.map { unit in
             Unit(remaining: unit.sorted { (places[$0] ?? (0, 0, $0)) > (places[$1] ?? (0, 0, $1)) })
@@ -89,10 +92,10 @@ package struct PushOrder: Sendable {
             if let first = groups.first { firstChanged[first, default: []].append(entry.number) }
             guard let unit = unitOf[entry.number] else { continue }
             if entry.isWanted { units[unit].isWanted = true }
-            if underWay.contains(entry.number) {
-                units[unit].underWay += 1
-                units[unit].remaining.removeAll { $0 == entry.number }
-            }
+            if underWay.contains(entry.number) { units[unit].underWay += 1 }
+        }
+        if !underWay.isEmpty {
+            for unit in units.indices { units[unit].remaining.removeAll(where: underWay.contains) }
         }
         // The units are in such an order that what comes after one stands before it.
         for unit in units.indices {
@@ -118,15 +121,20 @@ package struct PushOrder: Sendable {
     /// Whether an operation has not been sent and is not held back, whatever it follows.
     package func isLeft(_ number: Int64) -> Bool {
         guard let unit = unitOf[number] else { return false }
-        return !units[unit].isHeld && units[unit].remaining.contains(number)
+        return !units[unit].isHeld && !begun.contains(number)
     }
 
     /// Takes note that an operation is being sent: one that may be sent now, or one that is sent ahead because a row that may
     /// be sent refers to its row.
     package mutating func start(_ number: Int64) {
         guard let unit = unitOf[number] else { return }
-        ready.removeAll { $0.number == number }
-        units[unit].remaining.removeAll { $0 == number }
+        removeReady(number)
+        if units[unit].remaining.last == number {
+            units[unit].remaining.removeLast()
+        } else {
+            units[unit].remaining.removeAll { $0 == number }
+        }
+        begun.insert(number)
         units[unit].underWay += 1
     }
 
@@ -164,8 +172,23 @@ package struct PushOrder: Sendable {
     /// Lets a unit be sent when nothing is in the way.
     private mutating func offer(_ index: Int) {
         guard let offered = offered(index) else { return }
-        let place = ready.firstIndex { $0.number < offered.number } ?? ready.endIndex
-        ready.insert(offered, at: place)
+        let place = readyPlace(of: offered.number)
+        if place == ready.count || ready[place].number != offered.number { ready.insert(offered, at: place) }
+    }
+
+    private mutating func removeReady(_ number: Int64) {
+        let place = readyPlace(of: number)
+        if place < ready.count, ready[place].number == number { ready.remove(at: place) }
+    }
+
+    /// The place of what is ready and has a number, or where it would be inserted.
+    private func readyPlace(of number: Int64) -> Int {
+        var (low, high) = (0, ready.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if ready[middle].number > number { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 
     private func offered(_ index: Int) -> (number: Int64, unit: Int)? {
@@ -178,7 +201,7 @@ package struct PushOrder: Sendable {
         var found = Found()
         for index in units(heldBackWith: number, &found) {
             units[index].isHeld = true
-            ready.removeAll { $0.unit == index }
+            if let next = units[index].remaining.last { removeReady(next) }
         }
     }
 

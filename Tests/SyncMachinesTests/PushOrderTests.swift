@@ -141,6 +141,26 @@ struct PushOrderTests {
         #expect(PushOrderWorld([numbers]).push().map(\.number) == numbers)
     }
 
+    @Test("takes no longer for many groups than for each of them", .timeLimit(.minutes(1)))
+    func many() {
+        var entries: [PushOrder.Entry] = []
+        for group in 1...150_000 as ClosedRange<Int64> {
+            for place in 0...1 as ClosedRange<Int64> {
+                let membership = GroupMembership(group: group, first: place, last: place, editCounter: 0)
+                let isBlocked = place == 0 && group % 3 == 0
+                entries.append(PushOrder.Entry(2 * group + place, [membership], isBlocked: isBlocked))
+            }
+        }
+        var order = PushOrder(entries)
+        var sent: [Int64] = []
+        while let number = order.next {
+            order.start(number)
+            sent.append(number)
+            order.end(number, isSettled: true)
+        }
+        #expect(sent.count == 200_000 && sent == sent.sorted())
+    }
+
     @Test(
         "is that of a search by brute force, whatever the groups, refusals and answers",
         arguments: 0..<40 as Range<UInt64>
