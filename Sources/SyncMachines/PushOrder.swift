@@ -124,6 +124,17 @@ package struct PushOrder: Sendable {
         return !units[unit].isHeld && !begun.contains(number)
     }
 
+    /// Whether two operations come before each other.
+    package func areOne(_ number: Int64, _ other: Int64) -> Bool { unitOf[number].map { $0 == unitOf[other] } ?? false }
+
+    /// What comes after an operation, be it that it comes before it as well.
+    package func followers(of number: Int64) -> Set<Int64> {
+        guard let first = unitOf[number] else { return [] }
+        var (open, found): ([Int], Set<Int>) = ([first], [first])
+        while let unit = open.popLast() { open += units[unit].successors.filter { found.insert($0).inserted } }
+        return Set(found.flatMap { members[$0] }).subtracting([number])
+    }
+
     /// Takes note that an operation is being sent: one that may be sent now, or one that is sent ahead because a row that may
     /// be sent refers to its row.
     package mutating func start(_ number: Int64) {

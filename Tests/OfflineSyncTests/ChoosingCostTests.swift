@@ -53,6 +53,12 @@ struct ChoosingCostTests {
         }
     }
 
+    /// How many statements each change takes of those that come with more of them.
+    private func statementsOfEach(_ statements: (Int) async throws -> Int) async throws -> Int {
+        let (few, many) = (try await statements(64), try await statements(320))
+        return (many - few) / 256
+    }
+
     @Test("takes short transactions, also where much waits for one row that stays")
     func held() async throws {
         let world = try await World()
@@ -67,5 +73,50 @@ struct ChoosingCostTests {
         #expect(world.server.begun == ["m"])
         #expect(try await world.context.operations().count == 1_001)
         await world.store.close()
+    }
+
+    @Test("looks at a long group once for a deletion that stands before those of the rows that referred to the row")
+    func deletedFirst() async throws {
+        let world = try await World(taskCount: 8_000)
+        let (lists, tasks) = (world.lists, world.tasks)
+        try await world.context.write { transaction in
+            try transaction.delete("l", from: lists)
+            for number in 0..<8_000 { try transaction.delete("t\(number)", from: tasks) }
+        }
+        world.server.script = { _ in throw RemoteError(.refused, "no", status: 422) }
+        #expect(try await world.context.push().failures.map(\.itemID) == ["l"])
+        await world.store.close()
+    }
+
+    @Test("reads each deletion of a row that referred to a deleted one a few times, however many there are")
+    func deletedBefore() async throws {
+        let each = try await statementsOfEach { count in
+            let world = try await World(taskCount: count)
+            try await world.lists.update(Record(id: "l", ["text": "changed"]))
+            for number in 0..<count { try await world.tasks.delete("t\(number)") }
+            try await world.lists.delete("l")
+            let statements = try await world.push().joined().count
+            #expect(world.server.written.suffix(count + 1) == (0..<count).map { "t\($0)" } + ["l"])
+            await world.store.close()
+            return statements
+        }
+        #expect(each < 30, "\(each)")
+    }
+
+    @Test("goes the way through rows that each name a newer one once in a transaction")
+    func chain() async throws {
+        let each = try await statementsOfEach { count in
+            let world = try await World()
+            let lists = world.lists
+            for number in 0..<count {
+                try await lists.insert(["text": "1", "above": .string("m\(number + 1)")], id: "m\(number)")
+            }
+            try await lists.insert(["text": "last"], id: "m\(count)")
+            let statements = try await world.push().joined().count
+            #expect(world.server.written == ["l"] + (0...count).reversed().map { "m\($0)" })
+            await world.store.close()
+            return statements
+        }
+        #expect(each < 60, "\(each)")
     }
 }

@@ -122,46 +122,18 @@ struct PushPlan: Sendable {
         underWay[operation.id] == nil && !maySendAhead(operation)
     }
 
-    /// Whether an operation of a group cannot be waited for by another one, because it would be held back with that.
-    func isHeldBack(_ operation: TableOperation, with number: Int64) -> Bool {
-        guard isMember(number) else { return false }
-        var plan = self
-        plan.hold(number)
-        return !plan.maySendAhead(operation)
+    /// The operations of groups that cannot be waited for by another one, because they would be held back with that.
+    func heldBack(with number: Int64) -> Set<Int64> {
+        var found = PushOrder.Found()
+        return Set(order.left(behind: number, &found))
     }
 
-    /// Whether an operation of a group comes after another one, because groups have changed their items in that order.
-    func follows(_ number: Int64, _ other: Int64) -> Bool {
-        guard isMember(other), isMember(number) else { return false }
-        // What each group has changed, the latest last: each is looked at once.
-        var changes: [Int64: [(number: Int64, last: Int64)]] = [:]
-        var memberships: [Int64: [GroupMembership]] = [:]
-        for member in members {
-            memberships[member.number] = member.memberships
-            for membership in member.memberships {
-                changes[membership.group, default: []].append((member.number, membership.last))
-            }
-        }
-        for group in changes.keys { changes[group]?.sort { $0.last < $1.last } }
-        var open = [other]
-        var passed: Set<Int64> = [other]
-        while let next = open.popLast() {
-            for membership in memberships[next] ?? [] {
-                while let later = changes[membership.group]?.last, later.last > membership.first {
-                    changes[membership.group]?.removeLast()
-                    if later.number == number { return true }
-                    if passed.insert(later.number).inserted { open.append(later.number) }
-                }
-            }
-        }
-        return false
-    }
+    /// The operations of groups that come after another one, because groups have changed their items in that order.
+    func followers(of number: Int64) -> Set<Int64> { order.followers(of: number) }
 
     /// Whether an operation of a group may be sent before another one of a group: nothing is in its way, or they come before
     /// each other.
-    func mayPass(_ number: Int64, _ other: Int64) -> Bool {
-        order.maySend(number) || follows(number, other) && follows(other, number)
-    }
+    func mayPass(_ number: Int64, _ other: Int64) -> Bool { order.maySend(number) || order.areOne(number, other) }
 
     /// Takes note that an operation is not sent, because others that have to go before it are not.
     mutating func hold(_ number: Int64, for others: [Int64] = []) {

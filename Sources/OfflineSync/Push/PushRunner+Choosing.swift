@@ -125,6 +125,7 @@ extension PushRunner {
         for prepared in before { plan.start(prepared) }
         var expected = plan
         var singles = SingleOperations(plan, batchSize: size)
+        var path = PushPath()
         var chosen: [InFlightOperation] = []
         var held: [(number: Int64, others: [Int64])] = []
         // Whether what is under way counts as taken. Then nothing is said of what comes after it but what it would send.
@@ -146,7 +147,7 @@ extension PushRunner {
             }
             var aheadOf: Int64?
             if let follower = next {
-                switch try turn(of: follower, plan, expecting: expected, &transaction, schema) {
+                switch try turn(of: follower, plan, expecting: expected, along: &path, &transaction, schema) {
                 case .now: break
                 case .after(let ahead): (next, aheadOf) = (ahead, follower.id)
                 case .waits(let others):
@@ -198,55 +199,53 @@ extension PushRunner {
         of operation: TableOperation,
         _ plan: PushPlan,
         expecting expected: PushPlan,
+        along path: inout PushPath,
         _ transaction: inout StoreTransaction,
         _ schema: StoreSchema
     ) throws -> Turn {
-        var (first, passed) = (operation, Set([operation.id]))
-        while let table = schema.table(first.table) {
-            var before = try predecessors(of: first, table, &transaction, schema)
-            before.removeAll { passed.contains($0.id) }
-            let mayPass = first.kind != .delete
-            let next = before.first { other in
-                guard expected.maySendAhead(other) else { return false }
-                guard !mayPass, expected.isMember(other.id) else { return true }
-                guard expected.isMember(first.id) else { return expected.isHeldBack(other, with: operation.id) }
-                return expected.mayPass(other.id, first.id)
-            }
-            guard let next else {
-                let waiting = Set([first.id, operation.id])
-                let waits = try before.filter { other in
-                    // It is not taken for settled, although it seems to be under way where this is chosen ahead.
-                    if !mayPass, referring.hasStayed(other.id) { return true }
-                    // It was held back itself, or what it would be sent ahead of was. One of a circle goes all the same.
-                    if waiting.contains(where: { plan.waits(other.id, for: $0) }) { return false }
-                    if !mayPass, expected.isMember(other.id) {
-                        // Mostly it has begun; what comes after what has to be searched for.
-                        guard !expected.hasBegun(other.id) || plan.hasEnded(other.id) else { return false }
-                        return !expected.follows(other.id, first.id)
-                    }
-                    guard plan.holdsBack(other) else { return false }
-                    // What waits for an id is found when it is prepared.
-                    return try !mayPass || !OperationReferences.awaitsID(of: other, schema, &transaction)
-                }
-                if !waits.isEmpty { return .waits(waits.map(\.id)) }
-                break
-            }
-            passed.insert(next.id)
-            first = next
+        path.goBack(for: operation, expected)
+        if path.end == nil { try append(operation, to: &path, expected, &transaction, schema) }
+        while let next = try path.next(expected, &transaction, schema) {
+            try append(next, to: &path, expected, &transaction, schema)
         }
+        guard let first = path.end else { return .now }
+        let mayPass = first.kind != .delete
+        let waiting = Set([first.id, operation.id])
+        let waits = try path.beforeEnd(&transaction, schema)
+            .filter { other in
+                // It is not taken for settled, although it seems to be under way where this is chosen ahead.
+                if !mayPass, referring.hasStayed(other.id) { return true }
+                // It was held back itself, or what it would be sent ahead of was. One of a circle goes all the same.
+                if waiting.contains(where: { plan.waits(other.id, for: $0) }) { return false }
+                if !mayPass, expected.isMember(other.id) {
+                    // Mostly it has begun; what comes after what has to be searched for.
+                    guard !expected.hasBegun(other.id) || plan.hasEnded(other.id) else { return false }
+                    return !path.isBehindEnd(other.id, expected)
+                }
+                guard plan.holdsBack(other) else { return false }
+                // What waits for an id is found when it is prepared.
+                return try !mayPass || !OperationReferences.awaitsID(of: other, schema, &transaction)
+            }
+        if !waits.isEmpty { return .waits(waits.map(\.id)) }
         return first.id == operation.id ? .now : .after(first)
     }
 
-    private func predecessors(
-        of operation: TableOperation,
-        _ table: TableDefinition,
+    /// Goes on to an operation, and looks what goes before it.
+    private func append(
+        _ operation: TableOperation,
+        to path: inout PushPath,
+        _ expected: PushPlan,
         _ transaction: inout StoreTransaction,
         _ schema: StoreSchema
-    ) throws -> [TableOperation] {
+    ) throws {
+        guard let table = schema.table(operation.table) else { return path.append(operation, before: [], expected) }
         guard operation.kind == .delete else {
-            return try OperationReferences.insertsWaiting(for: operation, table, schema, &transaction)
+            let inserts = try OperationReferences.insertsWaiting(for: operation, table, schema, &transaction)
+            return path.append(operation, before: inserts.map(\.id), read: inserts, expected)
         }
-        return try referring.operations(before: operation, table, schema, &transaction)
+        // There may be many: they are read as they are asked for.
+        let numbers = try referring.numbers(before: operation, table, schema, &transaction)
+        path.append(operation, before: numbers, expected)
     }
 
     /// Takes back that an operation counts as sent: it has not left.

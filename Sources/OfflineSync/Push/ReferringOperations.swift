@@ -34,9 +34,8 @@ final class ReferringOperations: Sendable {
         _ schema: StoreSchema,
         _ transaction: inout some StoreReading & ~Copyable
     ) throws -> [TableOperation] {
-        try numbers(referringTo: deletion, table, schema, &transaction)
+        try numbers(before: deletion, table, schema, &transaction)
             .compactMap { try OperationQueue.operation($0, &transaction, schema) }
-            .filter { $0.id != deletion.id }
     }
 
     /// Takes note of an operation that stays in the queue with an answer: by what was sent, or by what the answer
@@ -58,9 +57,9 @@ final class ReferringOperations: Sendable {
     /// queue, be it that its turn goes on.
     func hasStayed(_ number: Int64) -> Bool { known.withLock { $0.stayed.contains(number) } }
 
-    /// The numbers of the operations of rows that referred to the row of another one.
-    private func numbers(
-        referringTo operation: TableOperation,
+    /// The numbers of the operations that go before the deletion of a row, in order; some may not wait any more.
+    func numbers(
+        before deletion: TableOperation,
         _ table: TableDefinition,
         _ schema: StoreSchema,
         _ transaction: inout some StoreReading & ~Copyable
@@ -84,7 +83,7 @@ final class ReferringOperations: Sendable {
             known.last = last
             self.known.withLock { [known] in $0 = known }
         }
-        let key = ItemKey(table: table.name, key: OperationCoding.itemKey(operation.itemID, table))
-        return (known.numbers[key] ?? []).sorted()
+        let key = ItemKey(table: table.name, key: OperationCoding.itemKey(deletion.itemID, table))
+        return (known.numbers[key] ?? []).subtracting([deletion.id]).sorted()
     }
 }
