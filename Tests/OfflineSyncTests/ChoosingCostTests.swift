@@ -119,4 +119,15 @@ struct ChoosingCostTests {
         }
         #expect(each < 60, "\(each)")
     }
+
+    @Test("reads what waits of other tables many at a time")
+    func otherTables() async throws {
+        let world = try await World()
+        for number in 0..<640 { try await world.lists.insert(["text": "1"], id: "m\(number)") }
+        try await world.tasks.insert(["text": "1"], id: "u")
+        let statements = try await world.push(world.tasks).joined().count
+        #expect(statements < 100, "\(statements)")
+        #expect(world.server.written.dropFirst() == ["u"])
+        await world.store.close()
+    }
 }

@@ -262,7 +262,7 @@ extension PushRunner {
 
 /// The operations of no group that follow, read several at a time.
 private struct SingleOperations {
-    private let batchSize: Int
+    private var batchSize: Int
     private var records: ArraySlice<Record> = []
     private var cursor: Int64
     private var isAtEnd = false
@@ -298,6 +298,8 @@ private struct SingleOperations {
                 &transaction
             )
             isAtEnd = next.count < batchSize
+            // They were of tables that were not asked for, or have had their turn: there may be many of those.
+            batchSize = max(batchSize, 64)
             cursor = next.last?.id.int64Value ?? cursor
             records = next[...]
         }
