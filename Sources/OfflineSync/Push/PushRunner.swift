@@ -129,7 +129,9 @@ struct PushRunner {
         }
         let translation = IdentifierTranslation(table, store.schema)
         let awaited = try row.map { try translation.awaitedInserts(of: $0, &transaction) } ?? []
-        guard awaited.isEmpty else { return InFlightOperation(operation: waiting, table: table, awaited: awaited) }
+        guard awaited.isEmpty else {
+            return InFlightOperation(operation: waiting, table: table, awaited: awaited, references: references)
+        }
         var machine = ItemMachine(change: operation.change)
         // What a dropped change has sent is asked for where the next request depends on it; answers take it over elsewhere.
         let serverID = try translation.serverID(of: operation.itemID, &transaction)
