@@ -331,6 +331,34 @@ struct DeletionOrderTests {
         #expect(server.texts == ["of l": "2", "of m": "2"])
     }
 
+    @Test(
+        "of deletions that wait for each other one goes first, and the others behind what they wait for",
+        arguments: [1, 8]
+    )
+    func oneOfACircle(parallel: Int) async throws {
+        // It has no foreign keys: one of the circle has to be the first.
+        let server = GroupServer()
+        let options = SyncOptions(parallelOperations: parallel)
+        let context = SyncContext(store: store, remote: server, options: options)
+        let (lists, tasks) = (try context.table("lists"), try context.table("tasks"))
+        let ids = ["k", "l", "m"]
+        for id in ids {
+            try await lists.insert(["text": "1"], id: id)
+            try await tasks.insert(["text": "1", "list": .string(id)], id: "of \(id)")
+        }
+        _ = try await context.push()
+        for id in ids { try await tasks.update(Record(id: .string("of \(id)"), ["list": .null])) }
+        for (id, next) in zip(ids, ["l", "m", "k"]) {
+            try await context.write { transaction in
+                try transaction.delete(id, from: lists)
+                try transaction.update(Record(id: .string("of \(next)"), ["text": "2"]), in: tasks)
+            }
+        }
+        #expect(try await context.push().waiting == 0)
+        #expect(server.written.suffix(6) == ["k", "of l", "l", "of m", "m", "of k"])
+        #expect(try await context.operations().isEmpty)
+    }
+
     /// What the row moves away in: the request that it belongs to, the next one, while the answer waits to be recorded,
     /// and the one after an answer with which all are recorded.
     @Test(

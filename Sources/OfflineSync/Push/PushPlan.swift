@@ -109,6 +109,8 @@ struct PushPlan: Sendable {
     /// Takes note that an operation is being sent.
     mutating func start(_ inFlight: InFlightOperation) {
         let number = inFlight.operation.id
+        // One of a circle goes first: what waits for it can go behind it.
+        if circle[number] != nil { for waiting in waiting(for: number) { circle[waiting] = nil } }
         if isMember(number) { order.start(number) }
         // Before a member of a group all of no group were chosen that may be sent. One that is sent ahead passes others by.
         if inFlight.aheadOf == nil { cursor = max(cursor, isMember(number) ? number - 1 : number) }
@@ -204,17 +206,23 @@ struct PushPlan: Sendable {
     func waits(_ other: Int64, for number: Int64) -> Bool {
         // Most wait for one that waits for nothing.
         guard circle[number] != nil, circle[other] != nil || order.isLeft(other) else { return false }
-        var open = [number]
-        var passed: Set<Int64> = []
+        return waiting(for: number, upTo: other).contains(other)
+    }
+
+    /// What waits for an operation, in a group or through others that were held back, and itself. The search ends with one
+    /// when that is given.
+    private func waiting(for number: Int64, upTo end: Int64? = nil) -> Set<Int64> {
+        var (open, passed, waiting): ([Int64], Set<Int64>, Set<Int64>) = ([number], [], [])
         var found = PushOrder.Found()
         while let next = open.popLast() {
             guard passed.insert(next).inserted else { continue }
             for waited in [next] + order.left(behind: next, &found) {
-                if waited == other { return true }
+                waiting.insert(waited)
+                if waited == end { return waiting }
                 open += waitingFor[waited] ?? []
             }
         }
-        return false
+        return waiting
     }
 
     /// Takes note that the next operation of a group cannot be sent.

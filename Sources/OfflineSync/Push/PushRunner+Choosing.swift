@@ -216,7 +216,7 @@ extension PushRunner {
                 // It is not taken for settled, although it seems to be under way where this is chosen ahead.
                 if !mayPass, referring.hasStayed(other.id) { return true }
                 // It was held back itself, or what it would be sent ahead of was. One of a circle goes all the same.
-                if waiting.contains(where: { plan.waits(other.id, for: $0) }) { return false }
+                if waiting.contains(where: { expected.waits(other.id, for: $0) }) { return false }
                 if !mayPass, expected.isMember(other.id) {
                     // Mostly it has begun; what comes after what has to be searched for.
                     guard !expected.hasBegun(other.id) || plan.hasEnded(other.id) else { return false }
