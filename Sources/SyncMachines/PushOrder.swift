@@ -124,6 +124,31 @@ package struct PushOrder: Sendable {
         return !units[unit].isHeld && !begun.contains(number)
     }
 
+    /// Whether an operation is sent in its turn: it was asked for, or something that comes after it.
+    package func isWanted(_ number: Int64) -> Bool { unitOf[number].map { units[$0].isWanted } ?? false }
+
+    /// What has to be sent next so that an operation can be.
+    package enum Lead: Equatable, Sendable {
+        case next(Int64)
+        /// Something that stands before it is under way.
+        case underWay
+    }
+
+    /// What may be sent now of that which stands before an operation in its groups, or the operation itself; asked for or not.
+    /// Nil when nothing of it may be sent.
+    package func lead(to number: Int64) -> Lead? {
+        guard let target = unitOf[number], !units[target].isHeld else { return nil }
+        var before: Set<Int> = [target]
+        // What comes after a unit stands in front of it.
+        for index in units.indices.dropFirst(target + 1) where !units[index].successors.isDisjoint(with: before) {
+            before.insert(index)
+        }
+        let next = before.filter { !units[$0].isHeld && units[$0].underWay == 0 && units[$0].waitsFor == 0 }
+            .compactMap { units[$0].remaining.last }.min()
+        if let next { return .next(next) }
+        return before.contains { units[$0].underWay > 0 } ? .underWay : nil
+    }
+
     /// Whether two operations come before each other.
     package func areOne(_ number: Int64, _ other: Int64) -> Bool { unitOf[number].map { $0 == unitOf[other] } ?? false }
 

@@ -359,6 +359,83 @@ struct DeletionOrderTests {
         #expect(try await context.operations().isEmpty)
     }
 
+    @Test(
+        "a deletion goes behind what a later group has changed of a row that referred to the row, and which would wait for it",
+        arguments: [1, 8]
+    )
+    func laterGroupHeldBack(parallel: Int) async throws {
+        let (lists, tasks) = (lists, tasks)
+        let context = SyncContext(store: store, remote: server, options: SyncOptions(parallelOperations: parallel))
+        try await tables.share()
+        for id in ["p", "x"] { try await tasks.insert(["text": "1"], id: id) }
+        _ = try await context.push()
+        try await self.context.write { transaction in
+            try transaction.delete("l", from: lists)
+            try transaction.update(Record(id: "x", ["text": "2"]), in: tasks)
+        }
+        try await self.context.write { transaction in
+            try transaction.update(Record(id: "p", ["text": "3"]), in: tasks)
+            try transaction.update(Record(id: "t", ["list": .null]), in: tasks)
+            try transaction.update(Record(id: "x", ["text": "3"]), in: tasks)
+        }
+        let report = try await context.push()
+        #expect(report.notTaken.isEmpty && report.waiting == 0)
+        #expect(server.written.suffix(4) == ["p", "t", "l", "x"])
+        #expect(try await context.operations().isEmpty)
+    }
+
+    @Test("which waits with it while it waits for something else", arguments: [1, 8])
+    func laterGroupBehindAConflict(parallel: Int) async throws {
+        let (lists, tasks) = (lists, tasks)
+        let context = SyncContext(store: store, remote: server, options: SyncOptions(parallelOperations: parallel))
+        try await tables.share()
+        for id in ["p", "x"] { try await tasks.insert(["text": "1"], id: id) }
+        try await tasks.insert(["text": "1", "list": "l"], id: "u")
+        _ = try await context.push()
+        server.change("u", "theirs", ["list": "l"])
+        try await tasks.update(Record(id: "u", ["list": .null]))
+        #expect(try await context.push().conflicts.map(\.itemID) == ["u"])
+        try await self.context.write { transaction in
+            try transaction.delete("l", from: lists)
+            try transaction.update(Record(id: "x", ["text": "2"]), in: tasks)
+        }
+        try await self.context.write { transaction in
+            try transaction.update(Record(id: "p", ["text": "3"]), in: tasks)
+            try transaction.update(Record(id: "t", ["list": .null]), in: tasks)
+            try transaction.update(Record(id: "x", ["text": "3"]), in: tasks)
+        }
+        let count = server.begun.count
+        _ = try await context.push()
+        #expect(server.begun.count == count, "\(server.begun)")
+        try await context.resolve(try #require(try await context.operationErrors().first), with: .keepMine)
+        #expect(try await context.push().waiting == 0)
+        #expect(server.written.suffix(5) == ["u", "p", "t", "l", "x"])
+        #expect(try await context.operations().isEmpty)
+    }
+
+    @Test(
+        "a deletion of a table that was asked for takes along what groups have changed of rows that referred to the row",
+        arguments: [1, 8]
+    )
+    func partsOfAnotherTable(parallel: Int) async throws {
+        let tasks = tasks
+        let context = SyncContext(store: store, remote: server, options: SyncOptions(parallelOperations: parallel))
+        try await tables.share()
+        for id in ["p", "x", "y"] { try await tasks.insert(["text": "1"], id: id) }
+        _ = try await context.push()
+        try await self.context.write { transaction in
+            try transaction.update(Record(id: "p", ["text": "2"]), in: tasks)
+            try transaction.update(Record(id: "t", ["list": .null]), in: tasks)
+            try transaction.update(Record(id: "x", ["text": "2"]), in: tasks)
+        }
+        try await tasks.update(Record(id: "y", ["text": "2"]))
+        try await lists.delete("l")
+        let report = try await context.push(lists)
+        #expect(report.notTaken.isEmpty && report.waiting == 0)
+        #expect(server.written.suffix(3) == ["p", "t", "l"])
+        #expect(try await context.operations().map(\.itemID) == ["x", "y"])
+    }
+
     /// What the row moves away in: the request that it belongs to, the next one, while the answer waits to be recorded,
     /// and the one after an answer with which all are recorded.
     @Test(

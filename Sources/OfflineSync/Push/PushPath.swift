@@ -98,10 +98,24 @@ struct PushPath {
     ) -> Bool {
         guard end.kind == .delete, expected.isMember(other.id) else { return true }
         guard !expected.isMember(end.id) else { return expected.mayPass(other.id, end.id) }
+        return isHeldBackWithFirst(other.id, expected)
+    }
+
+    private mutating func isHeldBackWithFirst(_ number: Int64, _ expected: PushPlan) -> Bool {
         let heldBack = heldBack ?? steps.first.map { expected.heldBack(with: $0.operation.id) } ?? []
         self.heldBack = heldBack
-        return heldBack.contains(other.id)
+        return heldBack.contains(number)
     }
+
+    /// Whether a part of a group would not be sent while the end waits for it: it would be held back with the first operation,
+    /// or was not asked for.
+    mutating func isLeftBehind(_ number: Int64, _ expected: PushPlan) -> Bool {
+        guard expected.isMember(number), !expected.hasBegun(number) else { return false }
+        return !expected.isWanted(number) || isHeldBackWithFirst(number, expected)
+    }
+
+    /// Whether an operation is on the way.
+    func contains(_ number: Int64) -> Bool { passed.contains(number) }
 
     /// All that goes before the end and waits, but for what is on the way to it.
     mutating func beforeEnd(

@@ -130,6 +130,12 @@ struct PushPlan: Sendable {
         return Set(order.left(behind: number, &found))
     }
 
+    /// Whether an operation of a group is sent in its turn: its table was asked for, or that of one which comes after it.
+    func isWanted(_ number: Int64) -> Bool { order.isWanted(number) }
+
+    /// What has to be sent next so that an operation of a group can be; nil when that cannot.
+    func lead(to number: Int64) -> PushOrder.Lead? { order.lead(to: number) }
+
     /// The operations of groups that come after another one, because groups have changed their items in that order.
     func followers(of number: Int64) -> Set<Int64> { order.followers(of: number) }
 

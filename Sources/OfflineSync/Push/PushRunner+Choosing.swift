@@ -145,10 +145,11 @@ extension PushRunner {
                     return .gone(member, isSettled: try !GroupStorage.isMember(member, &transaction))
                 }
             }
-            var aheadOf: Int64?
+            var (aheadOf, isLater): (Int64?, Bool) = (nil, false)
             if let follower = next {
                 switch try turn(of: follower, plan, expecting: expected, along: &path, &transaction, schema) {
                 case .now: break
+                case .later: isLater = true
                 case .after(let ahead): (next, aheadOf) = (ahead, follower.id)
                 case .waits(let others):
                     guard chosen.isEmpty, !isAssuming else { break choosing }
@@ -158,7 +159,7 @@ extension PushRunner {
                 }
             }
             guard held.isEmpty else { break }
-            if let next, let table = schema.table(next.table) {
+            if !isLater, let next, let table = schema.table(next.table) {
                 let references = try OperationReferences(next, table, schema, &transaction)
                 if expected.maySend(next.id, references, aheadOf: aheadOf) {
                     var inFlight = try prepare(next, table, .notDone, references: references, &transaction)
@@ -187,6 +188,8 @@ extension PushRunner {
         case now
         /// This one goes first.
         case after(TableOperation)
+        /// Something that goes before it is under way.
+        case later
         /// These of those before it are not sent by this push.
         case waits([Int64])
     }
@@ -194,7 +197,8 @@ extension PushRunner {
     /// Whether others have to be sent before an operation: what makes rows that its row refers to, or brings them back,
     /// and the changes of rows that referred to the row that it deletes; directly, or through others of this kind. Of
     /// operations that go before each other one is sent all the same. A deletion does not change the order of groups:
-    /// it waits for their parts, but for those that would wait for it. One in a group goes first then.
+    /// it waits for their parts, but for those that come after it; what would not be sent while it waits goes ahead of it, with
+    /// all that stands before that in its groups. Of those that wait for each other one in a group goes first.
     private func turn(
         of operation: TableOperation,
         _ plan: PushPlan,
@@ -205,10 +209,36 @@ extension PushRunner {
     ) throws -> Turn {
         path.goBack(for: operation, expected)
         if path.end == nil { try append(operation, to: &path, expected, &transaction, schema) }
-        while let next = try path.next(expected, &transaction, schema) {
+        while let first = path.end {
+            if let next = try path.next(expected, &transaction, schema) {
+                try append(next, to: &path, expected, &transaction, schema)
+                continue
+            }
+            let waits = try waits(of: first, aheadOf: operation, plan, expecting: expected, &path, &transaction, schema)
+            guard let other = waits.first else { return first.id == operation.id ? .now : .after(first) }
+            // They would wait for it themselves: what stands before them goes ahead, when it is for them alone that this waits.
+            guard first.kind == .delete, waits.allSatisfy({ path.isLeftBehind($0, expected) }),
+                let lead = expected.lead(to: other)
+            else { return .waits(waits) }
+            guard case .next(let number) = lead else { return .later }
+            guard !path.contains(number), let next = try OperationQueue.operation(number, &transaction, schema),
+                expected.maySendAhead(next)
+            else { return .waits(waits) }
             try append(next, to: &path, expected, &transaction, schema)
         }
-        guard let first = path.end else { return .now }
+        return .now
+    }
+
+    /// What goes before an operation and is not sent by this push, as far as it does not wait for that itself.
+    private func waits(
+        of first: TableOperation,
+        aheadOf operation: TableOperation,
+        _ plan: PushPlan,
+        expecting expected: PushPlan,
+        _ path: inout PushPath,
+        _ transaction: inout StoreTransaction,
+        _ schema: StoreSchema
+    ) throws -> [Int64] {
         let mayPass = first.kind != .delete
         let waiting = Set([first.id, operation.id])
         let waits = try path.beforeEnd(&transaction, schema)
@@ -226,8 +256,7 @@ extension PushRunner {
                 // What waits for an id is found when it is prepared.
                 return try !mayPass || !OperationReferences.awaitsID(of: other, schema, &transaction)
             }
-        if !waits.isEmpty { return .waits(waits.map(\.id)) }
-        return first.id == operation.id ? .now : .after(first)
+        return waits.map(\.id)
     }
 
     /// Goes on to an operation, and looks what goes before it.
