@@ -141,7 +141,7 @@ extension PushRunner {
             if next == nil, let member = expected.nextMember {
                 next = try OperationQueue.operation(member, &transaction, schema)
                 guard next?.isToSend ?? false else {
-                    guard chosen.isEmpty, held.isEmpty, !isAssuming else { break }
+                    guard chosen.isEmpty, held.isEmpty else { break }
                     return .gone(member, isSettled: try !GroupStorage.isMember(member, &transaction))
                 }
             }
