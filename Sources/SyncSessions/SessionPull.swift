@@ -42,15 +42,4 @@ public struct SessionPull: SyncSource {
         if options.reconciles { options.maximumTime = nil }
         return options
     }
-
-    /// The same for one that was not complete for longer than a device may be away, while another one keeps everything from
-    /// being brought anew: it finds what the server has forgotten that it was deleted. Not where parameters choose rows, of
-    /// which others may bring more.
-    func optionsWhenTooOld(_ order: PullOptions.Order) -> PullOptions {
-        var options = options(order)
-        guard options.parameters.isEmpty else { return options }
-        options.reconciles = true
-        (options.maximumRows, options.maximumTime) = (nil, nil)
-        return options
-    }
 }

@@ -57,7 +57,7 @@ extension SyncSession {
         let open = SyncDirection.both.subtracting(stored).subtracting(running.withLock { $0.machine.suspended })
         let (kept, options) = running.withLock { ($0.pulls, $0.options) }
         let pulls = kept.isEmpty ? context.store.schema.syncedTables.map { SessionPull(Query($0.name)) } : kept
-        let mustReset = try await mustReset(pulls, context, options)
+        let mustReset = try await mustReset(pulls, open, context, options)
         guard !mustReset || open.contains(.download) else { return true }
         if mustReset { try await resetOnce(pulls, context, options, asked: asked) }
         do {
@@ -116,8 +116,7 @@ extension SyncSession {
     ) async throws -> Bool {
         for index in indices {
             let pull = pulls[index]
-            let isTooOld = try await isTooOld(pull, context, running.withLock { $0.options })
-            var options = isTooOld ? pull.optionsWhenTooOld(order) : pull.options(order)
+            var (options, isWhole) = try await options(of: pull, among: pulls, order, context)
             do {
                 var isComplete = false
                 while !isComplete {
@@ -128,7 +127,7 @@ extension SyncSession {
                     isComplete = report.isComplete
                     guard isComplete || rest > .zero else { return false }
                 }
-                if !isTooOld || options.reconciles {
+                if isWhole {
                     try await context.storeCompletePull(of: pull.source, pull.name, at: environment.date())
                 }
                 failures.broken = 0

@@ -220,6 +220,28 @@ struct SetAsideTests {
         }
     }
 
+    @Test("and is set aside when it does not fit, be it shown with those only")
+    func unfitWithParameters() async throws {
+        let answer = SyncWorld.StandIn { request, emulator in
+            let isShown = request.method != "GET" || request.query.contains("archived=1")
+            return isShown ? try await emulator.handle(request) : EmulatorResponse(404)
+        }
+        try await SyncWorld.with(.datasync, age: 60_000, answeringLaptop: answer) { world in
+            try world.emulator.seed([["id": "a", "text": "milk"]], in: "TodoItem")
+            let laptop = world.laptop
+            let options = PullOptions(order: .pullOnly, parameters: ["archived": "1"])
+            #expect(try await laptop.table.pull(options: options).received == 1)
+            try world.emulator.seed(
+                [["id": "a", "text": "milk", "due": "soon", "updatedAt": "2020-01-01T00:00:00Z"]],
+                in: "TodoItem"
+            )
+            try await askByID(laptop)
+            let report = try await laptop.table.pull(options: options)
+            #expect(report.deleted == 0 && report.setAside.map(\.itemID) == ["a"])
+            #expect(try await laptop.texts() == ["a": "milk"])
+        }
+    }
+
     @Test("what was to be asked for by id is not, once its table was purged", arguments: [false, true])
     func purgedMark(_ isForced: Bool) async throws {
         try await SyncWorld.with(.datasync, age: 60_000) { world in

@@ -111,6 +111,80 @@ struct PullFailureTests {
         await device.session.close()
     }
 
+    @Test("brings everything anew after too long a time also where a pull has a limit, and asks for little before")
+    func limited() async throws {
+        try emulator.seed((0..<20).map { ["id": .string("r\($0)"), "text": "milk"] }, in: "TodoItem")
+        let device = try SessionDevice(emulator)
+        let pull = SessionPull(Query("TodoItem").limited(to: 30), options: PullOptions(reconciles: true))
+        let options = SessionOptions(maximumOfflineTime: .seconds(3_600))
+        device.session.start(keeping: [pull], options: options)
+        try await device.session.wait(for: .both)
+        device.session.suspend()
+        device.clock.advance(by: .seconds(3_601))
+        let before = device.line.requests.count
+        device.session.resume()
+        device.session.sync(.download)
+        try await device.session.wait(for: .both)
+        #expect(device.session.error == nil && device.session.state == .active)
+        #expect(device.line.requests.count - before <= 4)
+        #expect(try await device.store.read(Query("TodoItem")).records.count == 20)
+        await device.session.close()
+    }
+
+    @Test("sends and asks for nothing after too long a time where that is dealt with by hand")
+    func manual() async throws {
+        let device = try SessionDevice(emulator)
+        device.session.start(
+            keeping: [device.table],
+            options: SessionOptions(resetMode: .manual, maximumOfflineTime: .seconds(3_600))
+        )
+        try await device.session.wait(for: .both)
+        device.session.suspend()
+        device.clock.advance(by: .seconds(3_601))
+        let before = device.line.requests.count
+        device.session.resume()
+        device.session.sync()
+        await device.state { $0 == .failed }
+        #expect((device.session.error as? SyncError)?.code == .historyLost)
+        #expect(device.line.requests.count == before)
+        await device.session.close()
+    }
+
+    @Test("removes nothing that another pull of the table brings, and brings everything anew in the end")
+    func parametersForLong() async throws {
+        try emulator.seed([["id": "a", "text": "a"], ["id": "b", "text": "b"]], in: "TodoItem")
+        let (device, _) = try device(.answered)
+        let note = try device.context.table("Note")
+        let shared = SessionPull(device.table, queryID: "shared", options: PullOptions(parameters: ["shared": "1"]))
+        // The service shows the second one to that pull only.
+        device.line.set { request in
+            let isHidden = request.method == "GET" && request.path.hasSuffix("/b") && !request.query.contains("shared")
+            return isHidden ? .status(404) : .answered
+        }
+        device.session.start(keeping: [shared, note], options: SessionOptions(maximumOfflineTime: .seconds(3_600)))
+        try await device.session.wait(for: .both)
+        let completed = try #require(try await device.session.lastCompletePull(of: shared))
+        device.session.suspend()
+        device.line.set { $0.method == "GET" && $0.path.contains("Note") ? .status(500) : .answered }
+        device.clock.advance(by: .seconds(3_601))
+        device.session.resume()
+        try emulator.seed([["id": "c", "text": "c"]], in: "TodoItem")
+        device.session.sync(.download)
+        while try await device.store.read(table: "TodoItem", itemID: "c") == nil { await Task.yield() }
+        await device.session.workEnds()
+        #expect(try await device.store.read(Query("TodoItem")).records.map(\.id) == ["a", "b", "c"])
+        #expect(try await device.session.lastCompletePull(of: shared) == completed)
+        let other = SessionDevice.emulator()
+        try other.seed([["id": "c", "text": "c"]], in: "TodoItem")
+        device.line.divert(to: other)
+        device.line.set(.answered)
+        await device.session.reconnect()
+        device.session.sync(.download)
+        try await device.session.wait(for: .both)
+        #expect(try await device.store.read(Query("TodoItem")).records.map(\.id) == ["c"])
+        await device.session.close()
+    }
+
     /// Has every page of the items fail, while their table answers.
     private static func refusePages(_ device: SessionDevice, _ fate: Line.Fate) {
         device.line.set { request in

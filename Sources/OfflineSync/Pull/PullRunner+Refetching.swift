@@ -41,8 +41,11 @@ extension PullRunner {
                     [.invalidRequest, .invalidResponse, .refused, .serverFailure].contains(code)
                 else { throw error }
                 failures += 1
-                if failures > Self.mostFailures || ids.count == 1 { work.report.notFetched += ids.count }
-                guard failures <= Self.mostFailures else { break }
+                guard failures <= Self.mostFailures else {
+                    work.report.notFetched += questions.reduce(ids.count) { $0 + $1.count }
+                    break
+                }
+                if ids.count == 1 { work.report.notFetched += 1 }
                 if ids.count > 1 {
                     let middle = ids.startIndex + ids.count / 2
                     questions += [ids[middle...], ids[..<middle]]
@@ -102,11 +105,17 @@ extension PullRunner {
         do {
             if let found = try await remote.record(serverID, in: table) {
                 record = found
-            } else if let found = try await recordWithParameters(serverID) {
-                record = found
             } else {
-                try await work.confirmed.confirm(table, at: remote)
-                record = Record(id: .string(serverID), ["deleted": true])
+                let page = try await pageWithParameters(of: serverID)
+                if let unfit = page?.setAside.first(where: { table.isSameID(.string($0.id), .string(serverID)) }) {
+                    return try await setAside(id, serverID, RemoteError(.unfitRow, unfit.reason), &work)
+                }
+                if let found = page?.records.first(where: { table.isSameID($0.id, .string(serverID)) }) {
+                    record = found
+                } else {
+                    try await work.confirmed.confirm(table, at: remote)
+                    record = Record(id: .string(serverID), ["deleted": true])
+                }
             }
         } catch let error as RemoteError {
             guard await isAboutTheItem(error) else { throw Self.aborted(error) }
@@ -121,18 +130,16 @@ extension PullRunner {
         }
     }
 
-    /// An item that the service may show to this pull only.
-    private func recordWithParameters(_ serverID: String) async throws -> Record? {
+    /// A page with an item that the service may show to this pull only; nil when that has nothing to say about it.
+    private func pageWithParameters(of serverID: String) async throws -> PullPage? {
         guard !parameters.isEmpty else { return nil }
-        let query = Query(table.name).filtered(by: Column("id") == .string(serverID))
-        let page = try await remote.page(
-            query,
+        return try await remote.page(
+            Query(table.name).filtered(by: Column("id") == .string(serverID)),
             of: table,
             at: .everything,
             pageSize: nil,
             parameters: parameters
         )
-        return page.records.first { table.isSameID($0.id, .string(serverID)) }
     }
 
     /// Names an item that cannot be had. One that does not fit, or that no address can name, is no longer asked for; where

@@ -209,6 +209,19 @@ extension SyncContext {
         }
     }
 
+    /// Asks for a row of a pull, to see whether the server answers it. Nothing is taken in.
+    ///
+    /// - Throws: As the pull does.
+    package func ask(_ source: any SyncSource, queryID: String?, options: PullOptions) async throws {
+        let pulled = try pulledQuery(source, queryID, options)
+        let runner = runner(pulled.table, options)
+        _ = try await runner.fetch(
+            runner.asked(pulled.query),
+            at: options.reconciles ? .everything : .changes(since: nil),
+            1
+        )
+    }
+
     func pulledQuery(
         _ source: any SyncSource,
         _ queryID: String?,

@@ -204,13 +204,16 @@ extension Statement {
 
     /// Whether a column holds these bytes.
     func isBlob(_ column: Int, _ blob: [UInt8]) -> Bool {
-        unsafe blob.withUnsafeBytes { unsafe isSame(sqlite3_column_blob(pointer, Int32(column)), column, $0) }
+        unsafe blob.withUnsafeBytes { bytes in
+            let start = unsafe sqlite3_column_blob(pointer, Int32(column))
+            return unsafe isSame(start, column, bytes)
+        }
     }
 
     /// Whether what a column holds, and lies at an address, are these bytes.
     private func isSame(_ start: UnsafeRawPointer?, _ column: Int, _ bytes: UnsafeRawBufferPointer) -> Bool {
         guard byteCount(column) == bytes.count else { return false }
-        guard let start = unsafe start, let other = unsafe bytes.baseAddress else { return bytes.isEmpty }
+        guard let start = unsafe start, let other = bytes.baseAddress else { return unsafe bytes.isEmpty }
         return unsafe memcmp(start, other, bytes.count) == 0
     }
 

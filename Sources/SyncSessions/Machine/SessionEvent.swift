@@ -31,6 +31,9 @@ enum SessionEvent: Sendable, Hashable {
     case pushed(hasNewer: Bool)
     /// A pull of the work under way is complete.
     case pulled(Int)
+    /// Of one that was not complete for too long there are all news, and not all of which the server has forgotten that it was
+    /// deleted.
+    case pulledNews(Int)
     /// A pull of the work under way has failed, while the service answers. The number is random, 0 to 1.
     case pullFailed(Int, SessionFailure, random: Double)
     /// A pull that the work under way has made for its answer alone has not failed.

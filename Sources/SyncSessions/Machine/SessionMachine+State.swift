@@ -47,8 +47,8 @@ extension SessionMachine {
         // While all pulls wait there is no pull that could be one. One that fails on its own says nothing of the device, and
         // would keep everything from being brought.
         return open.contains(.download) && hold.map { $0.until <= now } ?? true
-            && pulls.allSatisfy { $0.obstacle == nil }
-            && pulls.contains { $0.completed.map { now - $0 > most } ?? false }
+            && (options.resetsManually || pulls.allSatisfy { $0.obstacle == nil })
+            && pulls.contains { !$0.isHeld(at: now) && $0.completed.map { now - $0 > most } ?? false }
     }
 
     /// Until when nothing is sent, because a pull fails that precedes every push.

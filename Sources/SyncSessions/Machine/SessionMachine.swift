@@ -68,7 +68,8 @@ struct SessionMachine: Sendable, Hashable {
         case .pushed(let hasNewer):
             pushDue = isPushAskedAgain ? now : hasNewer ? now + options.pushDelay : nil
             isPushAskedAgain = false
-        case .pulled(let index): effects += pulled(index, now)
+        case .pulled(let index): effects += pulled(index, now, isWhole: true)
+        case .pulledNews(let index): effects += pulled(index, now, isWhole: false)
         case .pullFailed(let index, let failure, let random): effects += pullFailed(index, failure, random, now)
         case .probed(let index): probed(index)
         case .answered: answered(now)
@@ -269,10 +270,10 @@ struct SessionMachine: Sendable, Hashable {
         for number in waits.keys { waits[number]?.begun.formUnion(next.pulls) }
     }
 
-    private mutating func pulled(_ index: Int, _ now: Duration) -> [SessionEffect] {
+    private mutating func pulled(_ index: Int, _ now: Duration, isWhole: Bool) -> [SessionEffect] {
         // A start meanwhile has brought another list.
         guard let work, work.list == list, work.pulls.contains(index), pulls.indices.contains(index) else { return [] }
-        pulls[index].completed = now
+        if isWhole { pulls[index].completed = now }
         pulls[index].obstacle = nil
         pulls[index].due = pulls[index].isAskedAgain ? now : options.pullInterval.map { now + $0 }
         pulls[index].isAskedAgain = false

@@ -53,13 +53,18 @@ extension SyncSession {
     }
 
     /// Whether such a sync has to do that first. A pull that fails on its own says nothing of the device.
-    func mustReset(_ pulls: [SessionPull], _ context: SyncContext, _ options: SessionOptions) async throws -> Bool {
+    func mustReset(
+        _ pulls: [SessionPull],
+        _ open: SyncDirection,
+        _ context: SyncContext,
+        _ options: SessionOptions
+    ) async throws -> Bool {
         if try await context.resetStage() != .none { return true }
         var isAnyTooOld = false
         for pull in pulls where !isAnyTooOld { isAnyTooOld = try await isTooOld(pull, context, options) }
-        guard isAnyTooOld else { return false }
+        guard isAnyTooOld, open.contains(.download), !options.resetMode.isManual else { return isAnyTooOld }
         do {
-            for pull in pulls { try await ask(pull, context) }
+            for pull in pulls { try await context.ask(pull.source, queryID: pull.queryID, options: pull.options) }
             return true
         } catch  where error.isOfOnePull || error.mayBeOfOnePull {
             return false
@@ -67,26 +72,42 @@ extension SyncSession {
     }
 
     /// Whether something that is kept was not complete for longer than a device may be away.
-    func isTooOld(_ pull: SessionPull, _ context: SyncContext, _ options: SessionOptions) async throws -> Bool {
+    private func isTooOld(
+        _ pull: SessionPull,
+        _ context: SyncContext,
+        _ options: SessionOptions
+    ) async throws -> Bool {
         guard let most = options.maximumOfflineTime,
             let last = try await context.lastCompletePull(of: pull.source, pull.name)
         else { return false }
         return .seconds(environment.date().timeIntervalSince(last)) > most
     }
 
-    /// Whether everything is brought anew because of the time alone.
-    func isResetByTime(_ context: SyncContext) async throws -> Bool {
-        guard !running.withLock({ $0.machine.needsReset }) else { return false }
-        return try await context.resetStage() == .none
+    /// How a pull is made, and whether all is here then of which the server tells. One that is too old, while another one keeps
+    /// everything from being brought anew, reconciles: it finds what the server has forgotten that it was deleted.
+    func options(
+        of pull: SessionPull,
+        among pulls: [SessionPull],
+        _ order: PullOptions.Order,
+        _ context: SyncContext
+    ) async throws -> (PullOptions, isWhole: Bool) {
+        let (options, settings) = (pull.options(order), running.withLock { $0.options })
+        guard !settings.resetMode.isManual, try await isTooOld(pull, context, settings) else { return (options, true) }
+        // With parameters some pulls may bring rows that others do not.
+        let mayReconcile = pulls.allSatisfy {
+            $0.source.table != pull.source.table || $0.options.parameters.isEmpty
+        }
+        guard mayReconcile else { return (options, false) }
+        var reconciling = options
+        reconciling.reconciles = true
+        (reconciling.maximumRows, reconciling.maximumTime) = (nil, nil)
+        return (reconciling, true)
     }
 
-    /// Makes a small part of a pull, to see whether it is answered. It is not complete then, whatever comes.
-    func ask(_ pull: SessionPull, _ context: SyncContext) async throws {
-        var options = pull.options(.pullOnly)
-        options.reconciles = false
-        options.maximumRows = 1
-        options.progress = nil
-        _ = try await context.pull(pull, options)
+    /// Whether everything is brought anew because of the time alone, and by the session.
+    func isResetByTime(_ context: SyncContext) async throws -> Bool {
+        guard !running.withLock({ $0.machine.needsReset || $0.options.resetMode.isManual }) else { return false }
+        return try await context.resetStage() == .none
     }
 
     private func reset(

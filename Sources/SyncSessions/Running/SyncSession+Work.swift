@@ -109,8 +109,8 @@ extension SyncSession {
         var areComplete = true
         for index in indices {
             do {
-                try await pull(pulls[index], order, context)
-                send(.pulled(index))
+                let isWhole = try await pull(pulls[index], among: pulls, order, context)
+                send(isWhole ? .pulled(index) : .pulledNews(index))
             } catch  where error.isOfOnePull {
                 areComplete = false
                 send(.answered)
@@ -135,7 +135,8 @@ extension SyncSession {
         var areAnswered = true
         for index in pulls.indices {
             do {
-                try await ask(pulls[index], context)
+                let pull = pulls[index]
+                try await context.ask(pull.source, queryID: pull.queryID, options: pull.options)
                 send(.probed(index))
                 send(.answered)
             } catch  where error.isOfOnePull {
@@ -197,9 +198,14 @@ extension SyncSession {
         send(.answered)
     }
 
-    private func pull(_ pull: SessionPull, _ order: PullOptions.Order, _ context: SyncContext) async throws {
-        let isTooOld = try await isTooOld(pull, context, running.withLock { $0.options })
-        var options = isTooOld ? pull.optionsWhenTooOld(order) : pull.options(order)
+    /// - Returns: Whether all is here of which the server tells: not where something may have been deleted long ago.
+    private func pull(
+        _ pull: SessionPull,
+        among pulls: [SessionPull],
+        _ order: PullOptions.Order,
+        _ context: SyncContext
+    ) async throws -> Bool {
+        var (options, isWhole) = try await options(of: pull, among: pulls, order, context)
         let told = options.progress
         options.progress = { [weak self] progress in
             told?(progress)
@@ -217,9 +223,9 @@ extension SyncSession {
         }
         running.withLock { $0.pulling.finish() }
         progressed()
-        // Otherwise what was deleted long ago may still be here.
-        guard !isTooOld || options.reconciles else { return }
+        guard isWhole else { return false }
         try await context.storeCompletePull(of: pull.source, pull.name, at: environment.date())
+        return true
     }
 }
 
