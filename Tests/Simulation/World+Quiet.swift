@@ -66,7 +66,11 @@ extension Device {
         }
         for error in try await context.operationErrors() {
             wasIdle = false
-            try await settle(error, choice)
+            do {
+                try await settle(error, choice)
+            } catch let stale as SyncError where stale.code == .operationChanged {
+                // Another decision has deleted a row that its row refers to. It is sent as it is now, and asked about then.
+            }
         }
         var changes = 0
         for table in world.settings.tables {

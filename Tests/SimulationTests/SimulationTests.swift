@@ -57,6 +57,8 @@ struct SimulationTests {
             77_001_489,
             // A deletion that was to take an insert back was given up, and somebody else had deleted the row.
             77_006_546,
+            // At the end, a decision that deleted a row had changed another one that waited to be decided about.
+            6_230_034_366_471_179_837,
         ] as [UInt64]
     )
     func onceFailed(_ seed: UInt64) async throws {
