@@ -116,6 +116,21 @@ struct WrongAddressTests {
         }
     }
 
+    @Test("nor is one that is to be asked for by its id", arguments: DatasyncDialect.allCases, Elsewhere.allCases)
+    func marked(_ dialect: DatasyncDialect, _ elsewhere: Elsewhere) async throws {
+        try await moved(dialect, to: elsewhere) { world, isMoved in
+            let laptop = world.laptop
+            try await laptop.store.upsert(
+                [Record(id: "mark", ["table": "TodoItem", "keyType": 1_000, "key": "a"])],
+                table: SystemTables.configuration.name
+            )
+            isMoved.isOn = true
+            let error = await #expect(throws: SyncError.self) { try await laptop.pull() }
+            #expect(error?.code == .pullAborted)
+            #expect(try await laptop.text("a") != nil)
+        }
+    }
+
     @Test("a table that answers is asked once, and then what it says of rows is believed")
     func confirmedOnce() async throws {
         try await SyncWorld.with(.datasync) { world in
