@@ -68,25 +68,30 @@ struct DeletionCircleTests {
         #expect(try await context.operations().isEmpty)
     }
 
+    /// A group deletes the list, and a later one, which would be held back with it, has its task leave the list.
+    private func writeGroups() async throws {
+        let (lists, tasks) = (lists, tasks)
+        try await context.write { transaction in
+            try transaction.delete("l", from: lists)
+            try transaction.update(Record(id: "x", ["text": "2"]), in: tasks)
+        }
+        try await context.write { transaction in
+            try transaction.update(Record(id: "p", ["text": "3"]), in: tasks)
+            try transaction.update(Record(id: "t", ["list": .null]), in: tasks)
+            try transaction.update(Record(id: "x", ["text": "3"]), in: tasks)
+        }
+    }
+
     @Test(
         "a deletion goes behind what a later group has changed of a row that referred to the row, and which would wait for it",
         arguments: [1, 8]
     )
     func laterGroupHeldBack(parallel: Int) async throws {
-        let (lists, tasks) = (lists, tasks)
         let context = SyncContext(store: store, remote: server, options: SyncOptions(parallelOperations: parallel))
         try await tables.share()
         for id in ["p", "x"] { try await tasks.insert(["text": "1"], id: id) }
         _ = try await context.push()
-        try await self.context.write { transaction in
-            try transaction.delete("l", from: lists)
-            try transaction.update(Record(id: "x", ["text": "2"]), in: tasks)
-        }
-        try await self.context.write { transaction in
-            try transaction.update(Record(id: "p", ["text": "3"]), in: tasks)
-            try transaction.update(Record(id: "t", ["list": .null]), in: tasks)
-            try transaction.update(Record(id: "x", ["text": "3"]), in: tasks)
-        }
+        try await writeGroups()
         let report = try await context.push()
         #expect(report.notTaken.isEmpty && report.waiting == 0)
         #expect(server.written.suffix(4) == ["p", "t", "l", "x"])
@@ -95,7 +100,6 @@ struct DeletionCircleTests {
 
     @Test("which waits with it while it waits for something else", arguments: [1, 8])
     func laterGroupBehindAConflict(parallel: Int) async throws {
-        let (lists, tasks) = (lists, tasks)
         let context = SyncContext(store: store, remote: server, options: SyncOptions(parallelOperations: parallel))
         try await tables.share()
         for id in ["p", "x"] { try await tasks.insert(["text": "1"], id: id) }
@@ -104,15 +108,7 @@ struct DeletionCircleTests {
         server.change("u", "theirs", ["list": "l"])
         try await tasks.update(Record(id: "u", ["list": .null]))
         #expect(try await context.push().conflicts.map(\.itemID) == ["u"])
-        try await self.context.write { transaction in
-            try transaction.delete("l", from: lists)
-            try transaction.update(Record(id: "x", ["text": "2"]), in: tasks)
-        }
-        try await self.context.write { transaction in
-            try transaction.update(Record(id: "p", ["text": "3"]), in: tasks)
-            try transaction.update(Record(id: "t", ["list": .null]), in: tasks)
-            try transaction.update(Record(id: "x", ["text": "3"]), in: tasks)
-        }
+        try await writeGroups()
         let count = server.begun.count
         _ = try await context.push()
         #expect(server.begun.count == count, "\(server.begun)")

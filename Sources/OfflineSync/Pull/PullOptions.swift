@@ -21,7 +21,7 @@ public struct PullOptions: Sendable {
     public var reconciles: Bool
 
     /// Further parameters for the service, by name. Where they choose rows, a reconciling pull takes those that it does not
-    /// bring for gone.
+    /// bring for gone. A row that is asked for by its id is asked for without them first.
     public var parameters: [String: String]
 
     /// How many rows to ask for at a time, 1 or more; nil for what the context says.
