@@ -77,11 +77,11 @@ struct ChoosingCostTests {
 
     @Test("looks at a long group once for a deletion that stands before those of the rows that referred to the row")
     func deletedFirst() async throws {
-        let world = try await World(taskCount: 8_000)
+        let world = try await World(taskCount: 12_000)
         let (lists, tasks) = (world.lists, world.tasks)
         try await world.context.write { transaction in
             try transaction.delete("l", from: lists)
-            for number in 0..<8_000 { try transaction.delete("t\(number)", from: tasks) }
+            for number in 0..<12_000 { try transaction.delete("t\(number)", from: tasks) }
         }
         world.server.script = { _ in throw RemoteError(.refused, "no", status: 422) }
         #expect(try await world.context.push().failures.map(\.itemID) == ["l"])
