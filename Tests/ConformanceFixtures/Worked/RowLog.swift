@@ -36,6 +36,10 @@ final class RowLog {
         try replay(try Data(contentsOf: URL(filePath: path), options: .mappedIfSafe))
     }
 
+    /// A program that this process is just starting has a duplicate of the descriptor until it runs, and a lock lasts as
+    /// long as any: unlocking lifts it for all of them, closing alone would not.
+    deinit { _ = flock(file.fileDescriptor, LOCK_UN) }
+
     /// Finds the rows of all transactions that came to their end, and cuts off what a killed process left behind them.
     private func replay(_ data: Data) throws {
         var made: [(line: Line, place: Place)] = []
