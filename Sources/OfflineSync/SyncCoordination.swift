@@ -17,6 +17,9 @@ final class SyncCoordination: Sendable {
     /// What a push has prepared and not sent yet.
     let marked = MarkedOperations()
 
+    /// The change at which the last pushes have ended.
+    let block = StumblingBlock()
+
     /// Whether fresh rows lie beside those of before; nil while that is not known.
     let hasFreshRows = Mutex<Bool?>(nil)
 

@@ -11,10 +11,11 @@ extension SyncSession {
     /// It needs no started session and takes turns with one that is; what is kept is what the last start has named, all
     /// tables otherwise. Pulls that precede pushes are made first, and where one of them fails nothing is sent. It sends
     /// nothing in a direction that is suspended. When the time is over, what is under way is cancelled, which loses nothing:
-    /// the next sync goes on from there.
+    /// the next sync goes on from there. So it is by ``suspend(_:)``, ``serverWasReset()`` and ``close()``.
     ///
     /// - Parameter time: How long it may take; that of another sync it waits for included.
-    /// - Returns: What was done. ``/OfflineSync/SyncReport/isComplete`` is false when the time was over first.
+    /// - Returns: What was done. ``/OfflineSync/SyncReport/isComplete`` is false when the time was over first, or it was cancelled
+    ///   by the session.
     /// - Throws: As ``/OfflineSync/SyncContext/sync()``, what the server says against one pull, or what broke it off,
     ///   when the others were made; ``/OfflineSync/SyncError`` with code `sessionEnded` when the session was closed or
     ///   its context is gone; `CancellationError` when the calling task was cancelled.
@@ -23,6 +24,43 @@ extension SyncSession {
             throw SyncError(.sessionEnded, "The session has ended; open the store again.")
         }
         let results = BackgroundResults()
+        let (number, work) = running.withLock { running in
+            let number = running.newNumber()
+            let work = Task { try await self.syncOnce(context, within: time, results) }
+            running.singleSyncs[number] = work
+            return (number, work)
+        }
+        defer { running.withLock { _ = $0.singleSyncs.removeValue(forKey: number) } }
+        do {
+            let isComplete = try await withTaskCancellationHandler {
+                try await work.value
+            } onCancel: {
+                work.cancel()
+            }
+            return results.report(isComplete: isComplete)
+        } catch is CancellationError where work.isCancelled && !Task.isCancelled {
+            // The session has cancelled it.
+            guard running.withLock({ $0.machine.phase != .closed }) else {
+                throw SyncError(.sessionEnded, "The session has ended; open the store again.")
+            }
+            return results.report(isComplete: false)
+        }
+    }
+
+    /// Cancels the syncs that no start has asked for.
+    @discardableResult
+    func cancelSingleSyncs() -> [Task<Bool, any Error>] {
+        let syncs = running.withLock { Array($0.singleSyncs.values) }
+        for sync in syncs { sync.cancel() }
+        return syncs
+    }
+
+    /// - Returns: Whether the time was enough.
+    private func syncOnce(
+        _ context: SyncContext,
+        within time: Duration,
+        _ results: BackgroundResults
+    ) async throws -> Bool {
         let isComplete = try await withThrowingTaskGroup(of: Bool.self) { group in
             let deadline = environment.now() + time
             group.addTask {
@@ -43,7 +81,7 @@ extension SyncSession {
             return isComplete
         }
         try Task.checkCancellation()
-        return results.report(isComplete: isComplete)
+        return isComplete
     }
 
     /// - Returns: Whether the time was enough.
@@ -59,11 +97,11 @@ extension SyncSession {
         let pulls = kept.isEmpty ? context.store.schema.syncedTables.map { SessionPull(Query($0.name)) } : kept
         let mustReset = try await mustReset(pulls, open, context, options)
         guard !mustReset || open.contains(.download) else { return true }
-        if mustReset { try await resetOnce(pulls, context, options, asked: asked) }
+        if mustReset { try await resetOnce(pulls, context, options, asked: asked, isForAge: true) }
         do {
             return try await syncOnce(pulls, open, context, until: deadline, results)
         } catch let error as SyncError where error.code == .historyLost && !mustReset && open.contains(.download) {
-            try await resetOnce(pulls, context, options, asked: asked)
+            try await resetOnce(pulls, context, options, asked: asked, isForAge: false)
             return try await syncOnce(pulls, open, context, until: deadline, results)
         }
     }

@@ -168,6 +168,13 @@ struct DownloadProgress: Sendable {
     private var rows = 0
     private var current: SyncProgress?
 
+    /// There is nothing to be pulled.
+    static let complete = {
+        var progress = DownloadProgress(pulls: 1)
+        progress.finish()
+        return progress
+    }()
+
     init(pulls: Int) { self.pulls = max(1, pulls) }
 
     mutating func report(_ progress: SyncProgress) { current = progress }

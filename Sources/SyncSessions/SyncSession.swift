@@ -12,7 +12,8 @@ internal import Synchronization
 ///
 /// One per context, `SyncContext.session`. It does nothing until it is started; from then on it keeps its
 /// context, and lives until it or the store is closed. A request is sent only for a reason: changes wait, what was pulled
-/// has become too old, or somebody has asked. One thing is done at a time; several sessions do not wait for each other.
+/// has become too old, or somebody has asked. One thing is done at a time, but that changes are sent between the pages of a long pull;
+/// several sessions do not wait for each other.
 ///
 /// A pull that the server refuses or fails on holds up neither pushes nor the other pulls: it is made again after a
 /// while, as ``SessionOptions/backoff`` says, and ``error`` says why. So is one that breaks off while another one is
@@ -39,6 +40,17 @@ public final class SyncSession: Sendable, Observable {
         self.environment = environment
     }
 
+    deinit {
+        published.withLock { published in
+            for subscriber in published.states.values { subscriber.finish() }
+            for subscriber in published.connections.values { subscriber.finish() }
+            for subscriber in published.suspensions.values { subscriber.finish() }
+        }
+        running.withLock { running in
+            for watcher in running.watchers.values { watcher.continuation.finish() }
+        }
+    }
+
     // MARK: Starting and ending
 
     /// Starts to keep tables, or rows of them, in step; all tables of the schema when none is named.
@@ -55,6 +67,8 @@ public final class SyncSession: Sendable, Observable {
     }
 
     /// Ends for good: what is under way is cancelled, waits and sequences end. The store stays open.
+    ///
+    /// Within a delegate, a policy or a hook it does not wait until what is under way has ended.
     ///
     /// Closing the store does the same, without waiting for what is under way.
     public func close() async { await end() }

@@ -126,8 +126,8 @@ struct MachineTableTests {
 
     /// What a machine is at, and what it does: `active connected | begin push 0`.
     static func text(_ machine: SessionMachine, _ effects: [SessionEffect]) -> String {
-        let environment = SessionEnvironment(clock: VirtualClock(), date: { .init(timeIntervalSince1970: 0) })
-        let status = SyncSession.Status(machine, environment)
+        let next = machine.nextTime.map { Date(timeIntervalSince1970: $0 / .seconds(1)) }
+        let status = SyncSession.Status(machine, nextAttempt: next)
         var parts: [String] = []
         switch status.state {
         case .backingOff(let until): parts.append("backingOff \(Int(until.timeIntervalSince1970))")

@@ -15,13 +15,14 @@ struct ServerResponse: Sendable {
     /// What was asked, with its credentials.
     var request: HTTPRequest?
 
-    /// What the answer means. A page for browsers that says yes, or that there is no such row, comes from something in front
-    /// of the service, or from a service that was stopped: it says nothing about the row, and must not pass for a deletion.
+    /// What the answer means. A page for browsers comes from something in front of the service, or from a service that was
+    /// stopped: it says nothing about the row, and must pass neither for a deletion nor for a refusal of the change.
     var mapping: ResponseMapping {
         let mapping = ResponseMapping(status: status)
         switch mapping {
         case .success, .gone, .failure(.notFound): return isForeign ? .failure(.notTheService) : mapping
-        case .conflict, .failure: return mapping
+        case .conflict, .failure(.refused): return looksLikeHTML ? .failure(.notTheService) : mapping
+        case .failure: return mapping
         }
     }
 
@@ -132,6 +133,8 @@ struct ServerResponse: Sendable {
             "Something in front of \(server) did not reach the service; try again later"
         case .notTheService where looksLikeHTML && status < 300:
             "The answer of \(server) is HTML: is this the address of a Datasync service, or is a login page in between?"
+        case .notTheService where looksLikeHTML && ![404, 410].contains(status):
+            "Something in front of \(server) refuses the request with a web page; ask whoever runs it"
         case .notTheService where looksLikeHTML:
             "\(server) has a web page where table '\(table)' should be; check the address and the table's name"
         case .notTheService where ResponseMapping(status: status) != .failure(.notTheService):

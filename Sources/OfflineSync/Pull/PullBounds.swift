@@ -3,6 +3,7 @@ struct PullBounds: Sendable {
     private let maximumRows: Int?
     private let maximumTime: Duration?
     private let elapsed: @Sendable () -> Duration
+    private let isInterrupted: (@Sendable () -> Bool)?
     private var rows = 0
     /// Whether the next pull will go on from farther on: with nothing of that, it would do the same again.
     private var hasProgress: Bool
@@ -11,6 +12,7 @@ struct PullBounds: Sendable {
         maximumRows = options.maximumRows
         maximumTime = options.maximumTime
         elapsed = clock.stopwatch()
+        isInterrupted = options.isInterrupted
         // What brings everything begins at the beginning each time.
         hasProgress = options.reconciles
     }
@@ -32,7 +34,7 @@ struct PullBounds: Sendable {
     func leaveNothing(after changes: Int) -> Bool {
         if let maximumRows, rows + changes >= maximumRows { return true }
         if let maximumTime, hasProgress, elapsed() >= maximumTime { return true }
-        return false
+        return hasProgress && isInterrupted?() ?? false
     }
 
     /// How many rows to ask for, when a page is to have no more than are allowed.

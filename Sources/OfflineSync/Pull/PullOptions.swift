@@ -39,6 +39,9 @@ public struct PullOptions: Sendable {
     /// Told after every page; exact when the server counts.
     public var progress: (@Sendable (SyncProgress) -> Void)?
 
+    /// Asked after every page whether to stop all the same, as at a bound.
+    package var isInterrupted: (@Sendable () -> Bool)?
+
     /// Creates options.
     public init(
         order: Order? = nil,

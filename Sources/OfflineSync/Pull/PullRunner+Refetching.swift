@@ -166,9 +166,10 @@ extension PullRunner {
     }
 
     /// Whether an item could not be had for a reason of its own. The answer to some breaks off every time, as if the
-    /// connection had failed: then the table answers all the same.
+    /// connection had failed, or is a page of something in front of the service: then the table answers all the same.
     private func isAboutTheItem(_ error: RemoteError) async -> Bool {
-        guard error.code == .unreachable else {
+        let isPage = error.code == .notTheService && error.status.map { (400..<500).contains($0) } ?? false
+        guard error.code == .unreachable || isPage else {
             return ![.throttled, .unauthorized, .notFound, .notTheService].contains(error.code)
         }
         return await confirms()

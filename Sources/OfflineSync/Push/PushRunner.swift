@@ -44,7 +44,11 @@ struct PushRunner {
         storesUndeclaredColumns = store.capabilities.contains(.unknownColumns)
         restoresInSteps = remote.restoresInSteps
         thread = PushThread(remote, decisions)
-        sender = RequestSender(remote: remote, storesUndeclaredColumns: storesUndeclaredColumns)
+        sender = RequestSender(
+            remote: remote,
+            storesUndeclaredColumns: storesUndeclaredColumns,
+            block: coordination.block
+        )
         recording = AnswerRecording(
             store: store,
             answers: coordination.answers,
@@ -273,7 +277,7 @@ struct PushRunner {
     }
 }
 
-/// The operations at the beginning of a push that the server has forbidden (403), as long as it has not answered
+/// The operations at the beginning of a push that the server has forbidden (403, or 401), as long as it has not answered
 /// anything else: then it is the user who may not write, and no fault of the changes.
 struct ForbiddenOperations {
     private var held: [(InFlightOperation, PushAnswer)] = []
@@ -286,7 +290,7 @@ struct ForbiddenOperations {
         switch answer.answer {
         // What takes a change back that was forbidden is forbidden as well, and says nothing about the others.
         case .refused where inFlight.operation.isUndo: return []
-        case .refused where answer.error?.status == 403 && !hasOtherAnswers:
+        case .refused where [401, 403].contains(answer.error?.status) && !hasOtherAnswers:
             held.append((inFlight, answer))
             return nil
         // Not sent, or not answered by the service.

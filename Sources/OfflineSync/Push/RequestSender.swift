@@ -23,10 +23,13 @@ struct PushAnswer: Sendable {
 struct RequestSender: Sendable {
     let remote: any SyncRemote
     let storesUndeclaredColumns: Bool
+    /// What the last pushes have ended at.
+    let block: StumblingBlock
     private let confirmed = ConfirmedTables()
 
-    init(remote: any SyncRemote, storesUndeclaredColumns: Bool) {
+    init(remote: any SyncRemote, storesUndeclaredColumns: Bool, block: StumblingBlock) {
         self.remote = remote
+        self.block = block
         self.storesUndeclaredColumns = storesUndeclaredColumns
     }
 
@@ -40,9 +43,10 @@ struct RequestSender: Sendable {
                 "No address can name the id of this row: \(problem). It cannot be changed from here; give the change up."
             )
         }
-        return try await judge(outgoing.request, in: inFlight.table) {
+        let answer = try await judge(outgoing.request, in: inFlight.table) {
             try await send(outgoing, outgoing.serverID ?? inFlight.operation.itemID, inFlight.table)
         }
+        return try await reconsider(answer, to: inFlight)
     }
 
     /// Says what the answer to a request is, errors of the remote included.
@@ -220,7 +224,7 @@ extension RemoteError {
         switch code {
         case .notFound, .invalidResponse: true
         case .conflict: status == 410 && serverRecord == nil
-        case .notTheService: status.map { $0 < 500 } ?? false
+        case .notTheService: status.map { $0 < 400 || [404, 405, 410].contains($0) } ?? false
         case .refused: status == 405 || status == 410
         default: false
         }

@@ -9,17 +9,23 @@ package enum ResetStage: Sendable, Hashable {
     case wanted
     /// Fresh rows lie beside those of before. Nothing is pushed or pulled until they have taken their place.
     case begun
+    /// The same, because of the age of what was alone: it may be given up.
+    case begunForAge
     /// The fresh rows have taken the place of those of before; nobody was told yet.
     case done(ResetReport)
 }
 
 extension ResetStage {
+    /// Whether fresh rows lie beside those of before.
+    package var isBegun: Bool { self == .begun || self == .begunForAge }
+
     static func stored(_ transaction: inout some StoreReading & ~Copyable) throws -> ResetStage {
         let value = try ConfigurationTable.row(.reset, "", "", &transaction)?["value"]?.stringValue
         switch value {
         case nil: return .none
         case "wanted"?: return .wanted
         case "begun"?: return .begun
+        case "begunForAge"?: return .begunForAge
         case let text?:
             let node = try JSONNode(parsing: Array(text.utf8))
             var report = ResetReport()
@@ -36,6 +42,7 @@ extension ResetStage {
             return
         case .wanted: value = "wanted"
         case .begun: value = "begun"
+        case .begunForAge: value = "begunForAge"
         case .done(let report):
             var json = JSONWriter()
             for (name, path) in ResetReport.numbers { json.add(name, Int64(report[keyPath: path])) }

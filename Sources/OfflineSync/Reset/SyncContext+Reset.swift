@@ -30,6 +30,19 @@ extension SyncContext {
         }
     }
 
+    /// Remembers that everything that was done is told, unless it is wanted anew by now.
+    package func finishReset() async throws {
+        try await coordination.pullGate.withTurn {
+            try await set { transaction in
+                let stage = try ResetStage.stored(&transaction)
+                guard case .done = stage else { return stage.isBegun }
+                try FreshRows.removeAll(&transaction)
+                try ResetStage.none.store(&transaction)
+                return false
+            }
+        }
+    }
+
     /// Remembers that nothing of it is left to be done, or that it will not be done: what was stays.
     package func endReset() async throws {
         try await coordination.pullGate.withTurn {
@@ -41,6 +54,27 @@ extension SyncContext {
         }
     }
 
+    /// Gives it up where it was begun because of the age of what was: that stays as it was.
+    ///
+    /// - Returns: Whether it was.
+    package func giveUpReset() async throws -> Bool {
+        try await coordination.pullGate.withTurn {
+            try await set { transaction in
+                let stage = try ResetStage.stored(&transaction)
+                guard stage == .begunForAge else { return stage.isBegun }
+                try FreshRows.removeAll(&transaction)
+                try ResetStage.none.store(&transaction)
+                return false
+            }
+            return try await resetStage() == .none
+        }
+    }
+
+    /// How many fresh rows lie beside those of before.
+    package func freshRowCount() async throws -> Int {
+        try await store.read { try $0.count(ConfigurationTable.query(.freshRow)) }
+    }
+
     /// Brings everything anew, and holds the changes that wait against it.
     ///
     /// One that was interrupted goes on where it was. Until ``endReset()`` the stage says what was done. A table then has
@@ -50,19 +84,26 @@ extension SyncContext {
     /// - Parameters:
     ///   - pulls: What is brought. Bounds of their options do not count.
     ///   - discardsChanges: Whether changes that wait are given up, and kept in ``discardedChanges()``.
+    ///   - forAge: Whether the age of what was is the only reason, so that it may be given up.
+    ///   - willBring: Is called with the index of each pull before it is made.
     /// - Returns: What became of the changes.
     /// - Throws: As a pull.
-    package func reset(onto pulls: [FreshPull], discardsChanges: Bool) async throws -> ResetReport {
+    package func reset(
+        onto pulls: [FreshPull],
+        discardsChanges: Bool,
+        forAge: Bool = false,
+        willBring: (Int) -> Void = { _ in }
+    ) async throws -> ResetReport {
         try checkRemote()
         return try await coordination.pullGate.withTurn {
-            try await beginReset(onto: pulls)
+            try await beginReset(onto: pulls, as: forAge ? .begunForAge : .begun)
             let whole = RequestCounter()
             do {
-                try await whole.counting { try await bringFreshRows(pulls) }
+                try await whole.counting { try await bringFreshRows(pulls, willBring) }
             } catch let error as SyncError where error.code == .historyLost {
                 // It was set up anew once more.
-                try await beginReset(onto: pulls, anew: true)
-                try await whole.counting { try await bringFreshRows(pulls) }
+                try await beginReset(onto: pulls, as: .begun, anew: true)
+                try await whole.counting { try await bringFreshRows(pulls, willBring) }
             }
             let report = try await switchOver(pulls, discardsChanges)
             events.send(.wasReset(report))
@@ -77,7 +118,7 @@ extension SyncContext {
     func checkReset() async throws {
         var isBegun = coordination.hasFreshRows.withLock { $0 }
         if isBegun == nil {
-            isBegun = try await resetStage() == .begun
+            isBegun = try await resetStage().isBegun
             coordination.hasFreshRows.withLock { [isBegun] in $0 = isBegun }
         }
         guard isBegun == true else { return }
@@ -88,16 +129,16 @@ extension SyncContext {
         )
     }
 
-    private func beginReset(onto pulls: [FreshPull], anew: Bool = false) async throws {
+    private func beginReset(onto pulls: [FreshPull], as stage: ResetStage, anew: Bool = false) async throws {
         // After the push that is under way.
         try await coordination.gate.withTurn {
             try await set { transaction in
-                guard try ResetStage.stored(&transaction) != .begun || anew else {
+                guard try !ResetStage.stored(&transaction).isBegun || anew else {
                     try self.dropRowsBroughtAnew(by: pulls, &transaction)
                     return true
                 }
                 try FreshRows.removeAll(&transaction)
-                try ResetStage.begun.store(&transaction)
+                try stage.store(&transaction)
                 return true
             }
         }
@@ -129,12 +170,13 @@ extension SyncContext {
         coordination.hasFreshRows.withLock { $0 = hasFreshRows }
     }
 
-    private func bringFreshRows(_ pulls: [FreshPull]) async throws {
+    private func bringFreshRows(_ pulls: [FreshPull], _ willBring: (Int) -> Void) async throws {
         var work = PullRunner.Work(
             bounds: PullBounds(PullOptions(), clock),
             progress: PullProgress(tables: pulls.count)
         )
-        for pull in pulls {
+        for (index, pull) in pulls.enumerated() {
+            willBring(index)
             let query = try pulledQuery(pull.source, pull.queryID, pull.options)
             try await runner(query.table, pull.options)
                 .bringFreshRows(
@@ -164,7 +206,7 @@ extension SyncContext {
             coordination.hasFreshRows.withLock { $0 = nil }
             return try await store.write { transaction in
                 // It may be wanted from the beginning meanwhile.
-                guard try ResetStage.stored(&transaction) == .begun else { throw CancellationError() }
+                guard try ResetStage.stored(&transaction).isBegun else { throw CancellationError() }
                 let report = try change.run(&transaction)
                 try ResetStage.done(report).store(&transaction)
                 return report

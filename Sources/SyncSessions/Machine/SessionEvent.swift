@@ -27,6 +27,8 @@ enum SessionEvent: Sendable, Hashable {
     case resumed(SyncDirection)
     /// Somebody wants another attempt now.
     case reconnect
+    /// The work under way pushes between its pulls, or has done so.
+    case pushing(Bool)
     /// A push has ended without an error; there may be changes that it has not seen.
     case pushed(hasNewer: Bool)
     /// A pull of the work under way is complete.

@@ -10,6 +10,8 @@ extension SessionFailure {
         case is CancellationError where !Task.isCancelled:
             self = .temporary(name: "cancelled", wait: nil, isAnswer: false)
         case is CancellationError: self = .cancelled
+        case is ServerFailure, is OvertakenChanges:
+            self = .temporary(name: "\(type(of: error))", wait: nil, isAnswer: true)
         case let error as SyncError: self.init(error)
         case let error as RemoteError: self.init(error)
         case let error as StoreError: self.init(error)
@@ -36,6 +38,9 @@ extension SessionFailure {
         switch error.code {
         case .pushAbortedNetwork, .pullAborted, .pushAbortedAuthentication:
             self = .temporary(name: "\(error.code)", wait: nil, isAnswer: true)
+        // What code of the app meets or answers when it decides: the next time it may be otherwise.
+        case .operationChanged, .invalidAction, .invalidItem:
+            self = .temporary(name: "\(error.code)", wait: nil, isAnswer: false)
         default: self = .permanent
         }
     }
@@ -55,6 +60,9 @@ extension SessionFailure {
         switch error.code {
         case .closed: self = .storeClosed
         case .full, .inputOutput, .locked, .inUse, .internal:
+            self = .temporary(name: "\(error.code)", wait: nil, isAnswer: false)
+        // A row that code of the app has made.
+        case .invalidRecord, .constraint:
             self = .temporary(name: "\(error.code)", wait: nil, isAnswer: false)
         default: self = .permanent
         }

@@ -36,6 +36,9 @@ extension SessionMachine {
         return wakeTime().map { $0 <= hold.until } ?? false ? hold.until : nil
     }
 
+    /// When it is read again what is stored, or what has failed is tried again; nil when neither is waited for.
+    var nextTime: Duration? { loadDue ?? nextAttempt }
+
     /// Whether a pull was refused when it was last tried, and is not being tried again.
     var isRefused: Bool {
         pulls.indices.contains { pulls[$0].obstacle?.failure == .permanent && work?.pulls.contains($0) != true }
@@ -57,6 +60,14 @@ extension SessionMachine {
         let preceding = pulls.filter(\.precedesPush)
         let held = hold?.isOfPulls == true && !preceding.isEmpty ? hold?.until : nil
         return (preceding.map(\.obstacle?.until) + [held]).compactMap(\.self).max()
+    }
+
+    /// Whether what waits is to be sent while pulls are under way.
+    func isPushDue(at now: Duration) -> Bool {
+        guard phase == .running, open.contains(.upload), !needsReset, let pushDue, let work, !work.resets,
+            !pulls.contains(where: \.precedesPush)
+        else { return false }
+        return pushDue <= now
     }
 
     /// What is to be done now; nil when there is nothing, or nothing may be done.

@@ -65,6 +65,9 @@ struct SessionMachine: Sendable, Hashable {
         case .suspended(let directions): effects += suspend(directions)
         case .resumed(let directions): resume(directions)
         case .reconnect: reconnect(now)
+        case .pushing(let isPushing):
+            work?.pushes = isPushing
+            isPushAskedAgain = false
         case .pushed(let hasNewer):
             pushDue = isPushAskedAgain ? now : hasNewer ? now + options.pushDelay : nil
             isPushAskedAgain = false
@@ -351,8 +354,10 @@ struct SessionMachine: Sendable, Hashable {
         isOfPulls: Bool = false
     ) {
         guard isStarted, !open.isEmpty else { return }
-        let own = backoff.wait(after: name, options.backoff, random: random)
-        hold = Hold(until: now + (wait ?? own), isOfPulls: isOfPulls, isOrdered: wait != nil)
+        var next = backoff.wait(after: name, options.backoff, random: random)
+        // A server that asks for no time to speak of is not asked again and again without a pause.
+        if let wait { next = wait < options.backoff.first ? max(wait, next) : wait }
+        hold = Hold(until: now + next, isOfPulls: isOfPulls, isOrdered: wait != nil)
     }
 
     // MARK: Waiting

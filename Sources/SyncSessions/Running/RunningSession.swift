@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 internal import OfflineSync
 internal import Synchronization
 
@@ -12,11 +18,22 @@ extension SyncSession {
         var pullErrors: [Int: any Error] = [:]
         /// Which pull is asked next when others break off: the one behind the last that did so, too.
         var nextAsked = 0
+        /// Which pull everything is brought anew by, and where that failed last.
+        var bringing = 0
+        var standstill: Standstill?
+        /// Whether bringing everything anew was given up since the start.
+        var isResetFutile = false
         var waiters: [Int: Waiter] = [:]
         var cancelledWaits: Set<Int> = []
         /// Those who wait for the work under way to end.
         var afterWork: [Int: CheckedContinuation<Void, Never>] = [:]
         var workTask: Task<Void, Never>?
+        /// Syncs that no start has asked for.
+        var singleSyncs: [Int: Task<Bool, any Error>] = [:]
+        /// What the server has failed on in the last push of the work under way.
+        var pushFailure: (any Error)?
+        /// The date of the next attempt, for its time: it is the same however often it is told.
+        private var attempt: (time: Duration, date: Date)?
         /// What listens as long as the session is started.
         var listeners: [Task<Void, Never>] = []
         /// When the session is woken, and by what.
@@ -41,6 +58,16 @@ extension SyncSession {
         var wasNetworkHeard = false
         private var numbers = 0
         var version = 0
+
+        /// What it is at, for the outside.
+        mutating func status(_ environment: SessionEnvironment) -> Status {
+            if attempt?.time != machine.nextTime {
+                attempt = machine.nextTime.map { time in
+                    (time, environment.date().addingTimeInterval((time - environment.now()) / .seconds(1)))
+                }
+            }
+            return Status(machine, nextAttempt: attempt?.date)
+        }
 
         mutating func newNumber() -> Int {
             numbers += 1

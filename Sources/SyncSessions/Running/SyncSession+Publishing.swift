@@ -97,7 +97,7 @@ extension SyncSession {
 }
 
 extension SyncSession.Status {
-    init(_ machine: SessionMachine, _ environment: SessionEnvironment) {
+    init(_ machine: SessionMachine, nextAttempt: Date?) {
         suspended = machine.suspended
         switch machine.phase {
         case .inactive: state = .inactive
@@ -108,15 +108,8 @@ extension SyncSession.Status {
                 state = .suspended
             } else if machine.hold?.needsCredentials == true {
                 state = .waitingForCredentials
-            } else if let loadDue = machine.loadDue {
-                let left = loadDue - environment.now()
-                state = .backingOff(until: environment.date().addingTimeInterval(left / .seconds(1)))
-            } else if let next = machine.nextAttempt {
-                let left = next - environment.now()
-                let until = environment.date().addingTimeInterval(left / .seconds(1))
-                state = .backingOff(until: until)
             } else {
-                state = .active
+                state = nextAttempt.map { .backingOff(until: $0) } ?? .active
             }
         }
         guard machine.isStarted, !machine.open.isEmpty else { return }

@@ -19,10 +19,17 @@ extension SyncSession {
             running.pulling = DownloadProgress(pulls: pulls.count)
         }
         progressed()
-        try await reset(pulls, context, running.withLock { $0.options.resetMode }) { [weak self] progress in
-            self?.running.withLock { $0.pulling.report(progress) }
-            self?.answered()
-            self?.progressed()
+        do {
+            try await reset(pulls, context, running.withLock { $0.options.resetMode }, isForAge: true) { [weak self] progress in
+                self?.running.withLock { $0.pulling.report(progress) }
+                self?.answered()
+                self?.progressed()
+            }
+        } catch let futile as FutileReset {
+            send(.reset(asked: asked))
+            send(.answered)
+            failed(futile.pull, futile.cause)
+            return
         }
         for index in pulls.indices {
             running.withLock { $0.pulling.finish() }
@@ -34,14 +41,19 @@ extension SyncSession {
         try await reviewProgress()
     }
 
-    /// The same for one sync that no start has asked for.
+    /// The same for one sync that no start has asked for. Where it is given up, that goes on without.
     func resetOnce(
         _ pulls: [SessionPull],
         _ context: SyncContext,
         _ options: SessionOptions,
-        asked: Int
+        asked: Int,
+        isForAge: Bool
     ) async throws {
-        try await reset(pulls, context, options.resetMode) { _ in }
+        do {
+            try await reset(pulls, context, options.resetMode, isForAge: isForAge) { _ in }
+        } catch is FutileReset {
+            // The pull that fails says why.
+        }
         send(.reset(asked: asked))
     }
 
@@ -60,6 +72,7 @@ extension SyncSession {
         _ options: SessionOptions
     ) async throws -> Bool {
         if try await context.resetStage() != .none { return true }
+        if running.withLock({ $0.isResetFutile }) { return false }
         var isAnyTooOld = false
         for pull in pulls where !isAnyTooOld { isAnyTooOld = try await isTooOld(pull, context, options) }
         guard isAnyTooOld, open.contains(.download), !options.resetMode.isManual else { return isAnyTooOld }
@@ -114,6 +127,7 @@ extension SyncSession {
         _ pulls: [SessionPull],
         _ context: SyncContext,
         _ mode: ResetMode,
+        isForAge: Bool,
         _ progress: @escaping @Sendable (SyncProgress) -> Void
     ) async throws {
         let stage = try await context.resetStage()
@@ -129,20 +143,62 @@ extension SyncSession {
                         + " session with another mode to have everything brought anew, or purge what is to come again."
                 )
             }
-            if stage != .begun { try await mode.before?(context) }
-            report = try await context.reset(
-                onto: pulls.map { pull in
-                    var options = pull.options
-                    options.progress = progress
-                    return FreshPull(pull.source, queryID: pull.queryID, options: options)
-                },
-                discardsChanges: mode.discardsChanges
-            )
+            if !stage.isBegun { try await mode.before?(context) }
+            let isSaid = running.withLock { $0.machine.needsReset }
+            let isForAge = stage == .begunForAge || stage == .none && isForAge && !isSaid
+            do {
+                report = try await context.reset(
+                    onto: pulls.map { pull in
+                        var options = pull.options
+                        options.progress = progress
+                        return FreshPull(pull.source, queryID: pull.queryID, options: options)
+                    },
+                    discardsChanges: mode.discardsChanges,
+                    forAge: isForAge,
+                    willBring: { [weak self] index in self?.running.withLock { $0.bringing = index } }
+                )
+            } catch where isForAge && (error.isOfOnePull || error.mayBeOfOnePull) {
+                try await giveUpFutileReset(error, pulls, context)
+                throw error
+            }
             for pull in pulls {
                 try await context.storeCompletePull(of: pull.source, pull.name, at: environment.date())
             }
         }
         try await mode.after?(context, report)
-        try await context.endReset()
+        try await context.finishReset()
+    }
+
+    /// Gives up what cannot end, and is done for nothing but the age of what was, because one of its pulls fails on its own: where
+    /// that is refused, or has brought nothing new since it failed before.
+    ///
+    /// - Throws: ``FutileReset`` when it was given up.
+    private func giveUpFutileReset(_ error: any Error, _ pulls: [SessionPull], _ context: SyncContext) async throws {
+        let rows = try await context.freshRowCount()
+        let (pull, isStuck) = running.withLock { running in
+            let standstill = Standstill(pull: running.bringing, rows: rows)
+            defer { running.standstill = standstill }
+            return (running.bringing, SessionFailure(error) == .permanent || running.standstill == standstill)
+        }
+        guard isStuck else { return }
+        if !error.isOfOnePull {
+            for pull in pulls { try await context.ask(pull.source, queryID: pull.queryID, options: pull.options) }
+        }
+        guard try await context.giveUpReset() else { return }
+        running.withLock { ($0.standstill, $0.isResetFutile) = (nil, true) }
+        throw FutileReset(pull: pull, cause: error)
+    }
+
+    /// Bringing everything anew was given up.
+    private struct FutileReset: Error {
+        /// The pull that fails, and why.
+        let pull: Int
+        let cause: any Error
+    }
+
+    /// Where it failed: the pull, and how many rows had come until then.
+    struct Standstill: Sendable, Equatable {
+        var pull: Int
+        var rows: Int
     }
 }

@@ -44,7 +44,7 @@ extension SyncSession {
             }
             if let task = scheduleWaking(&running) { cancelled.append(task) }
             running.version += 1
-            return (Status(running.machine, environment), running.error, running.version)
+            return (running.status(environment), running.error, running.version)
         }
         for task in cancelled { task.cancel() }
         publish(status, error, version)
@@ -106,6 +106,7 @@ extension SyncSession {
             running.options = options
             running.set(nil)
             running.pullErrors = [:]
+            (running.standstill, running.isResetFutile) = (nil, false)
             if running.listeners.isEmpty { running.listeners = listen(to: context) }
         }
     }
@@ -137,6 +138,13 @@ extension SyncSession {
                 // That the store could not be read, if it could not.
                 $0.set(nil)
             }
+            running.withLock { running in
+                let isNothingDue = !running.machine.pulls.contains { $0.isDue(at: environment.now()) }
+                if running.cycle == 0, isNothingDue { running.pulling = .complete }
+            }
+            progressed()
+            // What was changed since that look was told to nobody.
+            await queueChanged(context)
         } catch {
             guard running.withLock({ $0.loads == number }) else { return }
             let failure = SessionFailure(error)
@@ -177,17 +185,23 @@ extension SyncSession {
         ]
     }
 
+    /// Ends for good. Within a push, pull or reset of its own it does not wait for that, which waits for this call.
     func end() async {
         var tasks: [Task<Void, Never>] = []
+        var work: [Task<Void, Never>] = []
         var storing: Task<Void, Never>?
         send(.closed) { running in
             tasks = running.listeners
             storing = running.storing
-            if let task = running.workTask { tasks.append(task) }
+            if let task = running.workTask { work.append(task) }
         }
-        for task in tasks { task.cancel() }
+        let single = cancelSingleSyncs()
+        for task in tasks + work { task.cancel() }
         for task in tasks { await task.value }
         await storing?.value
+        guard !isWithinSync else { return }
+        for task in work { await task.value }
+        for task in single { _ = await task.result }
     }
 
     // MARK: Events
@@ -240,6 +254,8 @@ extension SyncSession {
 
     func setSuspended(_ direction: SyncDirection, _ isSuspended: Bool) {
         let event: SessionEvent = isSuspended ? .suspended(direction) : .resumed(direction)
+        let isNews = running.withLock { !direction.subtracting($0.machine.suspended).isEmpty }
+        defer { if isSuspended, isNews { cancelSingleSyncs() } }
         send(event) { running in
             guard let context, running.machine.phase != .closed else { return }
             running.storing = Task { [former = running.storing] in
@@ -256,6 +272,7 @@ extension SyncSession {
     }
 
     func serverHasReset() {
+        defer { cancelSingleSyncs() }
         send(.serverReset) { running in
             guard let context, running.machine.phase != .closed else { return }
             running.storing = Task { [former = running.storing] in

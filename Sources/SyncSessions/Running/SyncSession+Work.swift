@@ -37,7 +37,7 @@ extension SyncSession {
             try await reset(pulls, context)
             return nil
         }
-        var failure: (any Error)?
+        running.withLock { $0.pushFailure = nil }
         var broken: [BrokenPull] = []
         if !work.pulls.isEmpty {
             running.withLock { running in
@@ -48,17 +48,30 @@ extension SyncSession {
         }
         let preceding = work.pushes ? work.pulls.filter { pulls[$0].precedesPush(in: context) } : []
         if work.pushes {
-            failure = try await push(context) { try await pull(preceding, of: pulls, .pullFirst, context, &broken) }
+            try await push(context) { try await pull(preceding, of: pulls, .pullFirst, context, &broken) }
         }
         _ = try await pull(work.pulls.filter { !preceding.contains($0) }, of: pulls, .pullOnly, context, &broken)
         try await judge(&broken, of: pulls, context)
-        return failure
+        return running.withLock { $0.pushFailure }
     }
 
-    /// Sends what waits, after something that precedes it, unless that says no.
-    ///
-    /// - Returns: The failure of the server on a change that is to be sent again.
-    private func push(_ context: SyncContext, after preceding: () async throws -> Bool) async throws -> (any Error)? {
+    /// Sends between pulls, and between the parts of one, what is due meanwhile: no change waits for all the rows there are.
+    private func pushMeanwhile(_ context: SyncContext) async throws {
+        guard isPushDueMeanwhile else { return }
+        let pushes = running.withLock { $0.machine.work?.pushes ?? false }
+        send(.pushing(true))
+        defer { send(.pushing(pushes)) }
+        try await push(context) { true }
+    }
+
+    /// Whether something is due to be sent while pulls are under way, and the server has not failed on it.
+    private var isPushDueMeanwhile: Bool {
+        running.withLock { $0.pushFailure == nil && $0.machine.isPushDue(at: environment.now()) }
+    }
+
+    /// Sends what waits, after something that precedes it, unless that says no. A failure of the server on a change that is to be
+    /// sent again is remembered.
+    private func push(_ context: SyncContext, after preceding: () async throws -> Bool) async throws {
         // Who begins to wait from here on waits for the next push.
         let passed = running.withLock { running in
             running.isPushing = true
@@ -66,9 +79,15 @@ extension SyncSession {
         }
         defer { running.withLock { $0.isPushing = false } }
         let changes = try await context.outstandingChanges()
-        guard try await preceding() else { return nil }
+        guard try await preceding() else { return }
         var report: PushReport?
-        if try await context.isPushDue(changes) { report = try await context.push() }
+        do {
+            if try await context.isPushDue(changes) { report = try await context.push() }
+        } catch {
+            running.withLock { $0.isPushing = false }
+            await reviewUnfinishedPush()
+            throw error
+        }
         if report?.requests ?? 0 > 0 { send(.answered) }
         // From here on changes are noticed again; those from before are found here.
         running.withLock { running in
@@ -77,15 +96,26 @@ extension SyncSession {
         }
         let review = try await changes.review()
         let failed = Set(report?.failures.map(\.operationID) ?? []).intersection(review.open)
-        try await reviewUploads(passing: passed, failed: failed.union(review.edited))
+        let areOvertaken = report?.overtaken ?? 0 > 0 && !review.hasNewer
+        try await reviewUploads(passing: areOvertaken ? [] : passed, failed: failed.union(review.edited))
         try await reviewProgress()
-        let failure = report?.failures.first(where: { failed.contains($0.operationID) })
-        if failure == nil {
+        let failure = report?.failures.first(where: { failed.contains($0.operationID) }).map { ServerFailure($0) }
+        if failure == nil, !areOvertaken {
             send(.pushed(hasNewer: review.hasNewer))
             // What has come since that look found a push that was still due, and left it to that.
             if !review.hasNewer { await queueChanged(context) }
         }
-        return failure.map { ServerFailure($0) }
+        running.withLock { $0.pushFailure = failure ?? (areOvertaken ? OvertakenChanges() : nil) }
+    }
+
+    /// Tells what was answered of a push that has ended early.
+    private func reviewUnfinishedPush() async {
+        do {
+            try await reviewUploads()
+            try await reviewProgress()
+        } catch {
+            // What has ended the push says more; the next one looks again.
+        }
     }
 
     /// A pull that has broken off, as long as nothing was answered since: whether it is at fault itself is not known.
@@ -123,6 +153,7 @@ extension SyncSession {
             }
             for other in broken { failed(other.index, other.error) }
             broken = []
+            if order == .pullOnly { try await pushMeanwhile(context) }
         }
         if areComplete { running.withLock { $0.nextAsked = 0 } }
         return areComplete
@@ -181,7 +212,7 @@ extension SyncSession {
     }
 
     /// A pull has failed while the service answers.
-    private func failed(_ index: Int, _ error: any Error) {
+    func failed(_ index: Int, _ error: any Error) {
         send(.pullFailed(index, SessionFailure(error), random: environment.random())) { $0.pullErrors[index] = error }
     }
 
@@ -213,6 +244,8 @@ extension SyncSession {
             self?.answered()
             self?.progressed()
         }
+        // One that reconciles begins at the beginning each time.
+        if order == .pullOnly, !options.reconciles { options.isInterrupted = { [weak self] in self?.isPushDueMeanwhile ?? false } }
         var isComplete = false
         // One that has met its bound goes on: it lets others in between.
         while !isComplete {
@@ -220,6 +253,7 @@ extension SyncSession {
             let report = try await context.pull(pull, options)
             if report.requests > 0 { send(.answered) }
             isComplete = report.isComplete
+            if !isComplete, order == .pullOnly { try await pushMeanwhile(context) }
         }
         running.withLock { $0.pulling.finish() }
         progressed()
@@ -233,6 +267,13 @@ extension SyncContext {
     /// Pulls what a session keeps, with other options, and pushes nothing.
     func pull(_ pull: SessionPull, _ options: PullOptions) async throws -> PullReport {
         try await pullWithoutPush(pull.source, queryID: pull.queryID, options: options)
+    }
+}
+
+/// Others have written rows as often as changes of them were sent.
+struct OvertakenChanges: Error, CustomStringConvertible {
+    var description: String {
+        "The server's rows changed each time that changes of them were sent; they stay queued and are sent again after a while."
     }
 }
 

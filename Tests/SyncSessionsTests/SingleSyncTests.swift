@@ -1,0 +1,120 @@
+import DatasyncEmulator
+import OfflineSync
+import SyncContract
+import Synchronization
+import Testing
+import VirtualTime
+
+@testable import SyncSessions
+
+@Suite("A sync within a given time, and what else is said to the session", .timeLimit(.minutes(1)))
+struct SingleSyncTests {
+    let emulator = SessionDevice.emulator()
+
+    /// A device of which the third change is held on its way.
+    private func atWork() async throws -> (SessionDevice, Task<SyncReport, any Error>) {
+        let device = try SessionDevice(emulator)
+        for number in 0..<5 { try await device.add("\(number)") }
+        let (line, before) = (device.line, device.line.requests.count)
+        line.set { _ in line.requests.count > before + 2 ? .held : .answered }
+        let syncing = Task { try await device.session.sync(within: .seconds(25)) }
+        await line.requestsReach(before + 3)
+        return (device, syncing)
+    }
+
+    @Test("is ended by suspending, and sends nothing more", arguments: [SyncDirection.upload, .both])
+    func suspended(_ direction: SyncDirection) async throws {
+        let (device, syncing) = try await atWork()
+        device.session.suspend(direction)
+        let report = try await syncing.value
+        #expect(!report.isComplete && report.push.pushed == 2)
+        let count = device.line.requests.count
+        device.line.set(.answered)
+        #expect(try await device.session.sync(within: .seconds(25)).push.pushed == 0)
+        #expect(device.line.requests.dropFirst(count).allSatisfy { !$0.hasPrefix("POST") })
+        device.session.resume()
+        #expect(try await device.session.sync(within: .seconds(25)).isComplete)
+        #expect(emulator.texts().count == 5)
+        await device.session.close()
+    }
+
+    @Test("is ended by closing the session, which waits for that")
+    func closed() async throws {
+        let (device, syncing) = try await atWork()
+        await device.session.close()
+        let error = await #expect(throws: SyncError.self) { _ = try await syncing.value }
+        #expect(error?.code == .sessionEnded)
+        let count = device.line.requests.count
+        device.line.set(.answered)
+        #expect(device.line.requests.count == count)
+    }
+
+    @Test("is ended when the app says that the server was set up anew, and the next one brings everything")
+    func reset() async throws {
+        let (device, syncing) = try await atWork()
+        device.session.serverWasReset()
+        #expect(try await !syncing.value.isComplete)
+        device.line.set(.answered)
+        #expect(try await device.session.sync(within: .seconds(25)).isComplete)
+        #expect(emulator.texts().count == 5)
+        #expect(try await device.context.resetStage() == .none)
+        await device.session.close()
+    }
+
+    @Test("what is asked for within the hook behind a reset is not forgotten with its end")
+    func saidWithin() async throws {
+        let device = try SessionDevice(emulator)
+        let mode = ResetMode.recoverUnsyncedChanges(after: { context, _ in try await context.requestReset() })
+        device.session.start(keeping: [device.table], options: SessionOptions(pullInterval: nil, resetMode: mode))
+        try await device.session.wait(for: .both)
+        try await device.context.requestReset()
+        #expect(try await device.session.sync(within: .seconds(25)).isComplete)
+        #expect(try await device.context.resetStage() == .wanted)
+        await device.session.close()
+    }
+
+    @Test("does not go where an earlier process has suspended it", arguments: [SyncDirection.upload, .download])
+    func suspendedBefore(_ direction: SyncDirection) async throws {
+        try emulator.seed([["id": "a", "text": "theirs"]], in: "TodoItem")
+        let device = try SessionDevice(emulator)
+        device.session.suspend(direction)
+        await device.session.running.withLock { $0.storing }?.value
+        await device.session.close()
+        let again = try SessionDevice(emulator, device.store)
+        try await again.add("mine")
+        _ = try await again.session.sync(within: .seconds(25))
+        #expect(emulator.texts().contains("mine") == (direction == .download))
+        #expect(try await again.store.read(table: "TodoItem", itemID: "a") == nil || direction == .upload)
+        await again.session.close()
+    }
+
+    @Test("sends nothing where everything is to be brought anew, which is suspended")
+    func resetSuspended() async throws {
+        let device = try SessionDevice(emulator)
+        try await device.add("mine")
+        device.session.suspend(.download)
+        try await device.context.requestReset()
+        _ = try await device.session.sync(within: .seconds(25))
+        #expect(device.line.requests.isEmpty)
+        await device.session.close()
+    }
+
+    @Test("brings everything anew after too long a time, and not before")
+    func maximumOfflineTime() async throws {
+        try emulator.seed(["a", "b"].map { ["id": .string($0), "text": .string($0)] }, in: "TodoItem")
+        let device = try SessionDevice(emulator)
+        let options = SessionOptions(pullInterval: nil, maximumOfflineTime: .seconds(3_600))
+        device.session.start(keeping: [device.table], options: options)
+        try await device.session.wait(for: .both)
+        // The server forgets what was deleted.
+        let other = SessionDevice.emulator()
+        try other.seed([["id": "a", "text": "a"]], in: "TodoItem")
+        device.line.divert(to: other)
+        for (time, rows) in [(3_599, ["a", "b"]), (3_601, ["a"])] {
+            device.clock.advance(by: .seconds(time))
+            #expect(try await device.session.sync(within: .seconds(25)).isComplete)
+            #expect(try await device.store.read(Query("TodoItem")).records.map(\.id) == rows.map { .string($0) })
+        }
+        await device.session.close()
+    }
+}
