@@ -111,6 +111,20 @@ struct PushEndTests {
         }
     }
 
+    @Test("and so may one whose answer asked to come back later, which ends the push", arguments: [408, 429])
+    func arrivedBeforeTheEnd(_ status: Int) async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            try await laptop.table.insert(["text": "a"], id: "a")
+            world.emulator.inject(.applyThenRespond(EmulatorResponse(status)) { $0.method == "POST" })
+            #expect(try await syncErrorCode { _ = try await laptop.context.push() } == .pushAbortedNetwork)
+            try await laptop.table.update(Record(id: "a", ["text": "edited"]))
+            let report = try await laptop.context.push()
+            #expect(report.pushed == 1 && report.conflicts.isEmpty)
+            #expect(world.onServer() == ["a": "edited"])
+        }
+    }
+
     /// Cannot settle anything.
     private final class HelplessDelegate: SyncContextDelegate {
         struct Helpless: Error {}
