@@ -75,6 +75,38 @@ private final class BatchServer: SyncRemote {
     ) async throws -> PullPage { throw RemoteError(.unreachable, "nothing is pulled here") }
 }
 
+/// A store in which nothing is kept by which an operation would end.
+private final class StubbornStore: SyncContextDataSource {
+    private let base: MemoryStore
+    private let number: Int64
+
+    init(_ base: MemoryStore, keeping number: Int64) {
+        self.base = base
+        self.number = number
+    }
+
+    var schema: StoreSchema { base.schema }
+    var capabilities: StoreCapabilities { base.capabilities }
+    var handlesSyncTableOperations: Bool { base.handlesSyncTableOperations }
+
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (inout StoreReader) throws -> Value
+    ) async throws -> Value { try await base.read(body) }
+
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (inout StoreTransaction) throws -> Value
+    ) async throws -> Value {
+        try await base.write { [number] transaction -> Value in
+            let value = try body(&transaction)
+            let operation = try transaction.record(.int64(number), in: SystemTables.operations.name)
+            guard operation != nil else { throw StoreError(.constraint, "on purpose") }
+            return value
+        }
+    }
+
+    func changes() -> AsyncStream<StoreChange> { base.changes() }
+}
+
 @Suite("Changes that leave in batches")
 struct BatchPushTests {
     private let server = BatchServer()
@@ -270,6 +302,21 @@ struct BatchPushTests {
         #expect(server.rows.texts.count == 12)
         #expect(try await next.operations().isEmpty)
         #expect(try await store.verifyQueue().isEmpty)
+    }
+
+    @Test("an answer that the store does not take in takes no other one along, and ends the push")
+    func unrecorded() async throws {
+        try await insert(1...6)
+        let third = try #require(try await context.operations().first { $0.itemID == "3" })
+        let stubborn = SyncContext(store: StubbornStore(store, keeping: third.id), remote: server)
+        let error = await #expect(throws: StoreError.self) { _ = try await stubborn.push() }
+        #expect(error?.code == .constraint)
+        #expect(server.batchSizes == [6], "all six were answered together")
+        #expect(server.rows.written.count == 6)
+        #expect(try await waiting() == ["3"])
+        let report = try await context.push()
+        #expect(report.pushed == 1 && report.notTaken.isEmpty)
+        #expect(try await waiting().isEmpty)
     }
 
     @Test("a delegate that stops the push in the middle of a batch lets those before it leave")

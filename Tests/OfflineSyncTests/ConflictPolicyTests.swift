@@ -52,6 +52,23 @@ struct ConflictPolicyTests {
         }
     }
 
+    @Test("what was decided is told once, without what it was about")
+    func told() async throws {
+        try await conflict { world in
+            let context = world.laptop.context
+            context.conflictPolicy = .serverWins
+            var events = context.events.makeAsyncIterator()
+            #expect(try await context.push().notTaken.isEmpty)
+            var lines: [String] = []
+            while lines.last?.hasPrefix("push ended") != true, let event = await events.next() {
+                lines.append(event.logLine)
+            }
+            let decisions = lines.filter { $0.contains("decided") }
+            #expect(decisions == ["conflict in 'TodoItem' decided by policy: tookServer"])
+            #expect(!lines.joined().contains("mine") && !lines.joined().contains("theirs"))
+        }
+    }
+
     @Test("a merge is given base, local and server, and is sent in the same push")
     func merge() async throws {
         try await conflict { world async throws in
@@ -224,6 +241,31 @@ struct ConflictPolicyTests {
             #expect(try await laptop.store.verifyQueue().isEmpty)
             try await laptop.context.clearJournal()
             #expect(try await laptop.context.journal().isEmpty)
+        }
+    }
+
+    @Test("the journal keeps a thousand decisions: the oldest one leaves for the next")
+    func mostEntries() async throws {
+        try await conflict { world in
+            let laptop = world.laptop
+            let entries = (1...1_000)
+                .map { number in
+                    let digits = "\(number)"
+                    let key = String(repeating: "0", count: 19 - digits.count) + digits
+                    return Record(
+                        id: .string("entry \(number)"),
+                        [
+                            "table": "", "keyType": 1_005, "key": .string(key),
+                            "value": #"{"table":"TodoItem","date":1,"itemId":"x","decision":"keptMine"}"#,
+                        ]
+                    )
+                }
+            try await laptop.store.upsert(entries, table: SystemTables.configuration.name)
+            #expect(try await laptop.context.journal().count == 1_000)
+            laptop.context.conflictPolicy = .serverWins
+            _ = try await laptop.context.push()
+            let numbers = try await laptop.context.journal().map(\.id)
+            #expect(numbers.count == 1_000 && numbers.first == 1_001 && numbers.last == 2)
         }
     }
 

@@ -178,6 +178,27 @@ struct DeletionRuleTests {
         #expect(server.texts.keys.sorted() == ["ann", "bob", "invoice1", "invoice3", "line1", "note"])
     }
 
+    @Test(
+        "deletes those that name it in upper case, or in lower case, where its table ignores that",
+        arguments: [("ann", "ANN"), ("ANN", "ann")]
+    )
+    func otherCase(_ id: String, _ name: String) async throws {
+        let customer = TableDefinition(
+            "Customer",
+            columns: [.init("text", .string)],
+            idComparison: .asciiCaseInsensitive
+        )
+        let store = MemoryStore(try StoreSchema([customer, Self.tables[1]]))
+        let context = SyncContext(store: store, remote: server)
+        let invoices = try context.table("Invoice")
+        try await context.table("Customer").insert(["text": "Ann"], id: id)
+        try await invoices.insert(["text": "hers", "customer": .string(name)], id: "i")
+        try await invoices.insert(["text": "of somebody else", "customer": "bob"], id: "o")
+        try await context.table("Customer").delete(id)
+        #expect(try await store.read(Query("Invoice")).records.map(\.id) == ["o"])
+        #expect(try await store.verifyQueue().isEmpty)
+    }
+
     @Test("by the server has no consequences here")
     func pulled() async throws {
         try await SyncWorld.with(.datasync) { world in

@@ -43,6 +43,26 @@ struct LocalChangeSyncTests {
         }
     }
 
+    /// What is in the store by then is the app's, not the server's.
+    @Test("items written by the app: a change that is given up gives way to what the server has")
+    func appWritesItemsAndGivesUp() async throws {
+        try await SyncWorld.with(.datasync, age: 60_000) { world in
+            try await world.shareItem()
+            let store = try makeStore(handlesOperations: false)
+            let context = SyncContext(store: store, remote: world.laptop.server)
+            let table = try context.table("TodoItem")
+            try await table.pull(queryID: "all")
+            try await store.upsert([Record(id: "a", ["text": "mine"])], table: "TodoItem")
+            try await table.update(Record(id: "a", ["text": "mine"]))
+            let operation = try #require(try await context.operations().first)
+            #expect(operation.baseItem == nil && operation.baseVersion != nil)
+            try await table.revert("a")
+            try await table.pull(queryID: "all")
+            #expect(try await table.read("a")?["text"] == "milk")
+            #expect(try await context.operations().isEmpty)
+        }
+    }
+
     @Test("an id in another casing reaches the row the server has", arguments: [true, false])
     func casing(_ isUpdate: Bool) async throws {
         try await SyncWorld.with(.azureMobileApps) { world in

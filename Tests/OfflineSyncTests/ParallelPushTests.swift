@@ -136,6 +136,33 @@ struct ParallelPushTests {
         #expect(server.written.count == 30, "nothing is sent twice")
     }
 
+    @Test("are not sent again when another one has ended the push meanwhile", arguments: ["theirs", "milk"])
+    func notSentAgain(_ there: String) async throws {
+        try await insert(1...2)
+        _ = try await context.push()
+        for id in ["1", "2"] { try await todos.update(Record(id: .string(id), ["text": "mine"])) }
+        // About other content the policy decides. What looks as before is gone over without that.
+        server.change("2", there)
+        // Both are chosen; then the one that ends the push is recorded, and only now is the other one answered.
+        let (all, recording) = (Gate(opensAfter: 2), Gate(opensAfter: 2))
+        let watched = FaultyStore(store) { call in
+            if call.writes { recording.open() }
+            return nil
+        }
+        let ending = SyncContext(store: watched, remote: server, options: SyncOptions(parallelOperations: 2))
+        ending.conflictPolicy = .clientWins
+        server.script = { id in
+            await all.pass()
+            guard id == "1" else { return await recording.wait() }
+            throw RemoteError(.throttled, "come back later", status: 429)
+        }
+        #expect(try await syncErrorCode { _ = try await ending.push() } == .pushAbortedNetwork)
+        #expect(server.begun.dropFirst(2).sorted() == ["1", "2"], "once each")
+        server.script = { _ in }
+        #expect(try await ending.push().pushed == 2)
+        #expect(server.texts == ["1": "mine", "2": "mine"])
+    }
+
     @Test("hold back what a group puts behind one that was on its way when the group was written")
     func writtenMeanwhile() async throws {
         for id in ["a", "c", "b"] { try await todos.insert(["text": "milk"], id: id) }

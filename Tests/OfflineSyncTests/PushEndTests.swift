@@ -44,6 +44,42 @@ struct PushEndTests {
         }
     }
 
+    @Test("a change that is refused here says nothing of the server, which has forbidden all others")
+    func allForbiddenButOneRefusedHere() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            try world.emulator.seed([["id": "a/b", "text": "theirs"]], in: "TodoItem")
+            try await laptop.pull()
+            for id in ["a", "b"] { try await laptop.table.insert(["text": .string(id)], id: id) }
+            // No address can name this row.
+            try await laptop.table.update(Record(id: "a/b", ["text": "mine"]))
+            world.emulator.inject(.respond(EmulatorResponse(403), times: 99) { $0.method != "GET" })
+            let error = await #expect(throws: SyncError.self) { _ = try await laptop.context.push() }
+            #expect(error?.code == .pushAbortedAuthentication)
+            #expect(error?.push?.failures.map(\.itemID) == ["a/b"])
+            #expect(try await laptop.context.status().pending == 2)
+            world.emulator.clearFaults()
+            #expect(try await laptop.context.push().pushed == 2)
+            #expect(world.onServer() == ["a": "a", "b": "b", "a/b": "theirs"])
+        }
+    }
+
+    @Test("nor does a lost network, which is what has ended the push then")
+    func forbiddenAndLost() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            for id in ["a", "b", "c"] { try await laptop.table.insert(["text": .string(id)], id: id) }
+            world.emulator.inject(.respond(EmulatorResponse(403), times: 2) { $0.method == "POST" })
+            world.emulator.inject(.drop(times: 99) { $0.method == "POST" })
+            #expect(try await syncErrorCode { _ = try await laptop.context.push() } == .pushAbortedNetwork)
+            #expect(try await laptop.context.status().pending == 3)
+            #expect(try await laptop.context.operationErrors().isEmpty)
+            world.emulator.clearFaults()
+            #expect(try await laptop.context.push().pushed == 3)
+            #expect(world.onServer() == ["a": "a", "b": "b", "c": "c"])
+        }
+    }
+
     @Test(
         "an edit that came while something was sent that the server did not take is told",
         arguments: [412, 422, 500]
@@ -108,6 +144,20 @@ struct PushEndTests {
             let report = try await laptop.context.push()
             #expect(report.pushed == 1 && report.conflicts.isEmpty)
             #expect(world.onServer() == ["a": "edited", "b": "b"])
+        }
+    }
+
+    @Test("and so may one whose answer asked to come back later, which ends the push", arguments: [408, 429])
+    func arrivedBeforeTheEnd(_ status: Int) async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            try await laptop.table.insert(["text": "a"], id: "a")
+            world.emulator.inject(.applyThenRespond(EmulatorResponse(status)) { $0.method == "POST" })
+            #expect(try await syncErrorCode { _ = try await laptop.context.push() } == .pushAbortedNetwork)
+            try await laptop.table.update(Record(id: "a", ["text": "edited"]))
+            let report = try await laptop.context.push()
+            #expect(report.pushed == 1 && report.conflicts.isEmpty)
+            #expect(world.onServer() == ["a": "edited"])
         }
     }
 

@@ -103,6 +103,27 @@ struct ServerFailureTests {
         }
     }
 
+    @Test("one that was parked is tried five times again when it is retried or edited", arguments: [true, false])
+    func fiveTimesAgain(isEdited: Bool) async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let laptop = world.laptop
+            try await laptop.table.insert(["text": "bread"], id: "b")
+            world.emulator.inject(.respond(Self.oops, times: 99) { $0.method == "POST" })
+            for _ in 1...5 { _ = try await laptop.context.push() }
+            #expect(try await laptop.context.status().failed == 1)
+            if isEdited {
+                try await laptop.table.update(Record(id: "b", ["text": "brown bread"]))
+            } else {
+                #expect(try await laptop.context.retryRefused() == 1)
+            }
+            for push in 1...5 {
+                #expect(try await laptop.context.status().pending == 1, "before push \(push)")
+                #expect(try await laptop.context.push().failures.count == 1)
+            }
+            #expect(try await laptop.context.status().failed == 1)
+        }
+    }
+
     @Test("other failures in between do not add up")
     func differentFailures() async throws {
         try await SyncWorld.with(.datasync) { world in

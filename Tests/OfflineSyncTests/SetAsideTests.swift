@@ -296,6 +296,54 @@ struct SetAsideTests {
         }
     }
 
+    /// The connection breaks off with this row only, which is no reason to do without the others.
+    @Test("what is asked for by id and breaks off every time takes nothing from the others, and comes when it can")
+    func refetchBreaksOff() async throws {
+        try await SyncWorld.with(.datasync, age: 60_000) { world in
+            try await world.shareItem("a")
+            let laptop = world.laptop
+            try await laptop.pull()
+            try world.emulator.seed(
+                [
+                    ["id": "a", "text": "newer", "updatedAt": "2020-01-01T00:00:00Z"],
+                    ["id": "b", "text": "bread"],
+                ],
+                in: "TodoItem"
+            )
+            try await askByID(laptop)
+            world.emulator.inject(.drop(times: 99) { $0.method == "GET" && $0.path.hasSuffix("/a") })
+            let report = try await laptop.pull()
+            #expect(report.notFetched == 1 && report.setAside.map(\.itemID) == ["a"])
+            #expect(try await laptop.context.setAsideRows().map(\.itemID) == ["a"])
+            #expect(try await laptop.texts() == ["a": "milk", "b": "bread"])
+            world.emulator.clearFaults()
+            #expect(try await laptop.pull().notFetched == 0)
+            #expect(try await laptop.texts() == ["a": "newer", "b": "bread"])
+            #expect(try await laptop.context.setAsideRows().isEmpty)
+        }
+    }
+
+    @Test("a server that asks to come back later has nothing against the row: the pull ends", arguments: [408, 503])
+    func refetchThrottled(_ status: Int) async throws {
+        try await SyncWorld.with(.datasync, age: 60_000) { world in
+            try await world.shareItem("a")
+            let laptop = world.laptop
+            try await laptop.pull()
+            try world.emulator.seed(
+                [["id": "a", "text": "newer", "updatedAt": "2020-01-01T00:00:00Z"]],
+                in: "TodoItem"
+            )
+            try await askByID(laptop)
+            world.emulator.inject(
+                .respond(EmulatorResponse(status), times: 1) { $0.method == "GET" && $0.path.hasSuffix("/a") }
+            )
+            #expect(try await syncErrorCode { try await laptop.pull() } == .pullAborted)
+            #expect(try await laptop.context.setAsideRows().isEmpty)
+            try await laptop.pull()
+            #expect(try await laptop.text("a") == "newer")
+        }
+    }
+
     @Test("what the server says when it is asked for by id is in no reason and in no log line: it may quote the row")
     func refusalOfTheServer() async throws {
         try await SyncWorld.with(.datasync, age: 60_000) { world in

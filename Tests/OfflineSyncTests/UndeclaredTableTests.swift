@@ -2,6 +2,7 @@ import DatasyncEmulator
 import DatasyncHTTP
 import OfflineSync
 import ReferenceStore
+import RemoteContract
 import SyncContract
 import Testing
 
@@ -31,6 +32,29 @@ struct UndeclaredTableTests {
             do { try await laptop.context.forcePurge("Gone") } catch { Issue.record("purge: \(error)") }
             #expect(world.onServer() == ["a": "milk"])
         }
+    }
+
+    @Test(
+        "the part of a group in a table that is not synced any more is not sent, and what comes after it waits",
+        arguments: [true, false]
+    )
+    func undeclaredPart(staysHere: Bool) async throws {
+        let listTable = TableDefinition("Lists", columns: [.init("text", .string)])
+        let store = MemoryStore(try StoreSchema([listTable, todoTable]))
+        let before = SyncContext(store: store, remote: UnavailableRemote.unreachable)
+        let (lists, todos) = (try before.table("Lists"), try before.table("TodoItem"))
+        try await before.write { tx in
+            try tx.insert(["text": "shopping"], id: "l", into: lists)
+            try tx.insert(["text": "milk"], id: "a", into: todos)
+        }
+        let local = TableDefinition("Lists", columns: listTable.columns, isLocalOnly: true)
+        let schema = try StoreSchema(staysHere ? [local, todoTable] : [todoTable])
+        let server = GroupServer()
+        let context = SyncContext(store: try await store.reopened(with: schema), remote: server)
+        let report = try await context.push()
+        #expect(report.pushed == 0 && report.waiting == 1)
+        #expect(server.begun.isEmpty && server.written.isEmpty)
+        #expect(try await context.status().undeclared == 1)
     }
 
     @Test("a damaged operation can be given up, as its error says")

@@ -95,6 +95,18 @@ struct LocalChangeTests {
         #expect(item.change?.kind == .update && item.change?.baseVersion == 1)
     }
 
+    @Test("an item inserted over the deletion of what was not here goes over no row that nobody here has seen")
+    func insertOverUnseenDelete() throws {
+        var item = TestItem()
+        try item.delete()
+        #expect(item.change?.isForced == true, "whatever the server has under this id was to be deleted")
+        try item.insert("mine")
+        let sent = item.send()
+        #expect(sent?.request == .insert(TestRow(content: "mine")))
+        let theirs = TestRow(content: "theirs", version: 1)
+        #expect(item.receive(.shown(theirs), to: sent) == .conflict(theirs))
+    }
+
     @Test("an insert over a change, and anything but an insert over a deletion, is refused")
     func refusals() throws {
         var item = TestItem(TestRow(content: "a", version: 1))

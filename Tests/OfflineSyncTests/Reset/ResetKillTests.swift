@@ -71,6 +71,35 @@ struct ResetKillTests {
         try await table.insert(["text": "new"], id: "n")
     }
 
+    @Test("lets nothing be pulled until it goes on, nor asked for that was set aside: no request leaves")
+    func nothingPulled() async throws {
+        let server = HistoryServer()
+        let context = SyncContext(store: try makeStore(), remote: server)
+        for id in "abcdefg" { server.write("\(id)", "\(id)") }
+        server.unfit("b")
+        try await context.pull(Query("TodoItem"))
+        #expect(try await context.setAsideRows().map(\.itemID) == ["b"])
+        server.unfit()
+        server.reset(to: ["a": "a", "b": "b", "c": "c", "d": "d", "e": "e"])
+        server.onPages { page in
+            if page == 2 { throw RemoteError(.unreachable, "on purpose") }
+        }
+        let all = [FreshPull(Query("TodoItem"))]
+        #expect(
+            try await syncErrorCode { _ = try await context.reset(onto: all, discardsChanges: false) } == .pullAborted
+        )
+        server.onPages(nil)
+        let options = PullOptions(order: .pullOnly)
+        let code = try await syncErrorCode { try await context.pull(Query("TodoItem"), options: options) }
+        #expect(code == .historyLost)
+        #expect(try await syncErrorCode { try await context.retrySetAsideRows() } == .historyLost)
+        #expect(server.pages == 0)
+        _ = try await context.reset(onto: all, discardsChanges: false)
+        try await context.endReset()
+        #expect(try await context.retrySetAsideRows().requests == 0)
+        #expect(try await texts(context) == server.texts)
+    }
+
     @Test("goes on where it was: pages that came are not asked for again")
     func goesOn() async throws {
         let server = HistoryServer()

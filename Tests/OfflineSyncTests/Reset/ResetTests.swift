@@ -241,6 +241,42 @@ struct ResetTests {
         #expect(server.texts == ["a": "again", "z": "z"])
     }
 
+    @Test(
+        "a row that does not come because of a limit or of parameters is not gone either",
+        arguments: [
+            FreshPull(Query("TodoItem").limited(to: 1), options: .init(reconciles: true)),
+            FreshPull(Query("TodoItem"), options: .init(parameters: ["project": "1"])),
+        ]
+    )
+    func partWithoutCondition(_ pull: FreshPull) async throws {
+        let remote = ScriptedRemote { request, _ in
+            let isPart = request.position == .everything || request.parameters["project"] == "1"
+            return PullPage(records: isPart ? [serverRow("a")] : [serverRow("a"), serverRow("long")], cursor: "end")
+        }
+        let scripted = SyncContext(store: store, remote: remote)
+        try await scripted.pull(Query("TodoItem"), options: .init(order: .pullOnly))
+        try await edit("long", "longer")
+        let report = try await scripted.reset(onto: [pull], discardsChanges: false)
+        #expect(report.recovered == 1 && report.conflicts == 0)
+        #expect(try await texts(scripted) == ["a": "milk", "long": "longer"])
+        try await scripted.endReset()
+        #expect(try await scripted.operationErrors().isEmpty)
+        #expect(try await scripted.status().pending == 1)
+    }
+
+    @Test("what waits can be sent as soon as the fresh rows are in their place, also before the end is on record")
+    func sentBeforeTheEnd() async throws {
+        server.write("a", "a")
+        try await table.pull()
+        try await edit("a", "mine")
+        server.reset(to: ["a": "a", "b": "b"])
+        #expect(try await context.reset(onto: all, discardsChanges: false).recovered == 1)
+        #expect(try await context.push().pushed == 1)
+        try await table.pull()
+        try await context.endReset()
+        try await expectEqual(["a": "mine", "b": "b"])
+    }
+
     @Test("what is refused or in conflict is tried again on the fresh rows")
     func laidAside() async throws {
         for id in "ab" { server.write("\(id)", "\(id)") }
