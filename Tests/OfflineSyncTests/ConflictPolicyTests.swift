@@ -58,7 +58,8 @@ struct ConflictPolicyTests {
             let context = world.laptop.context
             context.conflictPolicy = .serverWins
             var events = context.events.makeAsyncIterator()
-            #expect(try await context.push().notTaken.isEmpty)
+            let report = try await context.push()
+            #expect(report.notTaken.isEmpty)
             var lines: [String] = []
             while lines.last?.hasPrefix("push ended") != true, let event = await events.next() {
                 lines.append(event.logLine)

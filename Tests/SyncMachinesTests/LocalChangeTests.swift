@@ -71,6 +71,26 @@ struct LocalChangeTests {
         #expect(item.send(.done)?.request == .update(TestRow(content: "a", version: 2), version: 2, restoring: true))
     }
 
+    @Test("a deletion is not done by a tombstone that a restore which was sent may still bring back")
+    func deletionOfWhatMayBeRestored() throws {
+        var item = TestItem(TestRow(content: "a", version: 1))
+        try item.delete()
+        _ = item.send()
+        item.undoDelete()
+        let tombstone = TestRow(content: "a", version: 2, isDeleted: true)
+        #expect(item.receive(.shown(tombstone), to: item.send()) == .again(.done))
+        item.receive(.aborted(provesNothingWasDone: false), to: item.send(.done))
+        try item.delete()
+        #expect(item.receive(.shown(tombstone), to: item.send()) == .again(.done))
+        let sent = item.send(.done)
+        guard case .tombstone(_, version: 2)? = sent?.request else {
+            Issue.record("\(String(describing: sent?.request))")
+            return
+        }
+        #expect(item.receive(.taken(TestRow(content: "a", version: 3, isDeleted: true)), to: sent) == .done)
+        #expect(item.change == nil && item.row == nil)
+    }
+
     /// The deletion was carried out, and its second copy is what gets the answer.
     @Test("a deletion that meets its own tombstone is none of others for an editor that was opened before")
     func doubledDelete() throws {

@@ -1,0 +1,151 @@
+import DatasyncEmulator
+import DatasyncHTTP
+import Foundation
+import OfflineSync
+import RemoteContract
+import SyncContract
+import Testing
+
+@Suite("A change at which pushes end again and again")
+struct StumblingBlockTests {
+    private static let page = EmulatorResponse.html(403, "<h1>Forbidden</h1>")
+
+    /// A laptop with a change of the row "a", a new row and a deletion, in this order, of which the first gets an answer.
+    private func world(
+        _ answer: EmulatorResponse,
+        _ body: (SyncWorld) async throws -> Void
+    ) async throws {
+        try await SyncWorld.with(.datasync) { world in
+            for id in ["a", "b"] { try await world.shareItem(id) }
+            let laptop = world.laptop
+            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
+            try await laptop.table.insert(["text": "bread"], id: "c")
+            try await laptop.table.delete("b")
+            world.emulator.inject(.respond(answer, times: 99) { $0.method == "PUT" && $0.path.hasSuffix("/a") })
+            try await body(world)
+        }
+    }
+
+    @Test(
+        "ends them as what is about all changes does, and then stands aside where the table answers",
+        arguments: [
+            EmulatorResponse(401), page, .html(400, "<h1>Request blocked</h1>"), .html(413, "<h1>Too large</h1>"),
+        ]
+    )
+    func standsAside(_ answer: EmulatorResponse) async throws {
+        try await world(answer) { world in
+            let context = world.laptop.context
+            let waiting = try await context.operations().map(\.itemID)
+            for _ in 0..<2 {
+                let code = try await syncErrorCode { _ = try await context.push() }
+                #expect(code == (answer.status == 401 ? .pushAbortedAuthentication : .pushAbortedNetwork))
+                #expect(try await context.operations().map(\.itemID) == waiting)
+                #expect(try await context.operationErrors().isEmpty)
+            }
+            let report = try await context.push()
+            #expect(report.pushed == 2 && report.failures.map(\.itemID) == ["a"])
+            #expect(report.failures.first?.status == answer.status)
+            #expect(world.onServer() == ["a": "milk", "c": "bread"])
+            world.emulator.clearFaults()
+            #expect(try await context.retryRefused() == 1)
+            #expect(try await context.push().pushed == 1)
+            #expect(world.onServer() == ["a": "mine", "c": "bread"])
+        }
+    }
+
+    @Test("is not known to have failed where a page stands for the answer: the row is looked up", arguments: [404, 409, 410, 412])
+    func page(_ status: Int) async throws {
+        try await world(.html(status, "<h1>Status code \(status)</h1>")) { world in
+            let context = world.laptop.context
+            for _ in 0..<2 {
+                #expect(try await syncErrorCode { _ = try await context.push() } == .pushAbortedNetwork)
+            }
+            let report = try await context.push()
+            #expect(report.pushed == 2 && report.failures.map(\.itemID) == ["a"])
+            #expect(try await context.status().pending == 1, "it is sent again")
+            world.emulator.clearFaults()
+            #expect(try await context.push().pushed == 1)
+            #expect(world.onServer() == ["a": "mine", "c": "bread"])
+        }
+    }
+
+    @Test("counts for nothing while the table does not answer either", arguments: [EmulatorResponse(401), page])
+    func everything(_ answer: EmulatorResponse) async throws {
+        try await world(answer) { world in
+            let context = world.laptop.context
+            world.emulator.inject(.respond(answer, times: 99))
+            for _ in 0..<6 {
+                let code = try await syncErrorCode { _ = try await context.push() }
+                #expect(code == (answer.status == 401 ? .pushAbortedAuthentication : .pushAbortedNetwork))
+            }
+            #expect(try await context.operationErrors().isEmpty)
+            world.emulator.clearFaults()
+            #expect(try await context.push().pushed == 3)
+        }
+    }
+
+    @Test("is the user's fault where every change is forbidden: nothing is laid aside")
+    func everyChange() async throws {
+        try await world(EmulatorResponse(401)) { world in
+            let context = world.laptop.context
+            world.emulator.inject(.respond(EmulatorResponse(401), times: 99) { $0.method != "GET" })
+            for _ in 0..<6 {
+                #expect(try await syncErrorCode { _ = try await context.push() } == .pushAbortedAuthentication)
+            }
+            #expect(try await context.operationErrors().isEmpty)
+            #expect(try await context.status().pending == 3)
+        }
+    }
+
+    @Test("an edit, or another change that comes first, begins anew")
+    func edited() async throws {
+        try await world(Self.page) { world in
+            let laptop = world.laptop
+            for round in 0..<4 {
+                #expect(try await syncErrorCode { _ = try await laptop.context.push() } == .pushAbortedNetwork)
+                try await laptop.table.update(Record(id: "a", ["text": .string("mine \(round)")]))
+            }
+            #expect(try await laptop.context.operationErrors().isEmpty)
+        }
+    }
+
+    @Test("while a server fails on everything no change is laid aside, however often it is tried")
+    func failing() async throws {
+        try await world(EmulatorResponse(500)) { world in
+            let context = world.laptop.context
+            world.emulator.clearFaults()
+            world.emulator.inject(.respond(EmulatorResponse(500), times: 9_999))
+            for _ in 0..<12 {
+                do { _ = try await context.push() } catch let error as SyncError {
+                    #expect(error.code == .pushAbortedNetwork)
+                }
+            }
+            #expect(try await context.status().failed == 0)
+            #expect(try await context.status().pending == 3)
+            world.emulator.clearFaults()
+            #expect(try await context.push().pushed == 3)
+            #expect(world.onServer() == ["a": "mine", "c": "bread"])
+        }
+    }
+
+    @Test("a page in place of a row that is asked for by its id stops no pull", arguments: [403, 404])
+    func refetched(_ status: Int) async throws {
+        try await SyncWorld.with(.datasync) { world in
+            for id in ["a", "b"] { try await world.shareItem(id) }
+            let laptop = world.laptop
+            try await laptop.store.upsert(
+                [Record(id: "mark", ["table": "TodoItem", "keyType": 1_000, "key": "a"])],
+                table: SystemTables.configuration.name
+            )
+            let page = EmulatorResponse.html(status, "<h1>\(status)</h1>")
+            world.emulator.inject(.respond(page, times: 99) { $0.method == "GET" && $0.path.hasSuffix("/a") })
+            try await world.phone.table.update(Record(id: "b", ["text": "news"]))
+            _ = try await world.phone.context.push()
+            try await laptop.pull()
+            #expect(try await laptop.texts()["b"] == "news")
+            world.emulator.clearFaults()
+            try await laptop.pull()
+            #expect(try await laptop.texts() == ["a": "milk", "b": "news"])
+        }
+    }
+}
