@@ -17,11 +17,17 @@ extension DatasyncRemote {
     ) async throws -> RemotePage {
         do {
             let page = try await read(query, of: table, includesDeleted: includesDeleted).page
+            if query.limit != 0 {
+                // Whoever asked goes on by the link alone behind a page without rows: it has to lead on.
+                var emptyPages = EmptyPages(offset: query.offset)
+                _ = try emptyPages.areContinued(by: page)
+            }
             return RemotePage(
                 records: page.records,
                 setAside: page.setAside,
                 isKnownToBeLast: page.isKnownToBeLast,
-                totalCount: page.totalCount
+                totalCount: page.totalCount,
+                nextOffset: page.nextOffset
             )
         } catch let error as TransportError {
             throw RemoteError(error)
