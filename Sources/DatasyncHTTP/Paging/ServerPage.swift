@@ -38,7 +38,7 @@ struct ServerPage: Sendable {
     }
 }
 
-/// An id as the server has it. Unlike those of records it may be empty.
+/// An id as the server has it, compared as those of records are. Unlike those it may be empty.
 enum RowKey: Sendable, Hashable, Codable {
     case text(String)
     case number(Int64)
@@ -66,4 +66,10 @@ enum RowKey: Sendable, Hashable, Codable {
         case .number(let number): String(number)
         }
     }
+
+    /// Compares kind and content, texts by their UTF-8 bytes: servers keep ids apart that Swift's texts do not.
+    static func == (left: RowKey, right: RowKey) -> Bool { left.value == right.value }
+
+    /// Hashes what `==` compares.
+    func hash(into hasher: inout Hasher) { hasher.combine(value) }
 }

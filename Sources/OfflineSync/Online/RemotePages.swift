@@ -24,7 +24,7 @@ public struct RemotePages: AsyncSequence, Sendable {
         private var seen = 0
         /// How many rows the next page skips behind the last id: those that came, and those that the server kept back.
         private var skippedBehindLastID = 0
-        private var previous: [String] = []
+        private var previous: [RecordID] = []
         private var isFinished = false
 
         init(table: RemoteTable<Record>, query: Query, size: Int?) {
@@ -40,7 +40,7 @@ public struct RemotePages: AsyncSequence, Sendable {
         public mutating func next() async throws -> RemotePage? {
             guard !isFinished, query.limit.map({ seen < $0 }) ?? true else { return nil }
             let page = try await table.remote.page(nextQuery, of: table.definition, includesDeleted: false)
-            let ids = page.records.map { "\($0.id)" } + page.setAside.map(\.id)
+            let ids = page.records.map(\.id) + page.setAside.map { RecordID.string($0.id) }
             guard ids.isEmpty || ids != previous else {
                 isFinished = true
                 throw RemoteError(
