@@ -107,8 +107,11 @@ struct ChangePullTests {
         #expect(mirror.versions == server.versions, "seed \(seed)")
     }
 
-    @Test("add what stamps lag behind the server's date, once a write has shown it, and keep it in the cursor")
-    func laggingStamps() async throws {
+    @Test(
+        "add what stamps lag behind the server's date, once a write to some table has shown it; cursors keep it",
+        arguments: [Mirror.table.name, "another"]
+    )
+    func laggingStamps(_ writtenTable: String) async throws {
         var settings = StampServer.Settings(commitDelay: 1_500)
         settings.stampLead = -60_000
         let server = StampServer(settings)
@@ -121,7 +124,8 @@ struct ChangePullTests {
             server: "example.org",
             duration: .milliseconds(20)
         )
-        mirror.remote.learn(Timestamp(milliseconds: written - 60_000), of: Mirror.table, from: response)
+        let table = TableDefinition(writtenTable, columns: [])
+        mirror.remote.learn(Timestamp(milliseconds: written - 60_000), of: table, from: response)
         for index in 0..<4 {
             server.with { state in
                 // Nothing is written for long, so that only the date says what is settled.

@@ -101,7 +101,7 @@ extension DatasyncRemote {
     ) async throws -> PullPage {
         let earlier = cursor.flatMap { PullCursor($0, settlingTime: settlingTime) }
         var paging = ChangePaging(since: earlier?.milliseconds)
-        paging.lag = knowledge.withLock { $0[table].lag(earlier: earlier?.lag ?? 0) }
+        paging.lag = knowledge.withLock { $0.lag(of: table, earlier: earlier?.lag ?? 0) }
         let request = paging.request(query, pageSize: pageSize)
         if knowledge.withLock(\.tellsNoTime) { paging.settled = try await newestStamp(query, of: table) }
         var answer = try await readWithoutSpoiledRows(request, of: table)
