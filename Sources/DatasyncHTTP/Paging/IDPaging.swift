@@ -16,7 +16,7 @@ struct IDPaging: Sendable, Hashable, Codable {
     private var patience = 1
 
     /// The ids of the rows of the page before. Whatever the order is, they lie before those behind the last of them.
-    private var lastPage: [String] = []
+    private(set) var lastPage: [String] = []
 
     /// The rows of a query that are still to come.
     func remaining(_ query: Query) -> Query {

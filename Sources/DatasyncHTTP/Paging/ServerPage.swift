@@ -36,6 +36,18 @@ struct ServerPage: Sendable {
     /// page, and a row is behind it all the same.
     var isCertainlyLast: Bool { rows.isEmpty || (isKnownToBeLast && !isFull) }
 
+    /// The rows that are none of those with some ids.
+    func rows(besides ids: [String]) -> [Row] {
+        let known = Set(ids.map { RowKey.text($0) })
+        return rows.filter { !known.contains(.text($0.id.text)) }
+    }
+
+    /// Whether it has rows besides those with some ids, or counts more than these are.
+    func goesBeyond(_ ids: [String]) -> Bool {
+        if let totalCount, totalCount > Set(ids.map { RowKey.text($0) }).count { return true }
+        return !rows(besides: ids).isEmpty
+    }
+
     var records: [Record] {
         rows.compactMap { if case .record(let record) = $0.content { record } else { nil } }
     }

@@ -203,6 +203,7 @@ extension StampServer.State {
                 let (folded, instant, unstamped) = (key(text), Self.steps(text), unstamped)
                 switch (words[0], words[1]) {
                 case ("id", "gt"): return { key($0.id) > folded }
+                case ("id", "le"): return { key($0.id) <= folded }
                 case ("id", "eq"): return { key($0.id) == folded }
                 case ("updatedAt", "eq") where text == "null": return { unstamped.contains($0.id) }
                 case ("updatedAt", "ge"): return { $0.stamp >= instant && !unstamped.contains($0.id) }
