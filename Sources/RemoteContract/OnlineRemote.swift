@@ -9,8 +9,10 @@ public protocol OnlineRemote: SyncRemote {
     ///   - query: What to read: predicate, order, limit, offset, selection and total count count.
     ///   - table: The table.
     ///   - includesDeleted: Whether tombstones are rows as well.
-    /// - Returns: As many rows as the server gives at a time, at most the query's limit.
-    /// - Throws: ``RemoteError``.
+    /// - Returns: As many rows as the server gives at a time, at most the query's limit. It may be none although others
+    ///   follow: then ``RemotePage/nextOffset`` says where.
+    /// - Throws: ``RemoteError``, with code ``RemoteError/Code/invalidResponse`` for a page without rows that others follow
+    ///   where the server does not say where they are.
     func page(_ query: Query, of table: TableDefinition, includesDeleted: Bool) async throws -> RemotePage
 
     /// Calls a custom API of the service, with the same credentials as tables.

@@ -14,16 +14,22 @@ public struct RemotePage: Sendable, Hashable {
     /// How many rows satisfy the query, this page included; nil when the server did not say.
     public var totalCount: Int?
 
+    /// How many of the query's rows the page that follows skips, by what the server said; nil when it did not say. A page
+    /// without rows is the last one unless it has this, which is then more than the query has skipped.
+    public var nextOffset: Int?
+
     /// Creates a page.
     public init(
         records: [Record],
         setAside: [SetAsideRow] = [],
         isKnownToBeLast: Bool,
-        totalCount: Int? = nil
+        totalCount: Int? = nil,
+        nextOffset: Int? = nil
     ) {
         self.records = records
         self.setAside = setAside
         self.isKnownToBeLast = isKnownToBeLast
         self.totalCount = totalCount
+        self.nextOffset = nextOffset
     }
 }

@@ -5,6 +5,8 @@ public import SyncContract
 /// An adapter translates these calls to a wire protocol. It keeps no rows and makes no decision about conflicts.
 /// A change is sent once: whether it is sent again is for the engine to decide. Columns that the table does not declare
 /// come with rows and go back with them; columns that stay on this device, and system properties, are never sent.
+/// `createdAt` is such a property only where the server sets it. Elsewhere it is a column: a value of it, which the engine leaves
+/// in the rows that it hands over, goes back with its row, or a server that replaces whole rows would blank it.
 /// Cancelling the calling task ends a request early with `CancellationError`; the server may still have carried it out.
 /// For reports, it tells ``RequestCounter/countRequest()`` of every request that it sends.
 ///

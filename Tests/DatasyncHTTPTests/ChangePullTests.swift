@@ -107,8 +107,11 @@ struct ChangePullTests {
         #expect(mirror.versions == server.versions, "seed \(seed)")
     }
 
-    @Test("add what stamps lag behind the server's date, once a write has shown it, and keep it in the cursor")
-    func laggingStamps() async throws {
+    @Test(
+        "add what stamps lag behind the server's date, once a write to some table has shown it; cursors keep it",
+        arguments: [Mirror.table.name, "another"]
+    )
+    func laggingStamps(_ writtenTable: String) async throws {
         var settings = StampServer.Settings(commitDelay: 1_500)
         settings.stampLead = -60_000
         let server = StampServer(settings)
@@ -121,7 +124,8 @@ struct ChangePullTests {
             server: "example.org",
             duration: .milliseconds(20)
         )
-        mirror.remote.learn(Timestamp(milliseconds: written - 60_000), of: Mirror.table, from: response)
+        let table = TableDefinition(writtenTable, columns: [])
+        mirror.remote.learn(Timestamp(milliseconds: written - 60_000), of: table, from: response)
         for index in 0..<4 {
             server.with { state in
                 // Nothing is written for long, so that only the date says what is settled.
@@ -256,6 +260,27 @@ struct ChangePageTests {
             #expect(server.requestCount == before + 1)
             #expect(mirror.versions == server.versions)
         }
+    }
+
+    @Test("bring what is behind a full page that a row has left before the rows were counted", arguments: [2, nil])
+    func countedLate(_ pageSize: Int?) async throws {
+        var settings = StampServer.Settings(pageSize: 2)
+        settings.countsAfterReading = true
+        let server = StampServer(settings)
+        var mirror = try Mirror(server, pageSize: pageSize)
+        server.with { state in
+            for index in 0..<5 { state.write("r\(index)", stamp: state.now + Int64(min(index, 3)) * 10_000) }
+            state.pass(milliseconds: 60_000)
+            // The two rows of the fourth request are followed by one of the second's instant.
+            state.duringRequest = { state in
+                if state.requests.count == 4 { state.rows["r2"] = nil }
+            }
+        }
+        try await mirror.pull()
+        #expect(mirror.versions["r4"] != nil)
+        let before = server.requestCount
+        #expect(try await mirror.pull() == 0)
+        #expect(server.requestCount == before + 1)
     }
 
     @Test("bring everything whatever the sizes of pages are, asked for and sent", arguments: [1, 2, 3, 10, 999, 1_000])

@@ -60,6 +60,7 @@ struct PassedOverChangeTests {
         var mirror = try Mirror(server, pageSize: 25)
         #expect(try await pullToError(&mirror)?.message.contains("passes rows over") == true)
         #expect(mirror.cursor != nil, "what was seen in order counts")
+        #expect(mirror.versions["r173"] != nil, "what was passed over, and then found, is not kept back")
         server.with { $0.settings.ignoresOrder = false }
         try await mirror.pull()
         #expect(mirror.versions == server.versions)
@@ -100,6 +101,19 @@ struct PassedOverChangeTests {
         server.with { $0.settings.ignoresOrder = false }
         try await mirror.pull()
         #expect(mirror.versions == server.versions)
+    }
+
+    @Test("goes on where rows leave with every page", arguments: [nil, 50, 20], [1, 10_000_000] as [Int64])
+    func steadyRemovals(_ pageSize: Int?, _ stampDistance: Int64) async throws {
+        let server = makeServerOfPages(stampDistance: stampDistance)
+        var mirror = try Mirror(server, pageSize: pageSize)
+        try await mirror.pull(pages: 200) {
+            server.with { state in
+                for id in state.rows.keys.sorted().suffix(3) { state.rows[id] = nil }
+            }
+        }
+        #expect(Set(mirror.versions.keys).isSuperset(of: server.versions.keys))
+        #expect(!server.versions.isEmpty)
     }
 
     @Test("is not mistaken about rows that leave meanwhile", arguments: [nil, 50, 7], [0, 1, 10_000_000] as [Int64])

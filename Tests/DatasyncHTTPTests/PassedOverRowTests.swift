@@ -98,6 +98,20 @@ struct PassedOverRowTests {
         #expect(ids.isSuperset(of: server.versions.keys))
     }
 
+    @Test("goes on where rows leave with every request", arguments: [nil, 50, 20] as [Int?])
+    func steadyRemovals(_ pageSize: Int?) async throws {
+        let server = makeServerOfPages()
+        server.with { state in
+            state.duringRequest = { state in
+                for id in state.rows.keys.sorted().suffix(3) { state.rows[id] = nil }
+            }
+        }
+        let (ids, error) = try await pullEverything(server, pageSize: pageSize)
+        #expect(error == nil)
+        #expect(ids.isSuperset(of: server.versions.keys))
+        #expect(!server.versions.isEmpty)
+    }
+
     @Test("asks for each page once", arguments: [nil, 50, 7] as [Int?])
     func requests(_ pageSize: Int?) async throws {
         let server = makeServerOfPages()

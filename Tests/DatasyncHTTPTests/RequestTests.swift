@@ -30,24 +30,53 @@ struct RequestTests {
         return transport.lines
     }
 
-    @Test("an insert has the id, no nulls and no system properties", arguments: DatasyncDialect.allCases)
-    func insert(_ dialect: DatasyncDialect) async throws {
-        let lines = try await lines(dialect) { _ = try await $0.insert(Self.row, into: Self.table) }
-        #expect(lines == [#"POST /tables/todo {"id":"a1","extra":"kept","text":"milk"}"#])
+    @Test("an insert has the id, no nulls and nothing that the server sets: createdAt only where it is a column")
+    func insert() async throws {
+        let two = try await lines(.azureMobileApps) { _ = try await $0.insert(Self.row, into: Self.table) }
+        #expect(two == [#"POST /tables/todo {"id":"a1","extra":"kept","text":"milk"}"#])
+        let three = try await lines(.datasync) { _ = try await $0.insert(Self.row, into: Self.table) }
+        let createdAt = #""createdAt":"1970-01-01T00:00:00.000Z""#
+        #expect(three == [#"POST /tables/todo {"id":"a1",\#(createdAt),"extra":"kept","text":"milk"}"#])
     }
 
-    @Test("an update of protocol 3 puts the whole row, undeclared columns included, without nulls")
+    @Test("an update of protocol 3 puts the whole row, undeclared columns and createdAt included, without nulls")
     func update3() async throws {
         let lines = try await lines(.datasync) {
             _ = try await $0.update(Self.row, in: Self.table, version: "V1", restoring: false)
             _ = try await $0.update(Self.row, in: Self.table, version: nil, restoring: false)
             _ = try await $0.update(Self.row, in: Self.table, version: "V1", restoring: true)
         }
-        let body = #"{"id":"a1","extra":"kept","text":"milk"}"#
+        let body = #"{"id":"a1","createdAt":"1970-01-01T00:00:00.000Z","extra":"kept","text":"milk"}"#
         #expect(
             lines == [
                 #"PUT /tables/todo/a1 If-Match: "V1" "# + body, "PUT /tables/todo/a1 " + body,
                 #"PUT /tables/todo/a1?__includedeleted=true If-Match: "V1" "# + body,
+            ]
+        )
+    }
+
+    @Test("a createdAt that is null is not sent, as no null is")
+    func nullCreatedAt() async throws {
+        let row = Record(id: "a1", ["text": "milk", "createdAt": .null])
+        for dialect in DatasyncDialect.allCases {
+            let lines = try await lines(dialect) {
+                _ = try await $0.update(row, in: Self.table, version: nil, restoring: false)
+            }
+            #expect(lines.count == 1 && lines.allSatisfy { !$0.contains("createdAt") })
+        }
+    }
+
+    @Test("a tombstone of protocol 3 is written whole, createdAt included")
+    func tombstone3() async throws {
+        let lines = try await lines(.datasync, answer: #"{"id":"a1","version":"V9","deleted":true}"#) {
+            _ = try await $0.writeTombstone(Self.row, in: Self.table, version: nil)
+            _ = try await $0.writeTombstone(Self.row, in: Self.table, version: "V1")
+        }
+        let body =
+            #"{"id":"a1","createdAt":"1970-01-01T00:00:00.000Z","deleted":true,"extra":"kept","text":"milk"}"#
+        #expect(
+            lines == [
+                "POST /tables/todo " + body, #"PUT /tables/todo/a1?__includedeleted=true If-Match: "V1" "# + body,
             ]
         )
     }

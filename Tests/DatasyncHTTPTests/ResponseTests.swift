@@ -132,26 +132,26 @@ struct ResponseTests {
 
     @Test("each answer teaches by its own date")
     func learnedDates() {
-        var known = TableKnowledge()
+        var known = ServerKnowledge()
         for (second, stamp) in [(37, 784_111_777_000), (38, 784_111_777_900), (38, 784_111_773_000)] as [(Int, Int64)] {
             let fields: HTTPFields = [.date: "Sun, 06 Nov 1994 08:49:\(second) GMT"]
-            known.learn(stamp: stamp, from: answer(200, fields: fields))
+            known.learn(stamp: stamp, of: Self.table, from: answer(200, fields: fields))
         }
-        #expect(known.lag(earlier: 0) == 5_000)
+        #expect(known.lag(of: Self.table, earlier: 0) == 5_000)
     }
 
     @Test("a stamp that no clock explains teaches nothing, nor does a cursor that has learned from one")
     func oldStamps() {
         let fields: HTTPFields = [.date: "Sun, 06 Nov 1994 08:49:37 GMT"]
         let (date, day) = (784_111_777_000 as Int64, 86_400_000 as Int64)
-        var known = TableKnowledge()
-        #expect(known.lag(earlier: 365 * day) == 0)
-        known.learn(stamp: date - 365 * day, from: answer(200, fields: fields))
-        #expect(known.lag(earlier: 0) == 0)
-        #expect(known.lag(earlier: 7_000) == 7_000)
+        var known = ServerKnowledge()
+        #expect(known.lag(of: Self.table, earlier: 365 * day) == 0)
+        known.learn(stamp: date - 365 * day, of: Self.table, from: answer(200, fields: fields))
+        #expect(known.lag(of: Self.table, earlier: 0) == 0)
+        #expect(known.lag(of: Self.table, earlier: 7_000) == 7_000)
         // A database that takes local time for universal time.
-        known.learn(stamp: date - 14 * 3_600_000, from: answer(200, fields: fields))
-        #expect(known.lag(earlier: 0) == 14 * 3_600_000)
+        known.learn(stamp: date - 14 * 3_600_000, of: Self.table, from: answer(200, fields: fields))
+        #expect(known.lag(of: Self.table, earlier: 0) == 14 * 3_600_000)
     }
 
     @Test("ids of an answer are compared as the table does")

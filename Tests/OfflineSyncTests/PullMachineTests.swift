@@ -93,6 +93,12 @@ struct PullMachineTests {
             page(["d"], next: "5"), page(["e"]),
         ]
         #expect(failure(pages) == nil)
+        let lookedAtAgain =
+            pages.dropLast(2) + [
+                page(["d"], next: "5"), page(shared, next: "6"), page(shared, next: "7"), page(["d"], next: "8"),
+                page(["e"]),
+            ]
+        #expect(failure(Array(lookedAtAgain)) == nil, "they come twice more when rows have left behind them")
         #expect(failure((1...300).map { page(["a"], next: "\($0)", version: "v\($0)") }) == nil)
     }
 

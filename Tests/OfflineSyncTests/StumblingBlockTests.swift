@@ -54,7 +54,7 @@ struct StumblingBlockTests {
     }
 
     @Test("is not known to have failed where a page stands for the answer: the row is looked up", arguments: [404, 409, 410, 412])
-    func page(_ status: Int) async throws {
+    func openOutcome(_ status: Int) async throws {
         try await world(.html(status, "<h1>Status code \(status)</h1>")) { world in
             let context = world.laptop.context
             for _ in 0..<2 {

@@ -17,6 +17,8 @@ struct ChangePaging: Sendable, Hashable, Codable {
         case from(Int64)
         /// Within one millisecond.
         case within(Int64, IDPaging)
+        /// From the beginning of a page in order to that of the next one, where rows may have been passed over.
+        case gap(from: Int64, below: Int64, IDPaging)
     }
 
     static let earliest: Int64 = -62_135_596_800_000  // 0001-01-01, the earliest that servers know
@@ -30,6 +32,8 @@ struct ChangePaging: Sendable, Hashable, Codable {
     private var left: RowsLeft?
     private var before: Place?
     private var looks = 0
+    /// The ids of what has come of the page that is looked at again, and of the places of their own behind it.
+    private var seen: [String] = []
 
     /// Up to where rows that were written before the pull are there to be seen; nil when nothing is known of it. The
     /// cursor never passes it.
@@ -40,6 +44,9 @@ struct ChangePaging: Sendable, Hashable, Codable {
 
     /// Whether everything was seen.
     private(set) var isFinished = false
+
+    /// Whether the server passes rows over each time that it is looked at again: then the pull has to end.
+    private(set) var passesRowsOver = false
 
     /// The millisecond below which nothing is to be asked for again; nil when there is none.
     private(set) var reached: Int64?
@@ -63,7 +70,7 @@ struct ChangePaging: Sendable, Hashable, Codable {
     var asksInOrder: Bool {
         switch place {
         case .start, .from: true
-        case .unstamped, .within: false
+        case .unstamped, .within, .gap: false
         }
     }
 
@@ -79,14 +86,15 @@ struct ChangePaging: Sendable, Hashable, Codable {
         case .start: break
         case .unstamped(let ids, _): return ids.remaining(query.filtered(by: updatedAt == .null))
         case .from(let instant): query = query.filtered(by: updatedAt >= .milliseconds(instant))
-        case .within(let instant, let ids):
-            return ids.remaining(
-                query.filtered(
-                    by: updatedAt >= .milliseconds(instant) && updatedAt < .milliseconds(instant + 1)
-                )
-            )
+        case .within(let instant, let ids): return ids.remaining(query.filtered(by: Self.window(instant, instant + 1)))
+        case .gap(let first, let end, let ids): return ids.remaining(query.filtered(by: Self.window(first, end)))
         }
         return query.ordered(by: "updatedAt").ordered(by: "id")
+    }
+
+    /// The rows from an instant on, and below another one.
+    private static func window(_ first: Int64, _ end: Int64) -> QueryPredicate {
+        Column("updatedAt") >= .milliseconds(first) && Column("updatedAt") < .milliseconds(end)
     }
 
     /// The query with the most conditions that a pull may come to ask: what a server takes of it, it takes of all.
@@ -96,6 +104,11 @@ struct ChangePaging: Sendable, Hashable, Codable {
         var paging = ChangePaging(since: nil)
         paging.place = .within(0, ids)
         return paging.request(query, pageSize: pageSize)
+    }
+
+    /// The rows of a page that are to be handed out: of a gap, those that have not just come.
+    func news(in page: ServerPage) -> [ServerPage.Row] {
+        if case .gap = place { page.rows(besides: seen) } else { page.rows }
     }
 
     /// Takes a page in and moves on.
@@ -109,21 +122,33 @@ struct ChangePaging: Sendable, Hashable, Codable {
             if page.isWhole { left?.meet(page.rows.count) } else { left = nil }
         }
         switch place {
+        case .unstamped, .within: if isLookingAgain { seen += page.rows.map(\.id.text) }
+        case .start, .from, .gap: break
+        }
+        switch place {
         case .start, .from: try receiveInOrder(page, offset)
         case .unstamped(var ids, let next):
-            let isLast = page.rows.isEmpty || page.isKnownToBeLast
+            let isLast = page.isCertainlyLast
             try ids.receive(page, isLast: isLast)
             place = isLast ? .from(next) : .unstamped(ids, then: next)
         case .within(let instant, var ids):
-            let isLast = page.rows.isEmpty || page.isKnownToBeLast
+            let isLast = page.isCertainlyLast
             try ids.receive(page, isLast: isLast)
             place = isLast ? .from(instant + 1) : .within(instant, ids)
             if isLast, left == nil { reached = instant + 1 }
+        case .gap(let first, let end, var ids):
+            guard !page.goesBeyond(seen) else { return lookAgain() }
+            let isLast = page.isCertainlyLast
+            try ids.receive(page, isLast: isLast)
+            place = isLast ? .from(end) : .gap(from: first, below: end, ids)
+            // Whatever is missing has left.
+            if isLast { endLook() }
         }
     }
 
     private mutating func receiveInOrder(_ page: ServerPage, _ offset: Int) throws(RemoteError) {
-        guard try !goesBack(from: page) else { return }
+        guard !lacksRows(before: page) else { return }
+        if isLookingAgain { seen = page.rows.map(\.id.text) }
         let stamps = page.rows.compactMap(\.stamp)
         guard !zip(stamps, stamps.dropFirst()).contains(where: Self.runsBackwards) else {
             throw RemoteError(
@@ -133,7 +158,7 @@ struct ChangePaging: Sendable, Hashable, Codable {
             )
         }
         newest = [newest, stamps.max()].compactMap(\.self).max()
-        guard let last = page.rows.last, !page.isKnownToBeLast else {
+        guard let last = page.rows.last, !page.isKnownToBeLast || mayBeFollowed(page) else {
             isFinished = true
             reached = [newest.map { $0 + 1 }, start].compactMap(\.self).max()
             return
@@ -147,7 +172,7 @@ struct ChangePaging: Sendable, Hashable, Codable {
             return
         }
         // Without an end to the page behind what was asked for, the same one would come again.
-        guard let first = stamps.min(), let end = last.stamp, end > asked || (first == end && end == asked) else {
+        guard let first = stamps.min(), let end = last.stamp, leadsOn(first, end) else {
             throw RemoteError(
                 .invalidResponse,
                 "The server does not filter or order rows by 'updatedAt'; pulls need that column there."
@@ -157,6 +182,17 @@ struct ChangePaging: Sendable, Hashable, Codable {
         // What lies below the page is seen; what lies in it is when the next one shows that nothing was passed over.
         reached = left == nil ? end : asked
         place = first == end ? .within(end, IDPaging()) : .from(end)
+    }
+
+    /// Whether there is a place to go on from behind a page of stamps from one to another.
+    private func leadsOn(_ first: Int64, _ end: Int64) -> Bool { end > asked || (first == end && end == asked) }
+
+    /// Whether rows may follow a page that is counted to be the last one. One of them may have the page's last millisecond, of
+    /// which nothing would be asked for again.
+    private func mayBeFollowed(_ page: ServerPage) -> Bool {
+        guard !page.isCertainlyLast, let first = page.rows.compactMap(\.stamp).min(), let end = page.rows.last?.stamp
+        else { return false }
+        return leadsOn(first, end)
     }
 
     /// Keeps how many rows are left behind a page in order, the next one of which is asked for from an instant on.
@@ -174,18 +210,40 @@ struct ChangePaging: Sendable, Hashable, Codable {
         )
     }
 
-    /// Goes back to the page before when rows are missing behind it, which were passed over or have left meanwhile.
-    private mutating func goesBack(from page: ServerPage) throws(RemoteError) -> Bool {
+    /// Whether rows are missing behind the page before, which were passed over or have left meanwhile. Then it goes back to that
+    /// page, once, and asks for the gap behind it when rows are missing again.
+    private mutating func lacksRows(before page: ServerPage) -> Bool {
         guard let left else { return false }
         self.left = nil
         guard let before, !left.areCounted(by: page) else {
-            looks = 0
+            endLook()
             return false
         }
-        looks += 1
-        guard looks <= RowsLeft.mostLooks else { throw RowsLeft.error(column: "updatedAt") }
-        place = before
+        guard isLookingAgain else {
+            lookAgain()
+            return true
+        }
+        // Below what the next page is asked from, as the server compares: of what it has counted behind the beginning of the
+        // page, nothing is in neither.
+        place = .gap(from: Self.asked(in: before) ?? Self.earliest, below: asked, IDPaging())
         return true
+    }
+
+    /// Goes back to the page before, unless that was done often enough.
+    private mutating func lookAgain() {
+        guard let before, looks < RowsLeft.mostLooks else {
+            passesRowsOver = true
+            return
+        }
+        looks += 1
+        place = before
+        left = nil
+        seen = []
+    }
+
+    private mutating func endLook() {
+        looks = 0
+        seen = []
     }
 
     /// Whether a stamp in front of another one is later than that, and no order that was asked for explains it. Servers that
@@ -196,8 +254,10 @@ struct ChangePaging: Sendable, Hashable, Codable {
     }
 
     /// The millisecond that was asked for.
-    private var asked: Int64 {
-        if case .from(let instant) = place { instant } else { Int64.min }
+    private var asked: Int64 { Self.asked(in: place) ?? Int64.min }
+
+    private static func asked(in place: Place) -> Int64? {
+        if case .from(let instant) = place { instant } else { nil }
     }
 }
 

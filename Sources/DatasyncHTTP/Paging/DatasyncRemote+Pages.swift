@@ -17,11 +17,17 @@ extension DatasyncRemote {
     ) async throws -> RemotePage {
         do {
             let page = try await read(query, of: table, includesDeleted: includesDeleted).page
+            if query.limit != 0 {
+                // Whoever asked goes on by the link alone behind a page without rows: it has to lead on.
+                var emptyPages = EmptyPages(offset: query.offset)
+                _ = try emptyPages.areContinued(by: page)
+            }
             return RemotePage(
                 records: page.records,
                 setAside: page.setAside,
                 isKnownToBeLast: page.isKnownToBeLast,
-                totalCount: page.totalCount
+                totalCount: page.totalCount,
+                nextOffset: page.nextOffset
             )
         } catch let error as TransportError {
             throw RemoteError(error)
@@ -48,6 +54,11 @@ extension DatasyncRemote {
             return try await read(query, of: table, includesDeleted: includesDeleted)
         }
         guard response.mapping == .success else { throw response.failure(table: table.name) }
-        return Answer(page: try reader(of: table).page(of: query, in: response), response: response)
+        let page = try reader(of: table).page(of: query, in: response)
+        let limit = query.limit
+        let isFull = knowledge.withLock { $0[table].isFull(page, limit: limit) }
+        var answer = Answer(page: page, response: response)
+        answer.page.isFull = isFull
+        return answer
     }
 }

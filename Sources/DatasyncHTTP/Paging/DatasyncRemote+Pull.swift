@@ -25,6 +25,7 @@ extension DatasyncRemote {
                 switch try PagingState(text) {
                 case .everything(let paging): return try await page(query, of: table, paging, pageSize)
                 case .changes(let paging):
+                    guard !paging.passesRowsOver else { throw RowsLeft.error(column: "updatedAt") }
                     let answer = try await readWithoutSpoiledRows(
                         paging.request(query, pageSize: pageSize),
                         of: table
@@ -49,11 +50,22 @@ extension DatasyncRemote {
         _ pageSize: Int?
     ) async throws -> PullPage {
         var paging = paging
+        guard !paging.passesRowsOver else { throw RowsLeft.error(column: "id") }
         guard !paging.isFinished else { return PullPage(records: []) }
         var page = try await readWithoutSpoiledRows(paging.request(query, pageSize: pageSize), of: table).page
         // In one go, because whoever pulls takes pages without anything new for a circle.
         var rowsBefore: [ServerPage.Row] = []
-        while try paging.goesBack(from: page) {
+        while true {
+            let step = paging.step(with: page)
+            if step == .takeIn { break }
+            if step == .askForGap {
+                guard let passedOver = try await rowsPassedOver(paging, query, of: table, pageSize) else {
+                    paging.hasSeenGap()
+                    break
+                }
+                rowsBefore += passedOver
+            }
+            guard paging.goesBack() else { break }
             let before = try await readWithoutSpoiledRows(paging.request(query, pageSize: pageSize), of: table).page
             rowsBefore += before.rows
             try paging.receive(before)
@@ -70,20 +82,48 @@ extension DatasyncRemote {
         return PullPage(
             records: told.records,
             setAside: page.setAside + told.setAside,
-            next: paging.isFinished ? nil : try PagingState.everything(paging).position,
+            // What was passed over comes first, and then the error.
+            next: paging.isFinished && !paging.passesRowsOver ? nil : try PagingState.everything(paging).position,
             totalCount: page.totalCount.map { min($0, wanted ?? $0) }
         )
+    }
+
+    /// Asks for what lies behind the beginning of the page before and before the next one.
+    ///
+    /// - Returns: What had not come, as far as a page shows it; nil when all had.
+    private func rowsPassedOver(
+        _ paging: FullPaging,
+        _ query: Query,
+        of table: TableDefinition,
+        _ pageSize: Int?
+    ) async throws -> [ServerPage.Row]? {
+        var come = paging.gapStart
+        while true {
+            let request = paging.gapRequest(behind: come, query, pageSize: pageSize)
+            do {
+                try check(request, of: table)
+            } catch is RemoteError {
+                // A condition that leaves no room for the question.
+                throw RowsLeft.error(column: "id")
+            }
+            let page = try await readWithoutSpoiledRows(request, of: table).page
+            if let passedOver = paging.rowsPassedOver(in: page) { return passedOver }
+            try come.receive(page, isLast: page.isCertainlyLast)
+            if page.isCertainlyLast { return nil }
+        }
     }
 
     private func page(_ page: ServerPage, of table: TableDefinition, _ paging: ChangePaging) throws -> PullPage {
         var paging = paging
         // A page that is looked at again may lie before the one that came last.
         let isInOrder = paging.asksInOrder && !paging.isLookingAgain
+        var given = page
+        given.rows = paging.news(in: page)
         try paging.receive(page)
-        let told = IDCaseCollisions.separate(page.records, of: table)
+        let told = IDCaseCollisions.separate(given.records, of: table)
         return PullPage(
             records: told.records,
-            setAside: page.setAside + told.setAside,
+            setAside: given.setAside + told.setAside,
             next: paging.isFinished ? nil : try PagingState.changes(paging).position,
             cursor: paging.cursor?.text,
             totalCount: isInOrder ? page.totalCount : nil,
@@ -101,7 +141,7 @@ extension DatasyncRemote {
     ) async throws -> PullPage {
         let earlier = cursor.flatMap { PullCursor($0, settlingTime: settlingTime) }
         var paging = ChangePaging(since: earlier?.milliseconds)
-        paging.lag = knowledge.withLock { $0[table].lag(earlier: earlier?.lag ?? 0) }
+        paging.lag = knowledge.withLock { $0.lag(of: table, earlier: earlier?.lag ?? 0) }
         let request = paging.request(query, pageSize: pageSize)
         if knowledge.withLock(\.tellsNoTime) { paging.settled = try await newestStamp(query, of: table) }
         var answer = try await readWithoutSpoiledRows(request, of: table)

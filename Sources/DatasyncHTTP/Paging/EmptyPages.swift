@@ -7,7 +7,10 @@ struct EmptyPages: Sendable, Hashable, Codable {
     private static let mostRows = Int.max / 2
 
     /// How many rows the next page is to skip.
-    private(set) var offset = 0
+    private(set) var offset: Int
+
+    /// Begins with a page that skips as many rows.
+    init(offset: Int = 0) { self.offset = offset }
 
     /// Takes a page in.
     ///

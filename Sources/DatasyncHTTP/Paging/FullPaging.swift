@@ -15,6 +15,9 @@ struct FullPaging: Sendable, Hashable, Codable {
     /// Whether everything that was asked for was seen.
     private(set) var isFinished: Bool
 
+    /// Whether the server passes rows over each time that it is looked at again: then the pull has to end.
+    private(set) var passesRowsOver = false
+
     init(limit: Int?) {
         wanted = limit
         isFinished = limit == 0
@@ -37,21 +40,62 @@ struct FullPaging: Sendable, Hashable, Codable {
         return paging.request(query, pageSize: pageSize)
     }
 
-    /// Goes back to the page before when rows are missing behind it.
-    ///
-    /// - Returns: Whether it went back, so that the page is not to be taken in.
-    /// - Throws: `RemoteError` when rows are missing again and again.
-    mutating func goesBack(from page: ServerPage) throws(RemoteError) -> Bool {
-        guard let left else { return false }
+    /// What is to be done when a page has come.
+    enum Step {
+        case takeIn
+        /// Rows are missing behind the page before, which were passed over or have left meanwhile.
+        case lookAgain
+        /// They are missing again.
+        case askForGap
+    }
+
+    /// What is to be done with a page that has come.
+    mutating func step(with page: ServerPage) -> Step {
+        guard let left else { return .takeIn }
         guard !left.areCounted(by: page) else {
             looks = 0
+            return .takeIn
+        }
+        return looks == 0 ? .lookAgain : .askForGap
+    }
+
+    /// Goes back to the page before, unless that was done often enough.
+    ///
+    /// - Returns: Whether it went back.
+    mutating func goesBack() -> Bool {
+        guard looks < RowsLeft.mostLooks else {
+            passesRowsOver = true
             return false
         }
         looks += 1
-        guard looks <= RowsLeft.mostLooks else { throw RowsLeft.error(column: "id") }
         ids = before
-        self.left = nil
+        left = nil
         return true
+    }
+
+    // MARK: The gap
+
+    /// Where the page before begins.
+    var gapStart: IDPaging { before }
+
+    /// The next page of what lies behind that and before the next page, when some of it has come.
+    func gapRequest(behind come: IDPaging, _ query: Query, pageSize: Int?) -> Query {
+        var query = query
+        if let lastID = ids.lastID { query = query.filtered(by: Column("id") <= lastID.value) }
+        query.limit = pageSize
+        query.includesTotalCount = true
+        return come.remaining(query)
+    }
+
+    /// The rows of the gap that had not come; nil when none was passed over by the server.
+    func rowsPassedOver(in page: ServerPage) -> [ServerPage.Row]? {
+        page.goesBeyond(ids.lastPage) ? page.rows(besides: ids.lastPage) : nil
+    }
+
+    /// Takes note that all of the gap had come: whatever is missing has left.
+    mutating func hasSeenGap() {
+        looks = 0
+        left = nil
     }
 
     /// Takes a page in and moves on.

@@ -15,8 +15,8 @@ struct IDPaging: Sendable, Hashable, Codable {
     private var steps = 0
     private var patience = 1
 
-    /// The rows of the page before. Whatever the order is, they lie before those behind the last of them.
-    private var lastPage: Set<String> = []
+    /// The ids of the rows of the page before. Whatever the order is, they lie before those behind the last of them.
+    private(set) var lastPage: [String] = []
 
     /// The rows of a query that are still to come.
     func remaining(_ query: Query) -> Query {
@@ -31,8 +31,8 @@ struct IDPaging: Sendable, Hashable, Codable {
     ///   - isLast: Whether nothing is to be asked for behind it.
     /// - Throws: `RemoteError` when it has rows of the page before: then others may have been passed over.
     mutating func receive(_ page: ServerPage, isLast: Bool) throws(RemoteError) {
-        let ids = Set(page.rows.map(\.id.text))
-        guard ids.isDisjoint(with: lastPage) else {
+        let before = Set(lastPage.map { RowKey.text($0) })
+        guard !page.rows.contains(where: { before.contains(.text($0.id.text)) }) else {
             throw RemoteError(
                 .invalidResponse,
                 "The server sends rows that come before those it was asked for: it does not order rows by 'id' as it is asked"
@@ -40,7 +40,7 @@ struct IDPaging: Sendable, Hashable, Codable {
             )
         }
         guard !isLast, let last = page.rows.last else { return }
-        lastPage = ids
+        lastPage = page.rows.map(\.id.text)
         try advance(behind: last.id)
     }
 

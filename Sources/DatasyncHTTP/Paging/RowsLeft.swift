@@ -4,11 +4,13 @@ internal import SyncContract
 /// How many rows the server has counted behind a page. The next page's count tells when it passes rows over: a server that
 /// orders rows otherwise than it was asked to, or compares them in another way than it orders them.
 ///
-/// Rows may also leave meanwhile, deleted for good or changed. So whoever finds some missing goes back by a page and looks
-/// again, some times, before it blames the server.
+/// Rows may also leave meanwhile, deleted for good or changed, and go on leaving with every request. So whoever finds some
+/// missing goes back by a page and looks again; where some are missing again, it asks for the gap, what lies behind the
+/// beginning of that page and before the next one. All of that has come unless it was passed over.
 struct RowsLeft: Sendable, Hashable, Codable {
-    /// How often a page is looked at again. Rows that leave between two requests do not do so every time.
-    static let mostLooks = 5
+    /// How often a page is looked at again before the server is blamed: what turns up in a gap may have become visible late,
+    /// but not every time.
+    static let mostLooks = 3
 
     private let count: Int
     /// How many rows of the page, and of those that came since, the next one has no more.
@@ -48,8 +50,9 @@ struct RowsLeft: Sendable, Hashable, Codable {
     static func error(column: String) -> RemoteError {
         RemoteError(
             .invalidResponse,
-            "The server passes rows over: behind a page it counts fewer than it has counted before, again and again. It has"
-                + " to order rows by '\(column)' as it is asked to, and to compare that column as it orders it."
+            "The server passes rows over: behind a page it counts fewer than it has counted before, again and again, and it"
+                + " has them in front of that. It has to order rows by '\(column)' as it is asked to, and to compare that"
+                + " column as it orders it."
         )
     }
 }

@@ -25,6 +25,28 @@ struct ServerPage: Sendable {
     var isWhole = false
     /// The `$skip` of the link to the next page.
     var nextOffset: Int?
+    /// How many rows the server has read for the page, where it says that others follow.
+    var readCount: Int?
+    /// Whether it has as many rows as a page can have, as far as that is known.
+    var isFull = false
+
+    /// Whether nothing is to be asked for behind it.
+    ///
+    /// Servers may count when they have read the rows. Where a row has left in between, the count does not reach beyond a full
+    /// page, and a row is behind it all the same.
+    var isCertainlyLast: Bool { rows.isEmpty || (isKnownToBeLast && !isFull) }
+
+    /// The rows that are none of those with some ids.
+    func rows(besides ids: [String]) -> [Row] {
+        let known = Set(ids.map { RowKey.text($0) })
+        return rows.filter { !known.contains(.text($0.id.text)) }
+    }
+
+    /// Whether it has rows besides those with some ids, or counts more than these are.
+    func goesBeyond(_ ids: [String]) -> Bool {
+        if let totalCount, totalCount > Set(ids.map { RowKey.text($0) }).count { return true }
+        return !rows(besides: ids).isEmpty
+    }
 
     var records: [Record] {
         rows.compactMap { if case .record(let record) = $0.content { record } else { nil } }
@@ -38,7 +60,7 @@ struct ServerPage: Sendable {
     }
 }
 
-/// An id as the server has it. Unlike those of records it may be empty.
+/// An id as the server has it, compared as those of records are. Unlike those it may be empty.
 enum RowKey: Sendable, Hashable, Codable {
     case text(String)
     case number(Int64)
@@ -66,4 +88,10 @@ enum RowKey: Sendable, Hashable, Codable {
         case .number(let number): String(number)
         }
     }
+
+    /// Compares kind and content, texts by their UTF-8 bytes: servers keep ids apart that Swift's texts do not.
+    static func == (left: RowKey, right: RowKey) -> Bool { left.value == right.value }
+
+    /// Hashes what `==` compares.
+    func hash(into hasher: inout Hasher) { hasher.combine(value) }
 }

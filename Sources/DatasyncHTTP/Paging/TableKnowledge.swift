@@ -9,38 +9,32 @@ struct ServerKnowledge: Sendable {
     var tellsNoTime = false
     private var tables: [String: TableKnowledge] = [:]
 
-    subscript(table: TableDefinition) -> TableKnowledge {
-        get { tables[table.name] ?? TableKnowledge() }
-        set { tables[table.name] = newValue }
-    }
-}
-
-/// What answers have shown of one table.
-struct TableKnowledge: Sendable {
-    /// The most rows that the server lets one ask for; nil as long as it has refused no number.
-    var maximumTop: Int?
-
     /// The most that is believed: more than a database is behind that takes local time for universal time. A stamp that is
     /// older was not given just now, and each pull would ask for all since then again.
     private static let longestLag: Int64 = 86_400_000
 
-    /// By how much stamps lag behind `Date`, at least; the largest seen.
+    /// By how much stamps lag behind `Date`, at least; the largest seen, in whatever table: a clock is that of a database, and
+    /// a table that is only read shows nothing of it.
     private var lag: Int64 = 0
-    private var isLagKnown = false
     /// The `Date` that was read last: servers give it in seconds, so that many answers have the same.
     private var lastDate: (text: String, instant: Int64)?
+
+    subscript(table: TableDefinition) -> TableKnowledge {
+        get { tables[table.name] ?? TableKnowledge() }
+        set { tables[table.name] = newValue }
+    }
 
     /// Takes in the stamp that the server gave to a write, and when it said so. One that is older than can be is not taken.
     ///
     /// The stamp was given while the request was under way. So what it is older than the date by, beyond the duration of
     /// the request, is the clocks' difference: where a database has a clock of its own, stamps can be late for ever.
-    mutating func learn(stamp: Int64, from response: ServerResponse) {
+    mutating func learn(stamp: Int64, of table: TableDefinition, from response: ServerResponse) {
         guard let date = date(of: response) else { return }
         let late = date - response.duration.wholeMilliseconds - stamp
         guard late <= Self.longestLag else { return }
         lag = max(lag, late)
         // What a slow request shows may be much less than there is.
-        if response.duration < .seconds(1) { isLagKnown = true }
+        if response.duration < .seconds(1) { self[table].hasShownLag = true }
     }
 
     private mutating func date(of response: ServerResponse) -> Int64? {
@@ -50,8 +44,30 @@ struct TableKnowledge: Sendable {
         return lastDate?.instant
     }
 
-    /// The lag to reckon with, when an earlier pull reckoned with the given one.
-    func lag(earlier: Int64) -> Int64 { isLagKnown || earlier > Self.longestLag ? lag : max(lag, earlier) }
+    /// The lag to reckon with in a table, when an earlier pull of it reckoned with the given one. Only a write to this very
+    /// table shows that it has become less: others may lie in another database.
+    func lag(of table: TableDefinition, earlier: Int64) -> Int64 {
+        self[table].hasShownLag || earlier > Self.longestLag ? lag : max(lag, earlier)
+    }
+}
+
+/// What answers have shown of one table.
+struct TableKnowledge: Sendable {
+    /// The most rows that the server lets one ask for; nil as long as it has refused no number.
+    var maximumTop: Int?
+
+    /// Whether a write has shown how much its stamps lag behind the server's `Date`.
+    var hasShownLag = false
+
+    /// How many rows the server puts on a page at most; nil as long as it has shown no page that others follow.
+    private var pageSize: Int?
+
+    /// Whether a page that was asked for with a limit has as many rows as it can have. Takes note of how many the server gives.
+    mutating func isFull(_ page: ServerPage, limit: Int?) -> Bool {
+        // With as many as were asked for, there may be more that it would give.
+        if let count = page.readCount, count > 0, count < limit ?? .max { pageSize = count }
+        return page.rows.count >= min(limit ?? .max, pageSize ?? .max)
+    }
 }
 
 extension DatasyncRemote {
@@ -59,6 +75,6 @@ extension DatasyncRemote {
     /// earlier write.
     func learn(_ stamp: Timestamp?, of table: TableDefinition, from response: ServerResponse) {
         guard let stamp else { return }
-        knowledge.withLock { $0[table].learn(stamp: stamp.milliseconds, from: response) }
+        knowledge.withLock { $0.learn(stamp: stamp.milliseconds, of: table, from: response) }
     }
 }

@@ -7,6 +7,7 @@ struct Protocol2: WireProtocol {
     var version: String { "2.0.0" }
     var replacesWholeRows: Bool { false }
     var hidesDeletedRows: Bool { true }
+    var reservesCreatedAt: Bool { true }
     var answersWithBareLists: Bool { true }
 
     func restore(_ id: String, in table: TableDefinition, version: String?) -> WireRequest? {

@@ -9,6 +9,7 @@ struct Protocol3: WireProtocol {
     var version: String { "3.0.0" }
     var replacesWholeRows: Bool { true }
     var hidesDeletedRows: Bool { false }
+    var reservesCreatedAt: Bool { false }
     var answersWithBareLists: Bool { false }
 
     func restore(_ id: String, in table: TableDefinition, version: String?) -> WireRequest? { nil }
@@ -20,7 +21,7 @@ struct Protocol3: WireProtocol {
         restoring: Bool
     ) throws(RemoteError) -> WireRequest {
         // The row is replaced: undeclared columns go along, or they would be blanked. What is left out becomes null.
-        try put(table.sent(record), of: table, version: version, evenIfDeleted: restoring)
+        try put(sent(record, of: table), of: table, version: version, evenIfDeleted: restoring)
     }
 
     func restoringChange(
@@ -28,7 +29,7 @@ struct Protocol3: WireProtocol {
         in table: TableDefinition,
         version: String?
     ) throws(RemoteError) -> WireRequest {
-        var row = table.sent(record)
+        var row = sent(record, of: table)
         // A PATCH leaves alone what it does not name, and the record is the whole row.
         for column in table.columns where !column.isLocal && row[column.name] == nil { row[column.name] = .null }
         row["deleted"] = false
@@ -36,7 +37,7 @@ struct Protocol3: WireProtocol {
     }
 
     func insertTombstone(_ record: Record, into table: TableDefinition) throws(RemoteError) -> WireRequest {
-        var row = table.sent(record)
+        var row = sent(record, of: table)
         row["deleted"] = true
         return WireRequest(
             method: .post,
@@ -50,7 +51,7 @@ struct Protocol3: WireProtocol {
         in table: TableDefinition,
         version: String
     ) throws(RemoteError) -> WireRequest {
-        var row = table.sent(record)
+        var row = sent(record, of: table)
         row["deleted"] = true
         return try put(row, of: table, version: version, evenIfDeleted: true)
     }

@@ -12,6 +12,8 @@ protocol WireProtocol: Sendable {
     var replacesWholeRows: Bool { get }
     /// Whether a row that was deleted may be answered as if it had never been.
     var hidesDeletedRows: Bool { get }
+    /// Whether `createdAt` is the server's, which refuses a body that has it; otherwise it is a column like any other.
+    var reservesCreatedAt: Bool { get }
     /// Whether a page may be an array of rows or `{results,count}`, and not only an object with `items`.
     var answersWithBareLists: Bool { get }
 
@@ -55,12 +57,19 @@ extension WireProtocol {
     func insert(_ record: Record, into table: TableDefinition) throws(RemoteError) -> WireRequest {
         // Nulls are left out: an absent column gets its default, and a null would be refused where none is allowed.
         let body = try Self.json(
-            table.sent(record),
+            sent(record, of: table),
             of: table,
             includingNulls: false,
             includingID: !table.assignsIDs
         )
         return WireRequest(method: .post, table: table.name, body: body)
+    }
+
+    /// What of a row is sent: neither what the server sets nor what stays on the device.
+    func sent(_ record: Record, of table: TableDefinition) -> Record {
+        table.withoutLocalColumns(
+            reservesCreatedAt ? record.withoutSystemProperties() : record.withoutServerProperties()
+        )
     }
 
     /// Writes the columns that a row names, nulls included, and leaves alone the others.
@@ -109,9 +118,4 @@ extension Record {
         }
         return id
     }
-}
-
-extension TableDefinition {
-    /// What of a row is sent: neither what the server sets nor what stays on the device.
-    func sent(_ record: Record) -> Record { withoutLocalColumns(record.withoutSystemProperties()) }
 }

@@ -3,9 +3,10 @@ internal import SyncContract
 
 /// The rows of a query on the server, page by page. Made by `RemoteTable.pages(_:size:)`.
 ///
-/// A page may be empty although more follow. Without an order and an offset, each page goes on behind the last id of the
-/// one before, so that rows which come and go meanwhile shift nothing. Behind rows that do not fit the table it goes on by
-/// their number.
+/// A page may be empty although more follow: a server may take rows out of a page after it has read it. Without an order
+/// and an offset, each page goes on behind the last id of the one before, so that rows which come and go meanwhile shift
+/// nothing. Behind rows that do not fit the table it goes on by their number, and behind a page without rows where the server
+/// says.
 public struct RemotePages: AsyncSequence, Sendable {
     let table: RemoteTable<Record>
     let query: Query
@@ -21,9 +22,9 @@ public struct RemotePages: AsyncSequence, Sendable {
         let size: Int?
         private var lastID: RecordID?
         private var seen = 0
-        /// How many of these came behind the last id.
-        private var seenBehindLastID = 0
-        private var previous: [String] = []
+        /// How many rows the next page skips behind the last id: those that came, and those that the server kept back.
+        private var skippedBehindLastID = 0
+        private var previous: [RecordID] = []
         private var isFinished = false
 
         init(table: RemoteTable<Record>, query: Query, size: Int?) {
@@ -34,12 +35,12 @@ public struct RemotePages: AsyncSequence, Sendable {
 
         /// The next page; nil after the last one.
         ///
-        /// - Throws: `RemoteError`, with code `invalidResponse` for a server that gives one page over and over;
-        ///   `CancellationError`.
+        /// - Throws: `RemoteError`, with code `invalidResponse` for a server that gives one page over and over, or one without
+        ///   rows and does not say where the others are that follow; `CancellationError`.
         public mutating func next() async throws -> RemotePage? {
             guard !isFinished, query.limit.map({ seen < $0 }) ?? true else { return nil }
             let page = try await table.remote.page(nextQuery, of: table.definition, includesDeleted: false)
-            let ids = page.records.map { "\($0.id)" } + page.setAside.map(\.id)
+            let ids = page.records.map(\.id) + page.setAside.map { RecordID.string($0.id) }
             guard ids.isEmpty || ids != previous else {
                 isFinished = true
                 throw RemoteError(
@@ -48,16 +49,22 @@ public struct RemotePages: AsyncSequence, Sendable {
                         + " $skip."
                 )
             }
-            previous = ids
+            if !ids.isEmpty { previous = ids }
             seen += ids.count
             if followsIDs, page.setAside.isEmpty, let last = page.records.last {
-                (lastID, seenBehindLastID) = (last.id, 0)
+                (lastID, skippedBehindLastID) = (last.id, 0)
             } else {
                 // Where the rows set aside stand among the others is not known.
-                seenBehindLastID += ids.count
+                skippedBehindLastID += ids.count
             }
-            isFinished = page.isKnownToBeLast || ids.isEmpty
-            return ids.isEmpty && seen > 0 ? nil : page
+            guard ids.isEmpty, !page.isKnownToBeLast, let nextOffset = page.nextOffset,
+                nextOffset > query.offset + skippedBehindLastID
+            else {
+                isFinished = page.isKnownToBeLast || ids.isEmpty
+                return ids.isEmpty && seen > 0 ? nil : page
+            }
+            skippedBehindLastID = nextOffset - query.offset
+            return page
         }
 
         /// Whether pages go on behind an id.
@@ -70,7 +77,7 @@ public struct RemotePages: AsyncSequence, Sendable {
             // Servers take five columns at most.
             if !isOrderedByID, query.order.count < 5 { next = next.ordered(by: "id") }
             if let lastID { next = next.filtered(by: Column("id") > lastID.fieldValue) }
-            next.offset = query.offset + seenBehindLastID
+            next.offset = query.offset + skippedBehindLastID
             return next
         }
     }

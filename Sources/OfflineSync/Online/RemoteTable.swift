@@ -92,7 +92,8 @@ extension RemoteTable<Record> {
 
     // MARK: Changing
 
-    /// Inserts a row and returns it as the server keeps it, with its id. System properties in it are not sent.
+    /// Inserts a row and returns it as the server keeps it, with its id. System properties in it are not sent, but for
+    /// `createdAt` in protocol 3, where that is a column.
     ///
     /// - Parameters:
     ///   - fields: The values by column.

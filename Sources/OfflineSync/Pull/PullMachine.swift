@@ -16,8 +16,8 @@ struct PullMachine: Sendable {
     }
 
     // In a pull of changes, rows that share a millisecond come three times before those after them do: in the order of
-    // the whole pull twice, then within the millisecond.
-    private static let mostRepetitions = 3
+    // the whole pull twice, then within the millisecond; and in both ways once more when others have left behind them.
+    private static let mostRepetitions = 5
     // Servers that filter a page after they have read it answer with empty ones in the middle.
     private static let mostEmptyPages = 1_000
     // A count may be older than its page, and a link may lead to one page without rows.

@@ -129,7 +129,7 @@ struct PushRunner {
         var row: Record?
         if operation.kind != .delete {
             row = try transaction.record(.string(operation.itemID), in: table.name)
-                .map { table.withoutLocalColumns($0).withoutSystemProperties() }
+                .map { table.withoutLocalColumns($0).withoutServerProperties() }
         }
         let translation = IdentifierTranslation(table, store.schema)
         let awaited = try row.map { try translation.awaitedInserts(of: $0, &transaction) } ?? []

@@ -41,7 +41,7 @@ extension RequestSender {
         case .aborted where error.mayBeAboutTheChange:
             guard block.isBlocked(by: inFlight.operation), try await answers(inFlight.table) else { return answer }
             return PushAnswer(error.leavesOutcomeOpen ? .failed : .refused(provesNothingWasDone: false), error)
-        case .failed where inFlight.operation.unknownOutcome.map({ $0.next.isFinal }) ?? false:
+        case .failed where inFlight.isLaidAside(after: error):
             guard try await !answers(inFlight.table) else { return answer }
             return PushAnswer(.aborted(provesNothingWasDone: false), error, abort: SyncError(aborting: error))
         default: return answer
@@ -57,6 +57,15 @@ extension RequestSender {
             // Whatever it is: what came before says more.
             return false
         }
+    }
+}
+
+extension InFlightOperation {
+    /// Whether a failure that leaves its outcome open is the last one for now.
+    fileprivate func isLaidAside(after error: RemoteError) -> Bool {
+        var operation = operation
+        operation.failed(status: error.status, ofLookUp: outgoing?.request == .lookUp)
+        return operation.unknownOutcome?.isFinal ?? false
     }
 }
 

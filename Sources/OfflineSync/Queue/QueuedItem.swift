@@ -156,7 +156,7 @@ struct QueuedItem {
         }
         // Its version stays: it tells which row this was.
         let adoption = try merge(&lookups, &transaction)
-            .beyondDeclaredColumns(of: base.withoutSystemProperties(), over: row)
+            .beyondDeclaredColumns(of: base.withoutServerProperties(), over: row)
         var adopted = row
         if adoption.replacesRow {
             adopted = adoption.row

@@ -140,13 +140,6 @@ extension TableOperation {
         var pushes = 1
 
         var isFinal: Bool { pushes >= Self.mostPushes }
-
-        /// The same failure once more.
-        var next: UnknownOutcome {
-            var next = self
-            next.pushes += 1
-            return next
-        }
     }
 
     /// Takes note of a failure that leaves the outcome open. What the server says with it does not tell failures apart: there

@@ -10,7 +10,8 @@ public struct SystemProperties: OptionSet, Sendable, Hashable {
     /// Creates a set from its bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// `createdAt`, a date. Protocol 2 only.
+    /// `createdAt`, a date. In protocol 2 the server sets it. Protocol 3 has no such property: there it is a column of the
+    /// service, if it has one, which the app does not write here and which goes back with the row.
     public static let createdAt = SystemProperties(rawValue: 1)
     /// `updatedAt`, a date: what incremental pulls go by.
     public static let updatedAt = SystemProperties(rawValue: 2)

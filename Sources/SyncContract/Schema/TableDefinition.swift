@@ -58,7 +58,8 @@ public struct TableDefinition: Sendable, Hashable {
     ///     services run, takes `k1` and `K1` for one row. A server of protocol 2 that keeps both, as the Node server on
     ///     SQLite does, wants ``IDComparison/exact``: otherwise such rows are set aside by pulls and named in the report.
     ///   - systemProperties: The server's columns to keep. Without `version` no conflict is detected; without
-    ///     `updatedAt` apps cannot show when a row changed (pulls work all the same).
+    ///     `updatedAt` apps cannot show when a row changed (pulls work all the same). Without `createdAt` a service of
+    ///     protocol 3 that has such a column loses what it holds with each change of the row.
     ///   - indexes: Column lists to find rows by.
     ///   - assignsIDs: Whether the server chooses the ids of new rows. Where this does not say so and it does, the first
     ///     insert fails.

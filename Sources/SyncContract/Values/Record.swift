@@ -166,4 +166,17 @@ extension Record {
         for name in SystemProperties.names { result[name] = nil }
         return result
     }
+
+    /// This record without what every server sets itself: `updatedAt`, `version` and `deleted`, and without a `createdAt`
+    /// that is null.
+    ///
+    /// A value of `createdAt` stays. Only some servers set it; for the others it is a column, which those that replace whole
+    /// rows would blank.
+    package func withoutServerProperties() -> Record {
+        var result = self
+        for name in SystemProperties.names where name != "createdAt" || self[name] == .some(.null) {
+            result[name] = nil
+        }
+        return result
+    }
 }

@@ -28,6 +28,8 @@ final class StampServer: ClientTransport {
         /// By how much the clock that stamps is ahead of the one that answers, in milliseconds.
         var stampLead: Int64 = 0
         var tellsEnd = true
+        /// Whether the rows are counted when those of a page were read already, and some may have left.
+        var countsAfterReading = false
         var ignoresCaseOfIDs = false
         /// The longest time a request takes, in milliseconds, half of it after the rows were read.
         var latency: Int64 = 0
@@ -150,18 +152,19 @@ extension StampServer.State {
         if options["$select"] == nil, page.contains(where: { unreadable.contains($0.id) }) { return response(500, "") }
         duringRequest?(&self)
         pass(milliseconds: latency / 2)
+        let count = settings.countsAfterReading ? rows.values.count(where: condition) : matching.count
         let items = page.map { row in
             let stamp = Timestamp(milliseconds: row.stamp / 10_000).text
             let updatedAt = unstamped.contains(row.id) ? "null" : #""\#(stamp)""#
             return #"{"id":"\#(row.id)","updatedAt":\#(updatedAt),"version":"\#(row.version)","#
                 + #""deleted":\#(row.isDeleted)}"#
         }
-        let isLast = skipped + read.count >= matching.count
+        let isLast = skipped + read.count >= count
         let list = "[" + items.joined(separator: ",") + "]"
         defer { pass(milliseconds: bodyDelay) }
         guard settings.tellsEnd else { return response(200, list) }
         let link = isLast ? "null" : #""$filter=x&$skip=\#(skipped + read.count)""#
-        return response(200, #"{"items":\#(list),"count":\#(matching.count),"nextLink":\#(link)}"#)
+        return response(200, #"{"items":\#(list),"count":\#(count),"nextLink":\#(link)}"#)
     }
 
     private func response(_ status: Int, _ body: String) -> HTTPResponse {
@@ -200,6 +203,7 @@ extension StampServer.State {
                 let (folded, instant, unstamped) = (key(text), Self.steps(text), unstamped)
                 switch (words[0], words[1]) {
                 case ("id", "gt"): return { key($0.id) > folded }
+                case ("id", "le"): return { key($0.id) <= folded }
                 case ("id", "eq"): return { key($0.id) == folded }
                 case ("updatedAt", "eq") where text == "null": return { unstamped.contains($0.id) }
                 case ("updatedAt", "ge"): return { $0.stamp >= instant && !unstamped.contains($0.id) }

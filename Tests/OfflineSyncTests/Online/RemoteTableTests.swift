@@ -138,6 +138,17 @@ struct RemoteTableTests {
         #expect(sizes == [10, 10] && world.emulator.requests.count == 2)
     }
 
+    @Test("ids that differ in normalisation only are no page that comes over and over", arguments: [nil, 1])
+    func normalisation(_ size: Int?) async throws {
+        let world = try OnlineWorld(.datasync)
+        let ids = ["e\u{301}", "\u{E9}"]
+        try world.emulator.seed(ids.map { ["id": .string($0)] }, in: "TodoItem")
+        let table = try world.context.remoteTable("TodoItem")
+        var found: [RecordID] = []
+        for try await page in try table.pages(table.query, size: size) { found += page.records.map(\.id) }
+        #expect(found == ids.map { RecordID.string($0) })
+    }
+
     @Test("rows that come and go meanwhile shift nothing", arguments: [OnlineWorld.Service.datasync, .node])
     func shifting(_ service: OnlineWorld.Service) async throws {
         let world = try OnlineWorld(service)
