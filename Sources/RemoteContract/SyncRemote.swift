@@ -5,8 +5,7 @@ public import SyncContract
 /// An adapter translates these calls to a wire protocol. It keeps no rows and makes no decision about conflicts.
 /// A change is sent once: whether it is sent again is for the engine to decide. Columns that the table does not declare
 /// come with rows and go back with them; columns that stay on this device, and system properties, are never sent.
-/// `createdAt` is such a property only where the server sets it. Elsewhere it is a column: a value of it, which the engine leaves
-/// in the rows that it hands over, goes back with its row, or a server that replaces whole rows would blank it.
+/// `createdAt` is such a property unless the remote says otherwise (``keepsCreatedAt``).
 /// Cancelling the calling task ends a request early with `CancellationError`; the server may still have carried it out.
 /// For reports, it tells ``RequestCounter/countRequest()`` of every request that it sends.
 ///
@@ -39,6 +38,10 @@ public protocol SyncRemote: Sendable {
     /// Whether bringing a row back takes several requests, so that the tombstone is better written first; see
     /// ``writeTombstone(_:in:version:)``. True for protocol 2.
     var restoresInSteps: Bool { get }
+
+    /// Whether `createdAt` is a column like any other to the server, so that its values are handed over and go back with their
+    /// rows: a server that replaces whole rows would blank it otherwise. True for protocol 3.
+    var keepsCreatedAt: Bool { get }
 
     /// Creates a row and returns it as the server keeps it, system properties included. In a table that assigns ids the
     /// record's id is not sent, and the row has the one that the server has chosen.
@@ -165,6 +168,9 @@ extension SyncRemote {
 
     /// False: one request brings a row back.
     public var restoresInSteps: Bool { false }
+
+    /// What ``replacesWholeRows`` says: what such a server does not get it loses.
+    public var keepsCreatedAt: Bool { replacesWholeRows }
 
     /// In steps, for servers that have no request of their own for it: creates or restores the row, and deletes it with
     /// the version that came back. Others see the row in between.

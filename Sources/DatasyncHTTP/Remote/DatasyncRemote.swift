@@ -108,6 +108,9 @@ public final class DatasyncRemote: OnlineRemote, AnsweringRemote {
     /// Whether bringing a row back takes several requests: true for protocol 2.
     public var restoresInSteps: Bool { !wire.replacesWholeRows }
 
+    /// Whether `createdAt` is a column like any other: true for protocol 3.
+    public var keepsCreatedAt: Bool { !wire.reservesCreatedAt }
+
     /// How many HTTP requests were sent so far, whoever asked for them.
     public var requestCount: Int { counter.load(ordering: .relaxed) }
 

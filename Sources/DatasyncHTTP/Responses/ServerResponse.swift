@@ -16,13 +16,14 @@ struct ServerResponse: Sendable {
     var request: HTTPRequest?
 
     /// What the answer means. A page for browsers comes from something in front of the service, or from a service that was
-    /// stopped: it says nothing about the row, and must pass neither for a deletion nor for a refusal of the change.
+    /// stopped: it says nothing about the row, and must pass neither for a deletion nor for a refusal of the change. What it says
+    /// about a conflict is found out by looking the row up.
     var mapping: ResponseMapping {
         let mapping = ResponseMapping(status: status)
         switch mapping {
         case .success, .gone, .failure(.notFound): return isForeign ? .failure(.notTheService) : mapping
-        case .conflict, .failure(.refused): return looksLikeHTML ? .failure(.notTheService) : mapping
-        case .failure: return mapping
+        case .failure(.refused): return looksLikeHTML ? .failure(.notTheService) : mapping
+        case .conflict, .failure: return mapping
         }
     }
 

@@ -10,6 +10,7 @@ struct WireNamedRemote<Base: SyncRemote>: SyncRemote, AnsweringRemote {
     var idRule: RowIDRule { base.idRule }
     var maximumBatchSize: Int { base.maximumBatchSize }
     var restoresInSteps: Bool { base.restoresInSteps }
+    var keepsCreatedAt: Bool { base.keepsCreatedAt }
 
     var answerExecutor: (any TaskExecutor)? { (base as? any AnsweringRemote)?.answerExecutor }
 

@@ -22,6 +22,7 @@ struct PushRunner {
     let thread: PushThread
     let storesUndeclaredColumns: Bool
     private let restoresInSteps: Bool
+    private let keepsCreatedAt: Bool
 
     /// How often one operation is sent again in one push: a server that shows other rows again and again must not keep it
     /// for ever.
@@ -43,6 +44,7 @@ struct PushRunner {
         referring = ReferringOperations(marked)
         storesUndeclaredColumns = store.capabilities.contains(.unknownColumns)
         restoresInSteps = remote.restoresInSteps
+        keepsCreatedAt = remote.keepsCreatedAt
         thread = PushThread(remote, decisions)
         sender = RequestSender(
             remote: remote,
@@ -129,7 +131,8 @@ struct PushRunner {
         var row: Record?
         if operation.kind != .delete {
             row = try transaction.record(.string(operation.itemID), in: table.name)
-                .map { table.withoutLocalColumns($0).withoutServerProperties() }
+                .map(table.withoutLocalColumns)
+                .map { keepsCreatedAt ? $0.withoutServerProperties() : $0.withoutSystemProperties() }
         }
         let translation = IdentifierTranslation(table, store.schema)
         let awaited = try row.map { try translation.awaitedInserts(of: $0, &transaction) } ?? []

@@ -81,5 +81,5 @@ extension RemoteError {
     }
 
     /// Whether the service may have said what a page of something else has taken the place of.
-    fileprivate var leavesOutcomeOpen: Bool { [404, 409, 410, 412].contains(status) }
+    fileprivate var leavesOutcomeOpen: Bool { [404, 410].contains(status) }
 }

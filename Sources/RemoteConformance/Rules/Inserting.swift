@@ -194,8 +194,7 @@ extension RemoteTrial {
 }
 
 extension [String: FieldValue] {
-    /// What no client has to say. `createdAt` is among it only where the back end sets it, so that nothing is said about the
-    /// value which it has then; rows that have come from a server are handed over with it.
+    /// What no client has to say.
     static let systemProperties: [String: FieldValue] = [
         "deleted": true, "version": "of-the-client", "updatedAt": .date(Timestamp(milliseconds: 0)),
         "createdAt": .date(Timestamp(milliseconds: 0)),

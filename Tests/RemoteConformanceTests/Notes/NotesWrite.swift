@@ -34,10 +34,8 @@ struct NotesWrite {
         guard let id = record.id.stringValue else {
             throw RemoteError(.invalidRequest, "A row of table '\(table.name)' has a number as its id.")
         }
-        // Neither what the server sets nor what stays on the device is sent; undeclared columns are. A createdAt is a column
-        // to this service, which would lose it with a row that is written without.
-        var sent = record
-        for name in ["version", "updatedAt", "deleted"] { sent[name] = nil }
+        // Neither what the server sets nor what stays on the device is sent; undeclared columns are.
+        var sent = record.withoutSystemProperties()
         for column in table.columns where column.isLocal { sent[column.name] = nil }
         do {
             row = try RecordCoding(table).json(of: sent, includingNulls: false)
