@@ -55,19 +55,6 @@ struct ChangePagingTests {
         #expect(!paging.isFinished && paging.cursor == PullCursor(milliseconds: 8))
     }
 
-    @Test("is behind a full page that is counted to be the last: a row may have left before the rows were counted")
-    func fullLastPage() throws {
-        var paging = ChangePaging(since: 5)
-        paging.settled = 1_000
-        var full = page([("a", 5), ("b", 7)], isLast: true)
-        full.isFull = true
-        try paging.receive(full)
-        #expect(!paging.isFinished && paging.cursor == PullCursor(milliseconds: 7))
-        #expect(try filter(paging) == "(updatedAt ge datetimeoffset'1970-01-01T00:00:00.007Z')")
-        try paging.receive(page([("b", 7)], isLast: true))
-        #expect(paging.isFinished && paging.cursor == PullCursor(milliseconds: 8))
-    }
-
     @Test("is nothing, but an error, where the server does not do what was asked")
     func disobedience() {
         for rows: [(String, Int64?)] in [[("a", 3), ("b", 4)], [("a", 9), ("b", nil)], [("a", nil)]] {

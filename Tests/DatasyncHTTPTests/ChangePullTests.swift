@@ -262,27 +262,6 @@ struct ChangePageTests {
         }
     }
 
-    @Test("bring what is behind a full page that a row has left before the rows were counted", arguments: [2, nil])
-    func countedLate(_ pageSize: Int?) async throws {
-        var settings = StampServer.Settings(pageSize: 2)
-        settings.countsAfterReading = true
-        let server = StampServer(settings)
-        var mirror = try Mirror(server, pageSize: pageSize)
-        server.with { state in
-            for index in 0..<5 { state.write("r\(index)", stamp: state.now + Int64(min(index, 3)) * 10_000) }
-            state.pass(milliseconds: 60_000)
-            // The two rows of the fourth request are followed by one of the second's instant.
-            state.duringRequest = { state in
-                if state.requests.count == 4 { state.rows["r2"] = nil }
-            }
-        }
-        try await mirror.pull()
-        #expect(mirror.versions["r4"] != nil)
-        let before = server.requestCount
-        #expect(try await mirror.pull() == 0)
-        #expect(server.requestCount == before + 1)
-    }
-
     @Test("bring everything whatever the sizes of pages are, asked for and sent", arguments: [1, 2, 3, 10, 999, 1_000])
     func pageSizes(_ pageSize: Int) async throws {
         for (served, tellsEnd) in [(1, true), (2, false), (5, true), (1_000, false)] {

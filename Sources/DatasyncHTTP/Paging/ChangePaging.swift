@@ -128,11 +128,11 @@ struct ChangePaging: Sendable, Hashable, Codable {
         switch place {
         case .start, .from: try receiveInOrder(page, offset)
         case .unstamped(var ids, let next):
-            let isLast = page.isCertainlyLast
+            let isLast = page.rows.isEmpty || page.isKnownToBeLast
             try ids.receive(page, isLast: isLast)
             place = isLast ? .from(next) : .unstamped(ids, then: next)
         case .within(let instant, var ids):
-            let isLast = page.isCertainlyLast
+            let isLast = page.rows.isEmpty || page.isKnownToBeLast
             try ids.receive(page, isLast: isLast)
             place = isLast ? .from(instant + 1) : .within(instant, ids)
             if isLast, left == nil { reached = instant + 1 }
@@ -158,7 +158,7 @@ struct ChangePaging: Sendable, Hashable, Codable {
             )
         }
         newest = [newest, stamps.max()].compactMap(\.self).max()
-        guard let last = page.rows.last, !page.isKnownToBeLast || mayBeFollowed(page) else {
+        guard let last = page.rows.last, !page.isKnownToBeLast else {
             isFinished = true
             reached = [newest.map { $0 + 1 }, start].compactMap(\.self).max()
             return
@@ -172,7 +172,7 @@ struct ChangePaging: Sendable, Hashable, Codable {
             return
         }
         // Without an end to the page behind what was asked for, the same one would come again.
-        guard let first = stamps.min(), let end = last.stamp, leadsOn(first, end) else {
+        guard let first = stamps.min(), let end = last.stamp, end > asked || (first == end && end == asked) else {
             throw RemoteError(
                 .invalidResponse,
                 "The server does not filter or order rows by 'updatedAt'; pulls need that column there."
@@ -182,17 +182,6 @@ struct ChangePaging: Sendable, Hashable, Codable {
         // What lies below the page is seen; what lies in it is when the next one shows that nothing was passed over.
         reached = left == nil ? end : asked
         place = first == end ? .within(end, IDPaging()) : .from(end)
-    }
-
-    /// Whether there is a place to go on from behind a page of stamps from one to another.
-    private func leadsOn(_ first: Int64, _ end: Int64) -> Bool { end > asked || (first == end && end == asked) }
-
-    /// Whether rows may follow a page that is counted to be the last one. One of them may have the page's last millisecond, of
-    /// which nothing would be asked for again.
-    private func mayBeFollowed(_ page: ServerPage) -> Bool {
-        guard !page.isCertainlyLast, let first = page.rows.compactMap(\.stamp).min(), let end = page.rows.last?.stamp
-        else { return false }
-        return leadsOn(first, end)
     }
 
     /// Keeps how many rows are left behind a page in order, the next one of which is asked for from an instant on.

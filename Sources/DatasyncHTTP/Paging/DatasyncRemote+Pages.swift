@@ -54,11 +54,6 @@ extension DatasyncRemote {
             return try await read(query, of: table, includesDeleted: includesDeleted)
         }
         guard response.mapping == .success else { throw response.failure(table: table.name) }
-        let page = try reader(of: table).page(of: query, in: response)
-        let limit = query.limit
-        let isFull = knowledge.withLock { $0[table].isFull(page, limit: limit) }
-        var answer = Answer(page: page, response: response)
-        answer.page.isFull = isFull
-        return answer
+        return Answer(page: try reader(of: table).page(of: query, in: response), response: response)
     }
 }

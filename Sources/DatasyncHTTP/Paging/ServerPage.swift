@@ -25,16 +25,6 @@ struct ServerPage: Sendable {
     var isWhole = false
     /// The `$skip` of the link to the next page.
     var nextOffset: Int?
-    /// How many rows the server has read for the page, where it says that others follow.
-    var readCount: Int?
-    /// Whether it has as many rows as a page can have, as far as that is known.
-    var isFull = false
-
-    /// Whether nothing is to be asked for behind it.
-    ///
-    /// Servers may count when they have read the rows. Where a row has left in between, the count does not reach beyond a full
-    /// page, and a row is behind it all the same.
-    var isCertainlyLast: Bool { rows.isEmpty || (isKnownToBeLast && !isFull) }
 
     /// The rows that are none of those with some ids.
     func rows(besides ids: [String]) -> [Row] {

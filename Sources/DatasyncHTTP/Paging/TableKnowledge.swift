@@ -58,16 +58,6 @@ struct TableKnowledge: Sendable {
 
     /// Whether a write has shown how much its stamps lag behind the server's `Date`.
     var hasShownLag = false
-
-    /// How many rows the server puts on a page at most; nil as long as it has shown no page that others follow.
-    private var pageSize: Int?
-
-    /// Whether a page that was asked for with a limit has as many rows as it can have. Takes note of how many the server gives.
-    mutating func isFull(_ page: ServerPage, limit: Int?) -> Bool {
-        // With as many as were asked for, there may be more that it would give.
-        if let count = page.readCount, count > 0, count < limit ?? .max { pageSize = count }
-        return page.rows.count >= min(limit ?? .max, pageSize ?? .max)
-    }
 }
 
 extension DatasyncRemote {

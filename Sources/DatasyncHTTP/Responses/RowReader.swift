@@ -96,16 +96,13 @@ struct RowReader: Sendable {
             } else {
                 reachesCount ? list.continues != true : list.continues == false && query.limit == nil
             }
-        // A link may say anything.
-        let readCount = list.nextOffset.flatMap { $0 > query.offset ? $0 - query.offset : nil } ?? rows.count
         let isFull = rows.count == query.limit || list.nextOffset == query.offset + rows.count
         return ServerPage(
             rows: rows,
             isKnownToBeLast: isLast,
             totalCount: list.count,
             isWhole: isFull || reachesCount,
-            nextOffset: list.nextOffset,
-            readCount: list.continues == true ? readCount : nil
+            nextOffset: list.nextOffset
         )
     }
 

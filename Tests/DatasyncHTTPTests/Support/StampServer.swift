@@ -28,8 +28,6 @@ final class StampServer: ClientTransport {
         /// By how much the clock that stamps is ahead of the one that answers, in milliseconds.
         var stampLead: Int64 = 0
         var tellsEnd = true
-        /// Whether the rows are counted when those of a page were read already, and some may have left.
-        var countsAfterReading = false
         var ignoresCaseOfIDs = false
         /// The longest time a request takes, in milliseconds, half of it after the rows were read.
         var latency: Int64 = 0
@@ -152,19 +150,18 @@ extension StampServer.State {
         if options["$select"] == nil, page.contains(where: { unreadable.contains($0.id) }) { return response(500, "") }
         duringRequest?(&self)
         pass(milliseconds: latency / 2)
-        let count = settings.countsAfterReading ? rows.values.count(where: condition) : matching.count
         let items = page.map { row in
             let stamp = Timestamp(milliseconds: row.stamp / 10_000).text
             let updatedAt = unstamped.contains(row.id) ? "null" : #""\#(stamp)""#
             return #"{"id":"\#(row.id)","updatedAt":\#(updatedAt),"version":"\#(row.version)","#
                 + #""deleted":\#(row.isDeleted)}"#
         }
-        let isLast = skipped + read.count >= count
+        let isLast = skipped + read.count >= matching.count
         let list = "[" + items.joined(separator: ",") + "]"
         defer { pass(milliseconds: bodyDelay) }
         guard settings.tellsEnd else { return response(200, list) }
         let link = isLast ? "null" : #""$filter=x&$skip=\#(skipped + read.count)""#
-        return response(200, #"{"items":\#(list),"count":\#(count),"nextLink":\#(link)}"#)
+        return response(200, #"{"items":\#(list),"count":\#(matching.count),"nextLink":\#(link)}"#)
     }
 
     private func response(_ status: Int, _ body: String) -> HTTPResponse {
