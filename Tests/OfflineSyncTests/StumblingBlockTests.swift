@@ -53,7 +53,10 @@ struct StumblingBlockTests {
         }
     }
 
-    @Test("is not known to have failed where a page stands for the answer: the row is looked up", arguments: [404, 410])
+    @Test(
+        "is not known to have failed where a page stands for the answer: the row is looked up",
+        arguments: [404, 410]
+    )
     func openOutcome(_ status: Int) async throws {
         try await world(.html(status, "<h1>Status code \(status)</h1>")) { world in
             let context = world.laptop.context

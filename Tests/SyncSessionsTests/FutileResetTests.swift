@@ -7,7 +7,10 @@ import VirtualTime
 
 @testable import SyncSessions
 
-@Suite("A session that was away for too long, and of which one pull fails behind its first row", .timeLimit(.minutes(1)))
+@Suite(
+    "A session that was away for too long, and of which one pull fails behind its first row",
+    .timeLimit(.minutes(1))
+)
 struct FutileResetTests {
     let emulator = SessionDevice.emulator()
 
@@ -52,7 +55,11 @@ struct FutileResetTests {
         await device.session.close()
     }
 
-    @Test("does not bring everything anew for ever: changes are sent, and the others are pulled", arguments: fates, [false, true])
+    @Test(
+        "does not bring everything anew for ever: changes are sent, and the others are pulled",
+        arguments: fates,
+        [false, true]
+    )
     func started(_ fate: Line.Fate, restarts: Bool) async throws {
         var (device, pulls) = try await device()
         Self.refuse(device, fate)

@@ -86,7 +86,10 @@ struct OwnCodeTests {
         withExtendedLifetime(decider) {}
     }
 
-    @Test("a store that cannot be written for now ends no session", arguments: [StoreError.Code.full, .inputOutput, .inUse, .internal])
+    @Test(
+        "a store that cannot be written for now ends no session",
+        arguments: [StoreError.Code.full, .inputOutput, .inUse, .internal]
+    )
     func store(_ code: StoreError.Code) async throws {
         let store = InterruptedReads(try StoreSchema([todoTable, noteTable]))
         let device = try SessionDevice(emulator, store)

@@ -66,7 +66,9 @@ struct UntoldChangeTests {
         await device.session.close()
     }
 
-    @Test("a change that others have overtaken each time: it is sent again after a while, and nobody is told that it was answered")
+    @Test(
+        "a change that others have overtaken each time: it is sent again after a while, and nobody is told that it was answered"
+    )
     func overtaken() async throws {
         try emulator.seed([["id": "a", "text": "theirs"]], in: "TodoItem")
         let device = try SessionDevice(emulator)

@@ -138,7 +138,7 @@ struct ChangePaging: Sendable, Hashable, Codable {
             if isLast, left == nil { reached = instant + 1 }
         case .gap(let first, let end, var ids):
             guard !page.goesBeyond(seen) else { return lookAgain() }
-            let isLast = page.isCertainlyLast
+            let isLast = page.rows.isEmpty || page.isKnownToBeLast
             try ids.receive(page, isLast: isLast)
             place = isLast ? .from(end) : .gap(from: first, below: end, ids)
             // Whatever is missing has left.

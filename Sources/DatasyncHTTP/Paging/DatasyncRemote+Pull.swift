@@ -108,8 +108,9 @@ extension DatasyncRemote {
             }
             let page = try await readWithoutSpoiledRows(request, of: table).page
             if let passedOver = paging.rowsPassedOver(in: page) { return passedOver }
-            try come.receive(page, isLast: page.isCertainlyLast)
-            if page.isCertainlyLast { return nil }
+            let isLast = page.rows.isEmpty || page.isKnownToBeLast
+            try come.receive(page, isLast: isLast)
+            if isLast { return nil }
         }
     }
 

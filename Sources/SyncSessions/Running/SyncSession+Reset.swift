@@ -20,7 +20,8 @@ extension SyncSession {
         }
         progressed()
         do {
-            try await reset(pulls, context, running.withLock { $0.options.resetMode }, isForAge: true) { [weak self] progress in
+            try await reset(pulls, context, running.withLock { $0.options.resetMode }, isForAge: true) {
+                [weak self] progress in
                 self?.running.withLock { $0.pulling.report(progress) }
                 self?.answered()
                 self?.progressed()
@@ -157,7 +158,7 @@ extension SyncSession {
                     forAge: isForAge,
                     willBring: { [weak self] index in self?.running.withLock { $0.bringing = index } }
                 )
-            } catch where isForAge && (error.isOfOnePull || error.mayBeOfOnePull) {
+            } catch  where isForAge && (error.isOfOnePull || error.mayBeOfOnePull) {
                 try await giveUpFutileReset(error, pulls, context)
                 throw error
             }

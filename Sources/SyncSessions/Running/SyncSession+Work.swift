@@ -245,7 +245,9 @@ extension SyncSession {
             self?.progressed()
         }
         // One that reconciles begins at the beginning each time.
-        if order == .pullOnly, !options.reconciles { options.isInterrupted = { [weak self] in self?.isPushDueMeanwhile ?? false } }
+        if order == .pullOnly, !options.reconciles {
+            options.isInterrupted = { [weak self] in self?.isPushDueMeanwhile ?? false }
+        }
         var isComplete = false
         // One that has met its bound goes on: it lets others in between.
         while !isComplete {
