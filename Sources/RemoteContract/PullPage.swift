@@ -66,6 +66,9 @@ public struct SetAsideRow: Sendable, Hashable {
     /// The table; empty in what a remote gives, the engine fills it in.
     public var table: String
 
+    /// Whether the server may have failed on it for a while only, so that the next pull asks for it once more.
+    public var mayPass = false
+
     /// The row's id, as operations and errors name it.
     public var itemID: String { id }
 

@@ -67,7 +67,10 @@ extension DatasyncRemote {
             let id = answer.page.rows[index].id
             let content = try await content(of: id, in: query.table, table)
             answer.page.rows[index].content = content
-            if case .unusable = content { unreadable += 1 }
+            switch content {
+            case .unusable, .failed: unreadable += 1
+            case .record, .vanished: break
+            }
             guard unreadable <= Self.mostUnreadableRows else { throw failure }
         }
         return answer
@@ -75,7 +78,7 @@ extension DatasyncRemote {
 
     /// One row, asked for by a filter: an address cannot name every id that a server has.
     ///
-    /// A row that is set aside comes with its next change only. So one whose answer breaks off is to blame only when
+    /// A row that is set aside is asked for once more, and comes with its next change only then. So one whose answer breaks off is to blame only when
     /// it does so again and again, and the row without its content gets through in between; where that breaks off as
     /// well, the pull ends, and the next one asks again.
     private func content(of id: RowKey, in name: String, _ table: TableDefinition) async throws -> ServerPage.Content {
@@ -89,7 +92,7 @@ extension DatasyncRemote {
                 guard let failure = SpoiledAnswer(error) else { throw error }
                 if failure == .brokenOff { breaks += 1 }
                 guard failure == .brokenOff, breaks < Self.mostBreaks else {
-                    return .unusable("the server cannot hand it over; correct it there, and its log says more")
+                    return .failed("the server cannot hand it over; correct it there, and its log says more")
                 }
                 _ = try await read(query.selecting(["updatedAt", "version"]), of: table)
             }

@@ -14,6 +14,8 @@ struct ServerPage: Sendable {
         case record(Record)
         /// Why the row is set aside.
         case unusable(String)
+        /// Why it is, when the server may have failed for a while only.
+        case failed(String)
         /// Deleted for good while it was looked for.
         case vanished
     }
@@ -44,8 +46,14 @@ struct ServerPage: Sendable {
 
     var setAside: [SetAsideRow] {
         rows.compactMap { row in
-            guard case .unusable(let reason) = row.content else { return nil }
-            return SetAsideRow(id: row.id.text, reason: reason)
+            switch row.content {
+            case .record, .vanished: return nil
+            case .unusable(let reason): return SetAsideRow(id: row.id.text, reason: reason)
+            case .failed(let reason):
+                var row = SetAsideRow(id: row.id.text, reason: reason)
+                row.mayPass = true
+                return row
+            }
         }
     }
 }

@@ -90,7 +90,11 @@ struct WireNames: Sendable {
 
     /// Rows that were set aside.
     func incoming(_ rows: [SetAsideRow]) -> [SetAsideRow] {
-        rows.map { SetAsideRow(id: $0.id, reason: incoming(message: $0.reason), table: $0.table) }
+        rows.map { row in
+            var row = row
+            row.reason = incoming(message: row.reason)
+            return row
+        }
     }
 
     // MARK: Errors

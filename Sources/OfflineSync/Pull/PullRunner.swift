@@ -223,7 +223,12 @@ struct PullRunner {
             try await store.write { transaction in
                 let counts = try application.apply(fetched.page.records, from: fetched.request, &transaction)
                 try SetAsideStorage.remove(fetched.page.records.lazy.map(\.id), of: table, &transaction)
-                try SetAsideStorage.insert(fetched.page.setAside + counts.setAside, of: table, &transaction)
+                try SetAsideStorage.insert(
+                    fetched.page.setAside + counts.setAside,
+                    of: table,
+                    areFirst: isNews,
+                    &transaction
+                )
                 try alongside(&transaction)
                 return counts
             }

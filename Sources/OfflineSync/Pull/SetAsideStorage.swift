@@ -4,13 +4,20 @@ internal import SyncContract
 /// The rows that pulls have set aside, in the rows of `MS_TableConfig`: the id, the reason, and the declaration of the
 /// table that they did not fit. They are asked for again when that is another one.
 enum SetAsideStorage {
-    static func insert(_ rows: [SetAsideRow], of table: TableDefinition, _ transaction: inout StoreTransaction) throws {
+    /// Adds rows; those on which the server may have failed for a while only are due at once, unless they were asked for again.
+    static func insert(
+        _ rows: [SetAsideRow],
+        of table: TableDefinition,
+        areFirst: Bool = false,
+        _ transaction: inout StoreTransaction
+    ) throws {
         for row in rows {
+            let isDue = row.mayPass && areFirst
             try ConfigurationTable.set(
                 .setAside,
                 table.name,
                 row.id,
-                ["value": .string(row.reason), "query": .string(fingerprint(of: table))],
+                ["value": .string(row.reason), "query": .string(isDue ? "" : fingerprint(of: table))],
                 &transaction
             )
         }

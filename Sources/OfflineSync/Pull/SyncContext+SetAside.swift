@@ -5,7 +5,8 @@ extension SyncContext {
     /// The rows of the server that do not fit their table, or that the server cannot hand over, with the reason, by table
     /// and id.
     ///
-    /// Each leaves the list when it comes. It comes with the pull after its next change; it is asked for again after the
+    /// Each leaves the list when it comes. It comes with the pull after its next change; one that the server has failed on is
+    /// asked for once more by the next pull, since the server may have failed for a while only; it is asked for again after the
     /// declaration of its table has changed, by each pull until the server has answered about it, and by
     /// ``retrySetAsideRows()``. One that does not come then is on the server no longer, and leaves the list as well, unless
     /// the pull has ``PullOptions/parameters``.
