@@ -86,6 +86,9 @@ public struct RemoteError: Error, Sendable {
     /// leaves this out. Never part of the message.
     public let exchange: RemoteExchange?
 
+    /// Whether a web page with a status of 400 to 499 stood in place of the answer: it comes from something in front of the service.
+    package var isWebPage = false
+
     /// Creates an error.
     public init(
         _ code: Code,

@@ -20,16 +20,16 @@ extension SyncSession {
     ///   when the others were made; ``/OfflineSync/SyncError`` with code `sessionEnded` when the session was closed or
     ///   its context is gone; `CancellationError` when the calling task was cancelled.
     public func sync(within time: Duration) async throws -> SyncReport {
-        guard let context, running.withLock({ $0.machine.phase != .closed }) else {
-            throw SyncError(.sessionEnded, "The session has ended; open the store again.")
-        }
+        guard let context else { throw Self.ended }
         let results = BackgroundResults()
-        let (number, work) = running.withLock { running in
+        let begun = running.withLock { running -> (number: Int, work: Task<Bool, any Error>)? in
+            guard running.machine.phase != .closed else { return nil }
             let number = running.newNumber()
             let work = Task { try await self.syncOnce(context, within: time, results) }
             running.singleSyncs[number] = work
             return (number, work)
         }
+        guard let (number, work) = begun else { throw Self.ended }
         defer { running.withLock { _ = $0.singleSyncs.removeValue(forKey: number) } }
         do {
             let isComplete = try await withTaskCancellationHandler {
@@ -40,12 +40,12 @@ extension SyncSession {
             return results.report(isComplete: isComplete)
         } catch is CancellationError where work.isCancelled && !Task.isCancelled {
             // The session has cancelled it.
-            guard running.withLock({ $0.machine.phase != .closed }) else {
-                throw SyncError(.sessionEnded, "The session has ended; open the store again.")
-            }
+            guard running.withLock({ $0.machine.phase != .closed }) else { throw Self.ended }
             return results.report(isComplete: false)
         }
     }
+
+    private static var ended: SyncError { SyncError(.sessionEnded, "The session has ended; open the store again.") }
 
     /// Cancels the syncs that no start has asked for.
     @discardableResult

@@ -65,7 +65,12 @@ private final class BatchServer: SyncRemote {
         try await rows.record(id, in: table)
     }
 
-    func confirm(_ table: TableDefinition) async throws {}
+    /// Whether the server fails on everything.
+    let isDown = Mutex(false)
+
+    func confirm(_ table: TableDefinition) async throws {
+        if isDown.withLock({ $0 }) { throw RemoteError(.serverFailure, "down", status: 500) }
+    }
 
     func page(
         _ query: Query,
@@ -159,6 +164,41 @@ struct BatchPushTests {
         #expect(server.batchSizes.reduce(0, +) + server.batchSizes.count { $0 == 1 } >= 290)
         #expect(server.batchSizes.allSatisfy { $0 <= 10 } && server.batchSizes.count <= 60)
         #expect(try await waiting().isEmpty)
+    }
+
+    @Test("none is laid aside while the server fails on everything, however often it is tried")
+    func outage() async throws {
+        try await insert(1...5)
+        server.isDown.withLock { $0 = true }
+        server.answer { $0.map { _ in .failure(RemoteError(.serverFailure, "down", status: 500)) } }
+        server.rows.script = { _ in throw RemoteError(.serverFailure, "down", status: 500) }
+        for _ in 0..<9 {
+            do { _ = try await context.push() } catch let error as SyncError {
+                #expect(error.code == .pushAbortedNetwork)
+            }
+        }
+        #expect(try await context.status().failed == 0)
+        server.isDown.withLock { $0 = false }
+        server.answer(\.self)
+        server.rows.script = { _ in }
+        #expect(try await context.push().pushed == 5)
+    }
+
+    @Test("one that stands in the way of the others with every push stands aside, and is found by being sent alone")
+    func blocking() async throws {
+        try await insert(1...5)
+        // Whoever forbids one row of a batch forbids the batch.
+        server.answer { _ in throw RemoteError(.unauthorized, "not this row", status: 401) }
+        server.rows.script = { id in
+            if id == "3" { throw RemoteError(.unauthorized, "not this row", status: 401) }
+        }
+        for _ in 0..<4 {
+            do { _ = try await context.push() } catch let error as SyncError {
+                #expect(error.code == .pushAbortedAuthentication)
+            }
+        }
+        #expect(try await context.operationErrors().map(\.itemID) == ["3"])
+        #expect(server.rows.texts.count == 4)
     }
 
     @Test("a conflict and a refusal in the middle are theirs alone")

@@ -1,5 +1,6 @@
 import DatasyncEmulator
 import DatasyncHTTP
+import EmulatorTransport
 import Foundation
 import OfflineSync
 import RemoteContract
@@ -83,6 +84,52 @@ struct StumblingBlockTests {
             }
             #expect(try await context.operationErrors().isEmpty)
             world.emulator.clearFaults()
+            #expect(try await context.push().pushed == 3)
+        }
+    }
+
+    @Test(
+        "stands aside also where it is alone, or others of its kind are beside it, one after the other or several at a time",
+        arguments: [1, 2, 4],
+        [1, 4]
+    )
+    func several(_ count: Int, parallel: Int) async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let remote = try DatasyncRemote(
+                baseURL: EmulatorTransport.url,
+                dialect: .datasync,
+                transport: EmulatorTransport(world.emulator)
+            )
+            let context = SyncContext(
+                store: world.laptop.store,
+                remote: remote,
+                options: SyncOptions(parallelOperations: parallel)
+            )
+            let table = try context.table("TodoItem")
+            for number in 0..<count { try await table.insert(["text": "bad"], id: "bad\(number)") }
+            if count > 1 { try await table.insert(["text": "good"], id: "good") }
+            world.emulator.inject(
+                .respond(Self.page, times: 999) { request in
+                    request.method == "POST" && String(decoding: request.body, as: UTF8.self).contains("bad")
+                }
+            )
+            for _ in 0..<3 * count {
+                do { _ = try await context.push() } catch let error as SyncError {
+                    #expect(error.code == .pushAbortedNetwork)
+                }
+            }
+            #expect(try await context.status().failed == count)
+            #expect(world.onServer() == (count > 1 ? ["good": "good"] : [:]))
+        }
+    }
+
+    @Test("that was answered once it is sent again is taken")
+    func sentAgain() async throws {
+        try await world(Self.page) { world async throws in
+            let context = world.laptop.context
+            for _ in 0..<2 { #expect(try await syncErrorCode { _ = try await context.push() } == .pushAbortedNetwork) }
+            world.emulator.clearFaults()
+            world.emulator.inject(.respond(Self.page, times: 1) { $0.method == "PUT" })
             #expect(try await context.push().pushed == 3)
         }
     }

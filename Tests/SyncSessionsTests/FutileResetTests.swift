@@ -2,6 +2,7 @@ import DatasyncEmulator
 import Foundation
 import OfflineSync
 import SyncContract
+import Synchronization
 import Testing
 import VirtualTime
 
@@ -132,6 +133,41 @@ struct FutileResetTests {
         }
         #expect(try await device.context.resetStage() == .begunForAge)
         #expect(emulator.texts().contains("milk") == false)
+        try await succeedsInTheEnd(device)
+    }
+
+    @Test("gives nothing up while the server fails on everything")
+    func outage() async throws {
+        let (device, _) = try await device()
+        Self.refuse(device, .status(500))
+        device.session.resume()
+        device.session.sync()
+        await device.backsOff()
+        device.line.set(.status(500))
+        for _ in 0..<4 {
+            device.clock.advance(by: .seconds(300))
+            await device.session.workEnds()
+        }
+        #expect(try await device.context.resetStage() == .begunForAge)
+        try await succeedsInTheEnd(device)
+    }
+
+    @Test("does not begin it anew with every network")
+    func otherNetwork() async throws {
+        let (device, _) = try await device()
+        Self.refuse(device, .status(400))
+        device.session.resume()
+        device.session.sync()
+        while !emulator.texts().contains("milk") { await Task.yield() }
+        await device.session.workEnds()
+        let cycle = device.session.running.withLock { $0.machine.list }
+        for _ in 0..<3 {
+            device.session.networkChanged(true)
+            #expect(!device.session.running.withLock { $0.machine.work?.resets ?? false })
+            await device.session.workEnds()
+            #expect(try await device.context.resetStage() == .none)
+        }
+        #expect(device.session.running.withLock { $0.machine.list } == cycle)
         try await succeedsInTheEnd(device)
     }
 

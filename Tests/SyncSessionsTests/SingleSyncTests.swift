@@ -103,7 +103,12 @@ struct SingleSyncTests {
     func maximumOfflineTime() async throws {
         try emulator.seed(["a", "b"].map { ["id": .string($0), "text": .string($0)] }, in: "TodoItem")
         let device = try SessionDevice(emulator)
-        let options = SessionOptions(pullInterval: nil, maximumOfflineTime: .seconds(3_600))
+        let resets = Mutex(0)
+        let options = SessionOptions(
+            pullInterval: nil,
+            resetMode: .recoverUnsyncedChanges(after: { _, _ in resets.withLock { $0 += 1 } }),
+            maximumOfflineTime: .seconds(3_600)
+        )
         device.session.start(keeping: [device.table], options: options)
         try await device.session.wait(for: .both)
         // The server forgets what was deleted.
@@ -114,6 +119,7 @@ struct SingleSyncTests {
             device.clock.advance(by: .seconds(time))
             #expect(try await device.session.sync(within: .seconds(25)).isComplete)
             #expect(try await device.store.read(Query("TodoItem")).records.map(\.id) == rows.map { .string($0) })
+            #expect(resets.withLock { $0 } == (rows.count == 1 ? 1 : 0))
         }
         await device.session.close()
     }

@@ -15,14 +15,12 @@ struct ServerResponse: Sendable {
     /// What was asked, with its credentials.
     var request: HTTPRequest?
 
-    /// What the answer means. A page for browsers comes from something in front of the service, or from a service that was
-    /// stopped: it says nothing about the row, and must pass neither for a deletion nor for a refusal of the change. What it says
-    /// about a conflict is found out by looking the row up.
+    /// What the answer means. A page for browsers that says yes, or that there is no such row, comes from something in front
+    /// of the service, or from a service that was stopped: it says nothing about the row, and must not pass for a deletion.
     var mapping: ResponseMapping {
         let mapping = ResponseMapping(status: status)
         switch mapping {
         case .success, .gone, .failure(.notFound): return isForeign ? .failure(.notTheService) : mapping
-        case .failure(.refused): return looksLikeHTML ? .failure(.notTheService) : mapping
         case .conflict, .failure: return mapping
         }
     }
@@ -106,13 +104,15 @@ struct ServerResponse: Sendable {
 
     /// The error of an answer that is no success: what is wrong with it, and then what the server says about that.
     func failure(_ code: RemoteError.Code, _ problem: String) -> RemoteError {
-        RemoteError(
+        var error = RemoteError(
             code,
             Self.sentence(problem + serverText),
             status: status,
             retryAfter: retryAfter,
             exchange: exchange
         )
+        error.isWebPage = (400..<500).contains(status) && looksLikeHTML
+        return error
     }
 
     /// A text with the mark at its end that a sentence has, unless it has one.
@@ -125,6 +125,8 @@ struct ServerResponse: Sendable {
         case .unauthorized: "\(server) wants authentication, or refuses what was sent; sign in again"
         case .notFound: "\(server) has no such row in table '\(table)', or no such table"
         case .throttled: "\(server) asks to come back later"
+        case .refused where looksLikeHTML:
+            "Something in front of \(server) refuses the request to table '\(table)' with a web page; ask whoever runs it"
         case .refused: "\(server) refuses the request to table '\(table)'"
         case .serverFailure: "\(server) failed on the request to table '\(table)'; its log says more"
         case .notTheService where (300...399).contains(status):
@@ -134,8 +136,6 @@ struct ServerResponse: Sendable {
             "Something in front of \(server) did not reach the service; try again later"
         case .notTheService where looksLikeHTML && status < 300:
             "The answer of \(server) is HTML: is this the address of a Datasync service, or is a login page in between?"
-        case .notTheService where looksLikeHTML && ![404, 410].contains(status):
-            "Something in front of \(server) refuses the request with a web page; ask whoever runs it"
         case .notTheService where looksLikeHTML:
             "\(server) has a web page where table '\(table)' should be; check the address and the table's name"
         case .notTheService where ResponseMapping(status: status) != .failure(.notTheService):

@@ -110,7 +110,7 @@ struct WireNames: Sendable {
 
     func incoming(_ error: any Error) -> any Error {
         guard let error = error as? RemoteError else { return error }
-        return RemoteError(
+        var named = RemoteError(
             error.code,
             incoming(message: error.message),
             status: error.status,
@@ -120,6 +120,8 @@ struct WireNames: Sendable {
             cause: error.cause,
             exchange: error.exchange
         )
+        named.isWebPage = error.isWebPage
+        return named
     }
 
     /// A message with the names that are known here in front of those that the server has; names stand in quotes.

@@ -26,6 +26,9 @@ public struct RemotePages: AsyncSequence, Sendable {
         private var skippedBehindLastID = 0
         private var previous: [RecordID] = []
         private var isFinished = false
+        private var emptyPages = 0
+        /// As many as a pull takes in a row.
+        private static let mostEmptyPages = 1_000
 
         init(table: RemoteTable<Record>, query: Query, size: Int?) {
             self.table = table
@@ -49,7 +52,7 @@ public struct RemotePages: AsyncSequence, Sendable {
                         + " $skip."
                 )
             }
-            if !ids.isEmpty { previous = ids }
+            if !ids.isEmpty { (previous, emptyPages) = (ids, 0) }
             seen += ids.count
             if followsIDs, page.setAside.isEmpty, let last = page.records.last {
                 (lastID, skippedBehindLastID) = (last.id, 0)
@@ -64,6 +67,15 @@ public struct RemotePages: AsyncSequence, Sendable {
                 return ids.isEmpty && seen > 0 ? nil : page
             }
             skippedBehindLastID = nextOffset - query.offset
+            emptyPages += 1
+            guard emptyPages < Self.mostEmptyPages else {
+                isFinished = true
+                throw RemoteError(
+                    .invalidResponse,
+                    "The server says again and again that rows of table '\(table.name)' follow, and gives none; it seems to"
+                        + " ignore $skip."
+                )
+            }
             return page
         }
 

@@ -83,7 +83,7 @@ extension PullRunner {
             let fetched = try await fetch(query, at: current, pageSize)
             position = try machine.next(after: fetched.page)
             work.report.notFetched += fetched.page.setAside.count
-            try await apply(fetched, isNews: false, &work) { _ in }
+            try await apply(fetched, isNews: false, isRepeated: true, &work) { _ in }
         }
         // What does not come with parameters may come with others.
         guard parameters.isEmpty else { return }

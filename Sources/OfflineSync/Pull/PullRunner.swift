@@ -209,6 +209,7 @@ struct PullRunner {
     func apply(
         _ fetched: Fetched,
         isNews: Bool,
+        isRepeated: Bool = false,
         _ work: inout Work,
         _ alongside: @escaping @Sendable (inout StoreTransaction) throws -> Void
     ) async throws {
@@ -226,7 +227,7 @@ struct PullRunner {
                 try SetAsideStorage.insert(
                     fetched.page.setAside + counts.setAside,
                     of: table,
-                    areFirst: isNews,
+                    areFirst: !isRepeated,
                     &transaction
                 )
                 try alongside(&transaction)

@@ -280,6 +280,13 @@ struct PushRunner {
     }
 }
 
+extension PushAnswer {
+    /// Whether the service forbids it: a web page says nothing of the user's rights.
+    fileprivate var isAboutRights: Bool {
+        error.map { [401, 403].contains($0.status) && !$0.isWebPage && $0.code != .notTheService } ?? false
+    }
+}
+
 /// The operations at the beginning of a push that the server has forbidden (403, or 401), as long as it has not answered
 /// anything else: then it is the user who may not write, and no fault of the changes.
 struct ForbiddenOperations {
@@ -293,7 +300,7 @@ struct ForbiddenOperations {
         switch answer.answer {
         // What takes a change back that was forbidden is forbidden as well, and says nothing about the others.
         case .refused where inFlight.operation.isUndo: return []
-        case .refused where [401, 403].contains(answer.error?.status) && !hasOtherAnswers:
+        case .refused where answer.isAboutRights && !hasOtherAnswers:
             held.append((inFlight, answer))
             return nil
         // Not sent, or not answered by the service.

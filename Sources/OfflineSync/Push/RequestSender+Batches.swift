@@ -35,7 +35,11 @@ extension RequestSender {
         var answers: [Result<PushAnswer, any Error>] = []
         for (inFlight, result) in zip(batch, results) {
             do {
-                answers.append(.success(try await answer(result, to: inFlight)))
+                // What is sent again goes alone: it may have been another change of the batch.
+                let answer = try await reconsider(try await answer(result, to: inFlight), to: inFlight) {
+                    try await send(inFlight)
+                }
+                answers.append(.success(answer))
             } catch {
                 answers.append(.failure(error))
             }

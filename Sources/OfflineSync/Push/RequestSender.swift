@@ -25,7 +25,7 @@ struct RequestSender: Sendable {
     let storesUndeclaredColumns: Bool
     /// What the last pushes have ended at.
     let block: StumblingBlock
-    private let confirmed = ConfirmedTables()
+    let confirmed = ConfirmedTables()
 
     init(remote: any SyncRemote, storesUndeclaredColumns: Bool, block: StumblingBlock) {
         self.remote = remote
@@ -43,10 +43,12 @@ struct RequestSender: Sendable {
                 "No address can name the id of this row: \(problem). It cannot be changed from here; give the change up."
             )
         }
-        let answer = try await judge(outgoing.request, in: inFlight.table) {
-            try await send(outgoing, outgoing.serverID ?? inFlight.operation.itemID, inFlight.table)
+        let send = {
+            try await judge(outgoing.request, in: inFlight.table) {
+                try await self.send(outgoing, outgoing.serverID ?? inFlight.operation.itemID, inFlight.table)
+            }
         }
-        return try await reconsider(answer, to: inFlight)
+        return try await reconsider(try await send(), to: inFlight, sendingAgain: send)
     }
 
     /// Says what the answer to a request is, errors of the remote included.
@@ -167,7 +169,7 @@ extension PushAnswer {
         case .unfitRow where request.isOfRow: self.init(.taken(nil), error)
         case .notFound where request.isOfKnownRow: self.init(.absent, error)
         // Those of a gateway and the like: the service was not reached, as far as that can be known.
-        case .unauthorized, .unreachable, .throttled, .notTheService:
+        case .refused where error.isWebPage, .unauthorized, .unreachable, .throttled, .notTheService:
             self.init(
                 .aborted(provesNothingWasDone: error.provesNothingWasDone),
                 error,
@@ -224,7 +226,7 @@ extension RemoteError {
         switch code {
         case .notFound, .invalidResponse: true
         case .conflict: status == 410 && serverRecord == nil
-        case .notTheService: status.map { $0 < 400 || [404, 405, 410].contains($0) } ?? false
+        case .notTheService: status.map { $0 < 500 } ?? false
         case .refused: status == 405 || status == 410
         default: false
         }
@@ -233,7 +235,7 @@ extension RemoteError {
     /// Whether the request did nothing and never will: it was not sent, or refused. Who forbids a request, or finds it too large, may stand in front
     /// of the server and have let an earlier copy of it pass.
     var provesNothingWasDone: Bool {
-        guard code != .notTheService else { return false }
+        guard code != .notTheService, !isWebPage else { return false }
         return switch status {
         case nil: wasNotSent || code == .invalidRequest
         case 403, 408, 413, 429: false

@@ -44,6 +44,8 @@ enum FreshRows {
             let value = row["value"]?.stringValue ?? ""
             if let reason = row["query"]?.stringValue {
                 setAside = SetAsideRow(id: value, reason: reason)
+                // Whether the server may have failed for a while only was not stored.
+                setAside?.mayPass = true
                 return
             }
             let node = try JSONNode(parsing: Array(value.utf8))

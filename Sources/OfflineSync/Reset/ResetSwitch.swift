@@ -197,7 +197,12 @@ struct ResetSwitch: Sendable {
         )
         try FreshRows.forEachBatch(of: table, &transaction) { batch, transaction in
             let counts = try application.apply(batch.compactMap(\.record), from: request, &transaction)
-            try SetAsideStorage.insert(batch.compactMap(\.setAside) + counts.setAside, of: table, &transaction)
+            try SetAsideStorage.insert(
+                batch.compactMap(\.setAside) + counts.setAside,
+                of: table,
+                areFirst: true,
+                &transaction
+            )
         }
     }
 

@@ -21,14 +21,18 @@ enum SessionEvent: Sendable, Hashable {
     case serverReset
     /// Everything was brought anew, after the app had said so often that the server has lost its history.
     case reset(asked: Int)
+    /// Bringing everything anew because of the age alone was given up: one of the pulls cannot end.
+    case resetGivenUp
     /// Somebody wants these directions done now.
     case asked(SyncDirection)
     case suspended(SyncDirection)
     case resumed(SyncDirection)
     /// Somebody wants another attempt now.
     case reconnect
-    /// The work under way pushes between its pulls, or has done so.
-    case pushing(Bool)
+    /// The work under way would push between its pulls: it does so if that is due still.
+    case pushing
+    /// It has done so; whether it pushes apart from that.
+    case pushingEnded(Bool)
     /// A push has ended without an error; there may be changes that it has not seen.
     case pushed(hasNewer: Bool)
     /// A pull of the work under way is complete.

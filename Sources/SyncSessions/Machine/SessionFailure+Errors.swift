@@ -48,6 +48,8 @@ extension SessionFailure {
     private init(_ error: RemoteError) {
         switch error.code {
         case .unauthorized: self = .credentials(name: error.failureName, isAnswer: error.isAnswer)
+        case .refused where error.isWebPage:
+            self = .temporary(name: error.failureName, wait: nil, isAnswer: false)
         case .refused where error.status == 403:
             self = .credentials(name: error.failureName, isAnswer: true)
         case .invalidAddress, .invalidRequest, .refused, .notFound: self = .permanent

@@ -46,12 +46,18 @@ extension SessionMachine {
 
     /// Whether everything has to be brought anew now: it was said, or something was not complete for too long.
     private func mustReset(_ now: Duration) -> Bool {
-        guard !needsReset, let most = options.maximumOfflineTime else { return needsReset }
+        guard !needsReset, !isResetFutile, options.maximumOfflineTime != nil else { return needsReset }
         // While all pulls wait there is no pull that could be one. One that fails on its own says nothing of the device, and
         // would keep everything from being brought.
         return open.contains(.download) && hold.map { $0.until <= now } ?? true
             && (options.resetsManually || pulls.allSatisfy { $0.obstacle == nil })
-            && pulls.contains { !$0.isHeld(at: now) && $0.completed.map { now - $0 > most } ?? false }
+            && pulls.contains { !$0.isHeld(at: now) && isTooOld($0, now) }
+    }
+
+    /// Whether a pull was not complete for longer than a device may be away.
+    func isTooOld(_ pull: Pull, _ now: Duration) -> Bool {
+        guard let most = options.maximumOfflineTime, let completed = pull.completed else { return false }
+        return now - completed > most
     }
 
     /// Until when nothing is sent, because a pull fails that precedes every push.

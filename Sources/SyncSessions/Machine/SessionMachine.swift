@@ -20,6 +20,9 @@ struct SessionMachine: Sendable, Hashable {
     /// Whether everything has to be brought anew before anything else is done.
     private(set) var needsReset = false
 
+    /// Whether bringing everything anew was given up because one of the pulls cannot end.
+    private(set) var isResetFutile = false
+
     /// How long work may go on without a sign of the service before the connection counts as in doubt.
     static let patience = Duration.seconds(5)
 
@@ -61,13 +64,17 @@ struct SessionMachine: Sendable, Hashable {
             askPulls(now) { tables.isEmpty || tables.contains($0.table) }
         case .serverReset: effects += serverReset(now)
         case .reset(let asked): needsReset = resetsAsked > asked
+        case .resetGivenUp: isResetFutile = true
         case .asked(let directions): ask(directions, now)
         case .suspended(let directions): effects += suspend(directions)
         case .resumed(let directions): resume(directions)
         case .reconnect: reconnect(now)
-        case .pushing(let isPushing):
-            work?.pushes = isPushing
-            isPushAskedAgain = false
+        case .pushing:
+            if isPushDue(at: now) {
+                work?.pushes = true
+                isPushAskedAgain = false
+            }
+        case .pushingEnded(let pushes): work?.pushes = pushes
         case .pushed(let hasNewer):
             pushDue = isPushAskedAgain ? now : hasNewer ? now + options.pushDelay : nil
             isPushAskedAgain = false
@@ -109,6 +116,7 @@ struct SessionMachine: Sendable, Hashable {
         phase = .loading
         loadDue = now
         list += 1
+        isResetFutile = false
         self.pulls = pulls
         self.options = options
         for number in waits.keys where !(waits[number]?.pulls.isEmpty ?? true) {
@@ -278,6 +286,7 @@ struct SessionMachine: Sendable, Hashable {
         guard let work, work.list == list, work.pulls.contains(index), pulls.indices.contains(index) else { return [] }
         if isWhole { pulls[index].completed = now }
         pulls[index].obstacle = nil
+        if !pulls.contains(where: { isTooOld($0, now) }) { isResetFutile = false }
         pulls[index].due = pulls[index].isAskedAgain ? now : options.pullInterval.map { now + $0 }
         pulls[index].isAskedAgain = false
         for number in waits.keys where waits[number]?.begun.contains(index) == true {

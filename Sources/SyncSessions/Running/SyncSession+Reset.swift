@@ -28,6 +28,7 @@ extension SyncSession {
             }
         } catch let futile as FutileReset {
             send(.reset(asked: asked))
+            send(.resetGivenUp)
             send(.answered)
             failed(futile.pull, futile.cause)
             return
@@ -171,7 +172,7 @@ extension SyncSession {
     }
 
     /// Gives up what cannot end, and is done for nothing but the age of what was, because one of its pulls fails on its own: where
-    /// that is refused, or has brought nothing new since it failed before.
+    /// that is refused, or has brought nothing new since it failed before, while all pulls are answered.
     ///
     /// - Throws: ``FutileReset`` when it was given up.
     private func giveUpFutileReset(_ error: any Error, _ pulls: [SessionPull], _ context: SyncContext) async throws {
@@ -182,9 +183,8 @@ extension SyncSession {
             return (running.bringing, SessionFailure(error) == .permanent || running.standstill == standstill)
         }
         guard isStuck else { return }
-        if !error.isOfOnePull {
-            for pull in pulls { try await context.ask(pull.source, queryID: pull.queryID, options: pull.options) }
-        }
+        // A server that fails for a while fails on all of them.
+        for pull in pulls { try await context.ask(pull.source, queryID: pull.queryID, options: pull.options) }
         guard try await context.giveUpReset() else { return }
         running.withLock { ($0.standstill, $0.isResetFutile) = (nil, true) }
         throw FutileReset(pull: pull, cause: error)

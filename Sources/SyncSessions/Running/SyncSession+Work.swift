@@ -59,8 +59,9 @@ extension SyncSession {
     private func pushMeanwhile(_ context: SyncContext) async throws {
         guard isPushDueMeanwhile else { return }
         let pushes = running.withLock { $0.machine.work?.pushes ?? false }
-        send(.pushing(true))
-        defer { send(.pushing(pushes)) }
+        send(.pushing)
+        defer { send(.pushingEnded(pushes)) }
+        guard running.withLock({ $0.machine.work?.pushes ?? false }) else { return }
         try await push(context) { true }
     }
 

@@ -2,6 +2,7 @@ import DatasyncEmulator
 import OfflineSync
 import RemoteContract
 import SyncContract
+import Synchronization
 import Testing
 
 @Suite("Online tables of a server that takes rows out of a page after it has read it")
@@ -42,6 +43,25 @@ struct EmptyOnlinePageTests {
         var sizes: [Int] = []
         for try await page in try table.pages(table.query) { sizes.append(page.records.count) }
         #expect(sizes == [5, 0, 5, 5])
+    }
+
+    @Test("end with an error when pages without rows follow each other for ever")
+    func endless() async throws {
+        let requests = Mutex(0)
+        let world = try OnlineWorld(
+            .datasync,
+            answering: SyncWorld.StandIn { _, _ in
+                let count = requests.withLock { requests in
+                    requests += 1
+                    return requests
+                }
+                return .json(200, ["items": [], "count": 9, "nextLink": .string("$skip=\(count * 10)")])
+            }
+        )
+        let table = try world.context.remoteTable("TodoItem")
+        let error = await #expect(throws: RemoteError.self) { try await table.read(table.query) }
+        #expect(error?.code == .invalidResponse)
+        #expect(requests.withLock { $0 } <= 1_000)
     }
 
     @Test("end with an error behind an empty page whose link leads nowhere, as pulls do", arguments: ["x", "$skip=0"])
