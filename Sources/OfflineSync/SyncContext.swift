@@ -136,10 +136,13 @@ public final class SyncContext: Sendable {
     /// these are in the report and are not errors. They are not sent again until they are edited or resolved. A change
     /// on which the server fails may have been carried out: the next push looks at the row before it sends the change
     /// again, and after five pushes in a row that fail with the same status, all at the look or all at the change, it counts
-    /// as refused, whatever the server says with it. Changes made while the push runs wait for the next one.
+    /// as refused, whatever the server says with it; while the table itself does not answer, the push ends early instead.
+    /// Changes made while the push runs wait for the next one.
     ///
     /// When the push ends early, nothing further is sent, and what is under way is waited for and recorded; only
-    /// cancelling the task cancels it.
+    /// cancelling the task cancels it. A change at which two pushes have ended, by a 401 or a web page with a status of 400
+    /// to 499, counts as refused by the third when the table answers and the change gets the same once more: what stands
+    /// behind it would wait for ever.
     ///
     /// - Parameter tables: The tables whose changes are sent; all when none is given. Of a query, its table counts.
     /// - Returns: What was taken, and what was not.

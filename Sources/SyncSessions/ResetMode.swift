@@ -7,7 +7,8 @@ public import OfflineSync
 /// But for ``manual``, everything that the session keeps is brought anew beside what is here, which the app goes on using and
 /// changing meanwhile; nothing is sent until it is complete. Then, in one transaction, the fresh rows take the place of
 /// those of before, and changes that wait are held against them. Whatever ends the process in between leaves what was, and
-/// the next start goes on where it stopped. Rows of a kept table that none of the pulls brings are removed, unless a change
+/// the next start goes on where it stopped. What is done because of the time alone is given up when one of the pulls cannot end:
+/// then everything stays as it is. Rows of a kept table that none of the pulls brings are removed, unless a change
 /// waits for them, or they were kept where the server had none and nothing is discarded; tables that are not kept stay as they are, and are pulled from the beginning next time.
 public enum ResetMode: Sendable {
     /// Called before anything is brought. A process that ends before the fresh rows have begun to come calls it again.

@@ -14,7 +14,8 @@ public struct SessionOptions: Sendable {
 
     /// After how long without a complete pull of something that is kept that is done as well, before anything else is sent or
     /// pulled; nil for never. For servers that forget what was deleted some time ago: a device that was away for longer would
-    /// keep such rows for ever. While one of the pulls fails on its own, the others go on, and what is that old is brought by
+    /// keep such rows for ever. While one of the pulls fails on its own, which may show in the middle only and ends it then, the
+    /// others go on, and what is that old is brought by
     /// reconciling pulls (`PullOptions.reconciles`), but for tables of which a pull has parameters: those wait for that. With
     /// ``ResetMode/manual`` the session fails in any case.
     public var maximumOfflineTime: Duration?

@@ -15,7 +15,8 @@ public struct SessionPull: SyncSource {
     /// what the server has already dropped; where it says no order, `SyncOptions.order` does. `PullOptions.Order.pullOnly` is as
     /// `PullOptions.Order.pushFirst`: the session pushes by itself.
     ///
-    /// A bound makes parts of the pull, one behind the other, between which others have their turn. `PullOptions.maximumTime`
+    /// A bound makes parts of the pull, one behind the other, between which others have their turn; so does a change that is due
+    /// to be sent. `PullOptions.maximumTime`
     /// does not bound one that reconciles: it begins at the beginning each time, and would never come to an end.
     public var options: PullOptions
 

@@ -9,7 +9,7 @@ public struct PushReport: Sendable {
     public internal(set) var conflicts: [TableOperationError<Record>] = []
 
     /// Every change that the server refused, or on which it failed. The latter are sent again by the next push, five
-    /// times at most; the others wait to be edited or resolved.
+    /// times at most while the table answers; the others wait to be edited or resolved.
     public internal(set) var failures: [TableOperationError<Record>] = []
 
     /// How many changes were not sent because another one has to be settled first: a row waits for the insert of one that it
