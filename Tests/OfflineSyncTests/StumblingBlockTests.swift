@@ -123,6 +123,24 @@ struct StumblingBlockTests {
         }
     }
 
+    @Test(
+        "are no reason to lay anything aside where they are all that there are",
+        arguments: [page, .html(404, "<h1>404</h1>")]
+    )
+    func allBlocked(_ answer: EmulatorResponse) async throws {
+        try await world(answer) { world async throws in
+            let context = world.laptop.context
+            world.emulator.inject(.respond(answer, times: 999) { $0.method != "GET" })
+            for _ in 0..<12 {
+                #expect(try await syncErrorCode { _ = try await context.push() } == .pushAbortedNetwork)
+            }
+            #expect(try await context.operationErrors().isEmpty)
+            #expect(try await context.status().pending == 3)
+            world.emulator.clearFaults()
+            #expect(try await context.push().pushed == 3)
+        }
+    }
+
     @Test("that was answered once it is sent again is taken")
     func sentAgain() async throws {
         try await world(Self.page) { world async throws in

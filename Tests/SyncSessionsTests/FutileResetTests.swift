@@ -42,6 +42,16 @@ struct FutileResetTests {
         }
     }
 
+    /// Has another attempt made, and waits until it has ended.
+    private func attempt(_ device: SessionDevice) async {
+        await device.clock.sleeperComes { $0 >= .seconds(1) }
+        let count = device.line.requests.count
+        device.clock.advance(by: .seconds(300))
+        await device.line.requestsReach(count + 1)
+        await device.session.workEnds()
+        await device.backsOff()
+    }
+
     /// What was forgotten by the server is found when the pull succeeds again.
     private func succeedsInTheEnd(_ device: SessionDevice) async throws {
         let other = SessionDevice.emulator()
@@ -128,8 +138,7 @@ struct FutileResetTests {
         #expect(try await device.context.resetStage() == .begunForAge)
         device.line.set(.unreachable)
         for _ in 0..<3 {
-            device.clock.advance(by: .seconds(300))
-            await device.session.workEnds()
+            await attempt(device)
         }
         #expect(try await device.context.resetStage() == .begunForAge)
         #expect(emulator.texts().contains("milk") == false)
@@ -145,8 +154,7 @@ struct FutileResetTests {
         await device.backsOff()
         device.line.set(.status(500))
         for _ in 0..<4 {
-            device.clock.advance(by: .seconds(300))
-            await device.session.workEnds()
+            await attempt(device)
         }
         #expect(try await device.context.resetStage() == .begunForAge)
         try await succeedsInTheEnd(device)
@@ -180,8 +188,7 @@ struct FutileResetTests {
         for _ in 0..<4 {
             await device.backsOff()
             #expect(try await device.context.resetStage() == .begun)
-            device.clock.advance(by: .seconds(300))
-            await device.session.workEnds()
+            await attempt(device)
         }
         #expect(emulator.texts().contains("milk") == false)
         try await succeedsInTheEnd(device)

@@ -73,6 +73,11 @@ final class PushProgress: Sendable {
         state.withLock { $0.forbidden.release(inFlight, answer) }
     }
 
+    /// The only operation of the push, when something in front of the service has refused it.
+    func takeAlone() -> (InFlightOperation, PushAnswer)? {
+        state.withLock { $0.error == nil ? $0.forbidden.takeAlone() : nil }
+    }
+
     /// The end of a push in which the server has forbidden every change.
     var onlyAnswer: SyncError? { state.withLock { $0.forbidden.onlyAnswer } }
 }

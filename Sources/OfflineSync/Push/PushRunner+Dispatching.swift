@@ -18,6 +18,7 @@ extension PushRunner {
         await leaveWaiting(left.held, schema)
         progress.leave(inGroups: left.members)
         await sendWaiting(&left.window, schema)
+        await recordAlone(schema)
         await recording.flush()
         await removeMarks(of: left.window.unsent, schema)
         return progress.error
@@ -246,6 +247,16 @@ extension PushRunner {
             }
         }
         return isTaken
+    }
+
+    /// Records what was refused by something in front of the service, and was all that there was to be sent.
+    private func recordAlone(_ schema: StoreSchema) async {
+        guard let (operation, answer) = progress.takeAlone() else { return }
+        do {
+            _ = try await process(answer, of: operation, schema)
+        } catch {
+            progress.end(with: error)
+        }
     }
 
     /// Sends what waited for the ids of others, one after the other. Those that wait for each other are refused.

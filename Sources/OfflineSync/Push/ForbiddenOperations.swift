@@ -1,0 +1,61 @@
+internal import RemoteContract
+internal import SyncContract
+internal import SyncMachines
+
+/// The operations at the beginning of a push that the server has forbidden (403, or 401), or that something in front of it has
+/// refused, as long as nothing else was answered: then it is the user who may not write, or the way to the service, and no
+/// fault of the changes.
+struct ForbiddenOperations {
+    private var held: [(InFlightOperation, PushAnswer)] = []
+    private var hasOtherAnswers = false
+
+    /// Takes an answer in.
+    ///
+    /// - Returns: The earlier answers that are to be recorded now as well; nil when this one is not to be recorded either.
+    mutating func release(_ inFlight: InFlightOperation, _ answer: PushAnswer) -> [(InFlightOperation, PushAnswer)]? {
+        switch answer.answer {
+        // What takes a change back that was forbidden is forbidden as well, and says nothing about the others.
+        case .refused where inFlight.operation.isUndo: return []
+        case .refused where answer.isAboutRights && !hasOtherAnswers, .refused where answer.isPage && !hasOtherAnswers,
+            .failed where answer.isPage && !hasOtherAnswers:
+            held.append((inFlight, answer))
+            return nil
+        // Not sent, or not answered by the service.
+        case .refused where answer.error?.status == nil: return []
+        case .aborted: return []
+        case .taken, .shown, .absent, .hidden, .unfit, .refused, .storedUnderAnotherID, .failed:
+            hasOtherAnswers = true
+            defer { held = [] }
+            return held
+        }
+    }
+
+    /// The only operation of a push, when something in front of the service has refused it: it may be about that alone, and is to
+    /// be recorded.
+    mutating func takeAlone() -> (InFlightOperation, PushAnswer)? {
+        guard held.count == 1, held[0].1.isPage else { return nil }
+        return held.removeFirst()
+    }
+
+    /// The end of a push that got no other answer.
+    var onlyAnswer: SyncError? {
+        guard let answer = held.first?.1, let error = answer.error else { return nil }
+        guard !answer.isPage else { return SyncError(aborting: error) }
+        return SyncError(
+            .pushAbortedAuthentication,
+            "The server forbids every change; sign in as somebody who may write and push: nothing was lost.",
+            cause: error
+        )
+    }
+}
+
+extension PushAnswer {
+    /// Whether the service forbids it.
+    fileprivate var isAboutRights: Bool { error.map { [401, 403].contains($0.status) && !isPage } ?? false }
+
+    /// Whether a page of something in front of the service has taken its place.
+    fileprivate var isPage: Bool {
+        guard let error, let status = error.status else { return false }
+        return error.isWebPage || error.code == .notTheService && (400..<500).contains(status)
+    }
+}
