@@ -40,13 +40,14 @@ struct UntoldChangeTests {
 
     @Test("what a push that has ended early got done: whoever waits for that is told")
     func endedEarly() async throws {
-        let device = try SessionDevice(emulator)
+        // A store that tells nobody of changes by itself.
+        let device = try SessionDevice(emulator, InterruptedReads(try StoreSchema([todoTable, noteTable])))
         device.session.start(keeping: [device.table])
         try await device.session.wait(for: .both)
-        device.session.suspend(.upload)
+        device.line.set(.unreachable)
         try await device.add("a")
-        device.line.set(.held)
-        device.session.resume(.upload)
+        device.session.sync(.upload)
+        await device.backsOff()
         let waiting = Task { try await device.session.wait(for: .upload) }
         // Whoever waits from here on waits for the other one as well.
         while device.session.running.withLock({ $0.waiters.isEmpty }) { await Task.yield() }
@@ -60,7 +61,7 @@ struct UntoldChangeTests {
             }
             return count > 1 ? .status(502) : .answered
         }
-        device.session.sync(.upload)
+        device.clock.advance(by: .seconds(1))
         try await waiting.value
         #expect(emulator.texts() == ["a"])
         await device.session.close()
