@@ -232,6 +232,21 @@ struct SetAsideTests {
         )
     }
 
+    /// A laptop that has the item "a", and asks by its id for newer content, which no page brings; beside other rows that are new.
+    private func askingForNewer(
+        beside rows: [[String: JSONValue]] = [],
+        _ body: (SyncWorld, SyncWorld.Device) async throws -> Void
+    ) async throws {
+        try await SyncWorld.with(.datasync, age: 60_000) { world in
+            try await world.shareItem("a")
+            try await world.laptop.pull()
+            let newer: [String: JSONValue] = ["id": "a", "text": "newer", "updatedAt": "2020-01-01T00:00:00Z"]
+            try world.emulator.seed([newer] + rows, in: "TodoItem")
+            try await askByID(world.laptop)
+            try await body(world, world.laptop)
+        }
+    }
+
     @Test("what is asked for by id is asked for with the pull's parameters, too, before it counts as gone")
     func refetchedWithParameters() async throws {
         let answer = SyncWorld.StandIn { request, emulator in
@@ -307,15 +322,7 @@ struct SetAsideTests {
 
     @Test("what is asked for by id and refused once is asked for again")
     func refetchRefusedOnce() async throws {
-        try await SyncWorld.with(.datasync, age: 60_000) { world in
-            try await world.shareItem("a")
-            let laptop = world.laptop
-            try await laptop.pull()
-            try world.emulator.seed(
-                [["id": "a", "text": "newer", "updatedAt": "2020-01-01T00:00:00Z"]],
-                in: "TodoItem"
-            )
-            try await askByID(laptop)
+        try await askingForNewer { world, laptop in
             world.emulator.inject(
                 .respond(EmulatorResponse(422), times: 1) { $0.method == "GET" && $0.path.hasSuffix("/a") }
             )
@@ -329,18 +336,7 @@ struct SetAsideTests {
     /// The connection breaks off with this row only, which is no reason to do without the others.
     @Test("what is asked for by id and breaks off every time takes nothing from the others, and comes when it can")
     func refetchBreaksOff() async throws {
-        try await SyncWorld.with(.datasync, age: 60_000) { world in
-            try await world.shareItem("a")
-            let laptop = world.laptop
-            try await laptop.pull()
-            try world.emulator.seed(
-                [
-                    ["id": "a", "text": "newer", "updatedAt": "2020-01-01T00:00:00Z"],
-                    ["id": "b", "text": "bread"],
-                ],
-                in: "TodoItem"
-            )
-            try await askByID(laptop)
+        try await askingForNewer(beside: [["id": "b", "text": "bread"]]) { world, laptop in
             world.emulator.inject(.drop(times: 99) { $0.method == "GET" && $0.path.hasSuffix("/a") })
             let report = try await laptop.pull()
             #expect(report.notFetched == 1 && report.setAside.map(\.itemID) == ["a"])
@@ -355,15 +351,7 @@ struct SetAsideTests {
 
     @Test("a server that asks to come back later has nothing against the row: the pull ends", arguments: [408, 503])
     func refetchThrottled(_ status: Int) async throws {
-        try await SyncWorld.with(.datasync, age: 60_000) { world in
-            try await world.shareItem("a")
-            let laptop = world.laptop
-            try await laptop.pull()
-            try world.emulator.seed(
-                [["id": "a", "text": "newer", "updatedAt": "2020-01-01T00:00:00Z"]],
-                in: "TodoItem"
-            )
-            try await askByID(laptop)
+        try await askingForNewer { world, laptop in
             world.emulator.inject(
                 .respond(EmulatorResponse(status), times: 1) { $0.method == "GET" && $0.path.hasSuffix("/a") }
             )

@@ -168,8 +168,7 @@ extension PullRunner {
     /// Whether an item could not be had for a reason of its own. The answer to some breaks off every time, as if the
     /// connection had failed, or is a page of something in front of the service: then the table answers all the same.
     private func isAboutTheItem(_ error: RemoteError) async -> Bool {
-        let isPage = error.code == .notTheService && error.status.map { (400..<500).contains($0) } ?? false
-        guard error.code == .unreachable || isPage else {
+        guard error.code == .unreachable || error.code == .notTheService && error.isPageInFront else {
             return ![.throttled, .unauthorized, .notFound, .notTheService].contains(error.code)
         }
         return await confirms()

@@ -16,8 +16,7 @@ struct ForbiddenOperations {
         switch answer.answer {
         // What takes a change back that was forbidden is forbidden as well, and says nothing about the others.
         case .refused where inFlight.operation.isUndo: return []
-        case .refused where answer.isAboutRights && !hasOtherAnswers, .refused where answer.isPage && !hasOtherAnswers,
-            .failed where answer.isPage && !hasOtherAnswers:
+        case .refused where answer.mayBeAboutAll && !hasOtherAnswers, .failed where answer.isPage && !hasOtherAnswers:
             held.append((inFlight, answer))
             return nil
         // Not sent, or not answered by the service.
@@ -50,12 +49,9 @@ struct ForbiddenOperations {
 }
 
 extension PushAnswer {
-    /// Whether the service forbids it.
-    fileprivate var isAboutRights: Bool { error.map { [401, 403].contains($0.status) && !isPage } ?? false }
+    /// Whether it may be the user who may not write, or the way to the service.
+    fileprivate var mayBeAboutAll: Bool { isPage || [401, 403].contains(error?.status) }
 
     /// Whether a page of something in front of the service has taken its place.
-    fileprivate var isPage: Bool {
-        guard let error, let status = error.status else { return false }
-        return error.isWebPage || error.code == .notTheService && (400..<500).contains(status)
-    }
+    fileprivate var isPage: Bool { error?.isPageInFront ?? false }
 }

@@ -221,6 +221,12 @@ extension RemoteError {
     /// or what it refers to is not there. No version settles that, and nobody's row is to take its place.
     fileprivate var isAboutAnotherColumn: Bool { status == 409 && serverRecord == nil && cause == nil }
 
+    /// Whether a page of something in front of the service, with a status of 400 to 499, has taken the place of its answer.
+    var isPageInFront: Bool {
+        guard let status else { return false }
+        return isWebPage || code == .notTheService && (400..<500).contains(status)
+    }
+
     /// Whether an address without the table would have answered the same.
     var isPerhapsAboutTheAddress: Bool {
         switch code {

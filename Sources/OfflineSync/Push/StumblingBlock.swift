@@ -68,12 +68,7 @@ extension PushAnswer {
     /// front of one may refuse what is in a row, or say by a page of its own that there is no such row.
     var mayBeAboutTheChange: Bool {
         guard case .aborted = answer, let error else { return false }
-        switch error.code {
-        case .unauthorized: return !error.wasNotSent
-        case .refused: return error.isWebPage
-        case .notTheService: return error.status.map { (400..<500).contains($0) } ?? false
-        default: return false
-        }
+        return error.isPageInFront || error.code == .unauthorized && !error.wasNotSent
     }
 }
 

@@ -21,8 +21,6 @@ extension SyncSession {
         /// Which pull everything is brought anew by, and where that failed last.
         var bringing = 0
         var standstill: Standstill?
-        /// Whether bringing everything anew was given up since the start.
-        var isResetFutile = false
         var waiters: [Int: Waiter] = [:]
         var cancelledWaits: Set<Int> = []
         /// Those who wait for the work under way to end.

@@ -28,7 +28,6 @@ extension SyncSession {
             }
         } catch let futile as FutileReset {
             send(.reset(asked: asked))
-            send(.resetGivenUp)
             send(.answered)
             failed(futile.pull, futile.cause)
             return
@@ -74,7 +73,7 @@ extension SyncSession {
         _ options: SessionOptions
     ) async throws -> Bool {
         if try await context.resetStage() != .none { return true }
-        if running.withLock({ $0.isResetFutile }) { return false }
+        if running.withLock({ $0.machine.isResetFutile }) { return false }
         var isAnyTooOld = false
         for pull in pulls where !isAnyTooOld { isAnyTooOld = try await isTooOld(pull, context, options) }
         guard isAnyTooOld, open.contains(.download), !options.resetMode.isManual else { return isAnyTooOld }
@@ -186,7 +185,7 @@ extension SyncSession {
         // A server that fails for a while fails on all of them.
         for pull in pulls { try await context.ask(pull.source, queryID: pull.queryID, options: pull.options) }
         guard try await context.giveUpReset() else { return }
-        running.withLock { ($0.standstill, $0.isResetFutile) = (nil, true) }
+        send(.resetGivenUp) { $0.standstill = nil }
         throw FutileReset(pull: pull, cause: error)
     }
 

@@ -106,7 +106,7 @@ extension SyncSession {
             running.options = options
             running.set(nil)
             running.pullErrors = [:]
-            (running.standstill, running.isResetFutile) = (nil, false)
+            running.standstill = nil
             if running.listeners.isEmpty { running.listeners = listen(to: context) }
         }
     }
