@@ -125,7 +125,7 @@ struct StumblingBlockTests {
 
     @Test(
         "are no reason to lay anything aside where they are all that there are",
-        arguments: [page, .html(404, "<h1>404</h1>")]
+        arguments: [page, .html(400, "<h1>400</h1>"), .html(404, "<h1>404</h1>")]
     )
     func allBlocked(_ answer: EmulatorResponse) async throws {
         try await world(answer) { world async throws in
