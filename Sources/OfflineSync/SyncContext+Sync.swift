@@ -12,7 +12,8 @@ extension SyncContext {
         let tables = try store.schema.syncedTables.map { try table($0.name) }
         guard order != .pullFirst else {
             let pull = try await pull(tables, .init())
-            return SyncReport(push: pull.push ?? PushReport(), pull: pull)
+            if let push = pull.push { return SyncReport(push: push, pull: pull) }
+            return SyncReport(push: try await reportOfNothingSent(), pull: pull)
         }
         let push = try await push()
         do {
@@ -23,6 +24,14 @@ extension SyncContext {
             error.push = push
             throw error
         }
+    }
+
+    /// The report of a push that had nothing to send: what earlier ones have left is in it all the same.
+    private func reportOfNothingSent() async throws -> PushReport {
+        let schema = store.schema
+        var report = PushReport()
+        report.notTaken(try await store.read { try OperationErrorCoding.all(&$0, schema) })
+        return report
     }
 }
 

@@ -163,7 +163,18 @@ public final class SyncContext: Sendable {
 
     /// Sends the changes of some tables, or of all, as a part of something else when that is given.
     func push(_ names: Set<String>?, partOf whole: RequestCounter?) async throws -> PushReport {
-        let report = try await coordination.gate.withTurn {
+        do {
+            let report = try await pushInTurn(names, partOf: whole)
+            await delegate?.syncContext(self, didPush: report)
+            return report
+        } catch let error as SyncError {
+            if let report = error.push { await delegate?.syncContext(self, didPush: report) }
+            throw error
+        }
+    }
+
+    private func pushInTurn(_ names: Set<String>?, partOf whole: RequestCounter?) async throws -> PushReport {
+        try await coordination.gate.withTurn {
             try await checkReset()
             events.send(.pushStarted)
             do {
@@ -183,8 +194,6 @@ public final class SyncContext: Sendable {
                 throw error
             }
         }
-        await delegate?.syncContext(self, didPush: report)
-        return report
     }
 
     // MARK: Queue

@@ -192,18 +192,23 @@ struct ConflictPolicyTests {
         }
     }
 
-    @Test("a decision for an item that is edited while it is asked for is not carried out")
-    func editedMeanwhile() async throws {
+    @Test("the journal has both sides of a merge, and its numbers go on when it is cleared")
+    func mergeInJournal() async throws {
         try await conflict { world async throws in
-            let laptop = world.laptop
-            laptop.table.conflictPolicy = .merge { _ in
-                try await laptop.table.update(Record(id: "a", ["text": "newer"]))
-                return .takeServer
-            }
-            _ = try await laptop.context.push()
-            #expect(try await laptop.text("a") == "newer")
-            #expect(try await laptop.context.operations().map(\.state) == [.pending])
+            let (phone, laptop) = (world.phone, world.laptop)
+            laptop.context.conflictPolicy = .merge { .keepMerged($0.serverItem ?? Record(id: "a")) }
+            #expect(try await laptop.context.push().notTaken.isEmpty)
+            let first = try #require(try await laptop.context.journal().first)
+            #expect(first.decision == .keptMerged && first.givenUp?["text"] == "theirs")
+            #expect(first.givenUpChange?["text"] == "mine")
+            try await laptop.context.clearJournal()
             #expect(try await laptop.context.journal().isEmpty)
+            try await phone.pull()
+            try await phone.table.update(Record(id: "a", ["text": "theirs again"]))
+            _ = try await phone.context.push()
+            try await laptop.table.update(Record(id: "a", ["text": "mine again"]))
+            #expect(try await laptop.context.push().notTaken.isEmpty)
+            #expect(try await laptop.context.journal().map(\.id) == [first.id + 1])
         }
     }
 

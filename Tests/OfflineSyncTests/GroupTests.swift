@@ -33,6 +33,26 @@ struct GroupTests {
 
     private func queued() async throws -> [String] { try await context.operations().map(\.itemID) }
 
+    @Test("many in one call are kept together or not at all, although the closure goes on")
+    func partOfCall() async throws {
+        let todos = todos
+        try await todos.insert(["text": "there"], id: "c")
+        await #expect(throws: SyncError.self) {
+            try await context.write { tx in
+                let items = ["a", "b", "c"].map { Record(id: .string($0), ["text": "new"]) }
+                do { try tx.insert(contentsOf: items, into: todos) } catch is SyncError {}
+            }
+        }
+        #expect(try await queued() == ["c"])
+        #expect(try await todos.read("a") == nil)
+        try await context.write { tx in
+            // The first one alone has written nothing.
+            do { try tx.insert(contentsOf: [Record(id: "c", ["text": "new"])], into: todos) } catch is SyncError {}
+            try tx.insert(["text": "other"], id: "d", into: todos)
+        }
+        #expect(try await queued() == ["c", "d"])
+    }
+
     @Test("reach any number of tables, typed and untyped, and are read before they are committed")
     func tables() async throws {
         let (todos, lists) = (todos, lists)

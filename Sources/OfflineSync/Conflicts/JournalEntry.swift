@@ -37,8 +37,8 @@ public struct JournalEntry: Sendable, Hashable, Identifiable {
     /// did. Nil when there was none, or when its table has changed so that it cannot be read any more.
     public let givenUp: Record?
 
-    /// The changed row, which was given up as well, where it was deleted instead. Nil otherwise, and in entries of versions
-    /// that did not keep it.
+    /// The changed row as it was before it was decided about, where a merged one took its place or it was deleted instead.
+    /// Nil otherwise, and in entries of versions that did not keep it.
     public let givenUpChange: Record?
 }
 
@@ -53,6 +53,14 @@ extension JournalEntry.Decision {
             case .keepLocal: .keptLocal
             case .deleteInstead: .deletedInstead
             }
+    }
+
+    /// Whether the change went on as another one, beside what the server had.
+    var changesContent: Bool {
+        switch self {
+        case .keptMerged, .deletedInstead: true
+        case .keptMine, .tookServer, .discarded, .keptLocal: false
+        }
     }
 
     /// Whether it was the local change that was given up.

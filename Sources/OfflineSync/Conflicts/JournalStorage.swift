@@ -20,7 +20,7 @@ enum JournalStorage {
     ) throws -> JournalEntry {
         let decision = JournalEntry.Decision(resolution)
         let givenUp = decision.givesUpLocalChange ? error.item : error.serverItem
-        let givenUpChange = decision == .deletedInstead && error.kind != .delete ? error.item : nil
+        let givenUpChange = decision.changesContent && error.kind != .delete ? error.item : nil
         let entry = JournalEntry(
             id: try newestNumber(&transaction) + 1,
             date: date,
@@ -76,7 +76,11 @@ enum JournalStorage {
 
     /// Forgets all entries.
     static func removeAll(_ transaction: inout StoreTransaction) throws {
+        let number = try newestNumber(&transaction)
         try transaction.delete(entriesOfAllVersions)
+        // Later ones go on behind it: somebody may still show those that were read.
+        guard number > 0 else { return }
+        try ConfigurationTable.set(.journalEntry, "", key(number), ["value": "{}"], &transaction)
     }
 
     private static let entries = ConfigurationTable.query(.journalEntry, "")

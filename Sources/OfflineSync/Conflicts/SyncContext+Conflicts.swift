@@ -148,14 +148,15 @@ extension SyncTable where Item: Codable, Item.ID: RowID {
     }
 
     /// What the server did not take of this table, in the order of the operations. A row that the type cannot be made from
-    /// is nil in it.
+    /// is nil in it, and so is what is deleted: ``TableOperationError/item`` of a deletion, and
+    /// ``TableOperationError/serverItem`` when the row is deleted on the server.
     public func operationErrors() async throws -> [TableOperationError<Item>] {
         try await table.operationErrors().map(typed)
     }
 
     private func typed(_ error: TableOperationError<Record>) -> TableOperationError<Item> {
         let changed: SyncState = error.isConflict ? .conflicted : .failed
-        return error.mapped { record, isChange in
+        var typed = error.mapped { record, isChange -> Item? in
             do {
                 var record = record
                 record.syncState = isChange ? changed : .synced
@@ -165,6 +166,10 @@ extension SyncTable where Item: Codable, Item.ID: RowID {
                 return nil
             }
         }
+        // Nothing of a type says that it is deleted: a merge of it would bring it back.
+        if error.kind == .delete { typed.item = nil }
+        if error.isDeletedOnServer { typed.serverItem = nil }
+        return typed
     }
 
     private func untyped(_ error: TableOperationError<Item>) -> TableOperationError<Record> {

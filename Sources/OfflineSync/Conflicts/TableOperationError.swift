@@ -35,11 +35,13 @@ public struct TableOperationError<Item: Sendable>: Error, Sendable, Identifiable
     /// What the server said.
     public let message: String
 
-    /// What was sent, or would have been: the local row, or the row as it was when it was deleted.
+    /// What was sent, or would have been: the local row. Of a deletion: untyped the row as it was when it was deleted, as
+    /// an item of a type nil.
     public internal(set) var item: Item?
 
-    /// The server's row, possibly a tombstone; nil when the server has none or does not show it.
-    public let serverItem: Item?
+    /// The server's row; nil when the server has none or does not show it. When it is deleted there: untyped the tombstone,
+    /// as an item of a type nil.
+    public internal(set) var serverItem: Item?
 
     /// The server's row that the change is based on: the third side of a merge. Nil for inserts, and when it is not known.
     public internal(set) var baseItem: Item?

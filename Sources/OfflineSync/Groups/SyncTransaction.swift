@@ -19,7 +19,7 @@ public struct SyncTransaction: ~Copyable, SyncReading {
         let decoder: RecordDecoder
     }
 
-    /// What the store threw at a change: of that change a part may be there, so nothing of the group is kept.
+    /// What was thrown at a change of which a part may be there, so that nothing of the group is kept.
     private var failure: (any Error)?
 
     init(_ context: SyncContext, _ transaction: consuming StoreTransaction, isGroup: Bool) {
@@ -70,10 +70,14 @@ public struct SyncTransaction: ~Copyable, SyncReading {
     }
 
     /// Inserts many items. As ``SyncTable/insert(_:id:)``; an empty id is replaced by a new UUID.
+    ///
+    /// When one is refused behind others, nothing of the group is kept, even if the closure goes on.
     public mutating func insert(contentsOf items: some Sequence<Record>, into table: SyncTable<Record>) throws {
+        var isFirst = true
         for var item in items {
             if item.id == .string("") { item.id = .string(ItemID.make()) }
-            try change(table) { changes, group, transaction in
+            defer { isFirst = false }
+            try change(table, isPart: !isFirst) { changes, group, transaction in
                 try changes.insert(changes.itemID(item.id), &group, &transaction) {
                     item
                 } insertRow: {
@@ -93,7 +97,8 @@ public struct SyncTransaction: ~Copyable, SyncReading {
         try change(table) { try $0.delete(.string(id), version: version, &$1, &$2) }
     }
 
-    /// Deletes the rows that a query gives, here and with the next push on the server.
+    /// Deletes the rows that a query gives, here and with the next push on the server. When one is refused behind others,
+    /// nothing of the group is kept, even if the closure goes on.
     ///
     /// - Returns: How many there were.
     /// - Throws: As ``SyncTable/delete(_:version:)-(String,_)``; `StoreError` with code `tableNotFound`.
@@ -106,7 +111,7 @@ public struct SyncTransaction: ~Copyable, SyncReading {
         for id in ids {
             // One may have gone with another that was deleted before.
             if mayCascade, try read(id, in: table) == nil { continue }
-            try delete(id, from: table)
+            try change(table, isPart: id != ids.first) { try $0.delete(.string(id), version: nil, &$1, &$2) }
         }
         return ids.count
     }
@@ -125,15 +130,18 @@ public struct SyncTransaction: ~Copyable, SyncReading {
         try change(table) { try $0.revert(.string(id), &$2) }
     }
 
+    /// Makes a change. A part of a call that has made others before it takes these with it when it is refused.
     private mutating func change<Value>(
         _ table: SyncTable<Record>,
+        isPart: Bool = false,
         _ body: (LocalChanges, inout ChangeGroup, inout StoreTransaction) throws -> Value
     ) throws -> Value {
         try context.check(table)
         do {
             return try body(table.changes, &group, &transaction)
         } catch let error as SyncError {
-            // It was refused before anything was written.
+            // It was refused before anything of it was written.
+            if isPart { failure = error }
             throw error
         } catch {
             failure = error
@@ -161,12 +169,14 @@ extension SyncTransaction {
             var record = try coding.encoder.encode(item)
             if item.id.text.isEmpty { record.id = .string(ItemID.make()) }
             var stored = try add(record, into: table.table)
-            stored.syncState = .pending
+            stored.syncState = table.definition.isLocalOnly ? .synced : .pending
             return try coding.decoder.decode(Item.self, from: stored)
         }
     }
 
     /// Inserts many items. As ``SyncTable/insert(_:)``.
+    ///
+    /// When one is refused behind others, nothing of the group is kept, even if the closure goes on.
     public mutating func insert<Item: TableItem>(
         contentsOf items: some Sequence<Item>,
         into table: SyncTable<Item>
@@ -174,14 +184,16 @@ extension SyncTransaction {
         let (encoder, untyped) = (coding(of: table).encoder, table.table)
         // Such a store takes items without records in between.
         let backend = transaction.backend as? any ItemWriteBackend
+        var isFirst = true
         for item in items {
+            defer { isFirst = false }
             let id = item.id.text.isEmpty ? ItemID.make() : item.id.text
             func record() throws -> Record {
                 var record = try encoder.encode(item)
                 record.id = .string(id)
                 return record
             }
-            try change(untyped) { changes, group, transaction in
+            try change(untyped, isPart: !isFirst) { changes, group, transaction in
                 try reportingUnfitItems {
                     try changes.insert(id, &group, &transaction, record: record) { transaction in
                         if let backend { return try backend.insert(made: item, id: id, into: changes.table.name) }

@@ -13,13 +13,18 @@ struct OperationRows: TranslatedRows {
         // What cannot be read stays as it is, for verification to find.
         guard var operation = Self.readable(row, table.old) else { return .changed(changed) }
         let before = operation.change
-        operation.change.base = try before.base.map(table.translated)
-        operation.change.shown = try before.shown.map(table.translated)
-        operation.change.deletedRow = try before.deletedRow.map(table.translated)
-        operation.change.sent = try before.sent.flatMap { try Self.sent($0, table) }
+        // They are without local columns, and are completed by those of the row that is changed or deleted.
+        let remembered = before.deletedRow.map(table.localValues) ?? table.remembered(of: operation.itemID)
+        let local = remembered ?? Record(id: .string(operation.itemID))
+        operation.change.base = try before.base.map { try table.translated($0, local) }
+        operation.change.shown = try before.shown.map { try table.translated($0, local) }
+        operation.change.deletedRow = try before.deletedRow.map {
+            try table.translated($0, local, hasLocalColumns: true)
+        }
+        operation.change.sent = try before.sent.flatMap { try Self.sent($0, table, local) }
         if let base = before.base, !table.filledColumns.isEmpty, before.isKnownByContent(of: base) {
             // The server may fill its row or not, and its version is not known: both are the base.
-            operation.change.sent = try Self.sent(SentRequest(.update, content: base), table)
+            operation.change.sent = try Self.sent(SentRequest(.update, content: base), table, local)
         }
         guard operation.change != before else { return .changed(changed) }
         changed["properties"] = .bytes(try OperationPropertyCoding.properties(of: operation))
@@ -42,10 +47,11 @@ struct OperationRows: TranslatedRows {
     /// the columns that are filled, as the server may have filled them or not. They live and die together.
     static func sent(
         _ request: SentRequest<Record>,
-        _ table: TableMigration
+        _ table: TableMigration,
+        _ local: Record?
     ) throws -> [SentRequest<Record>] {
         guard let content = request.content else { return [request] }
-        let converted = try table.translated(content)
+        let converted = try table.translated(content, local)
         var asSent = converted
         let renamed = table.renamed(content)
         for column in table.new?.columns ?? [] {
@@ -93,7 +99,9 @@ struct ErrorRows: TranslatedRows {
             switch member.name {
             case "table": json.add("table", new.name)
             case "item", "serverItem":
-                if let item = try table.translated(member.value) { json.add(member.name, json: item) }
+                // The one is the row of this device, the other one the server's.
+                let item = try table.translated(member.value, hasLocalColumns: member.name == "item")
+                if let item { json.add(member.name, json: item) }
             default: json.add(member.name, json: member.value.text)
             }
         }

@@ -11,6 +11,9 @@ public import SyncContract
 /// columns have now, with the values that were sent and with those that the steps make of them: an answer that was lost
 /// before the migration is recognised after it, whether or not the server was migrated as well.
 ///
+/// A base, a row that was sent or one that the server has shown lacks the columns that are local. What a step fills is made
+/// from such a row together with those of the stored one. Nothing is filled in tombstones.
+///
 /// A step that would orphan a change that waits is refused: dropping a table of which changes wait, or a column in which a
 /// change that waits has set a value. Push first, with the tables of the version before. A value is waiting when the server's
 /// row, on which the change is based, has another one; of an insert every value is, one in a column that is declared local
@@ -19,11 +22,12 @@ public struct OperationTranslation: QueueTranslation {
     /// A translation. It keeps nothing.
     public init() {}
 
-    /// Refuses what would orphan changes that wait.
+    /// Refuses what would orphan changes that wait, and remembers what steps need of rows to translate the others.
     public func check(_ migration: SchemaMigration, _ reader: inout StoreReader) throws {
         var orphans = OrphanedChanges(migration)
         try orphans.find(&reader)
         try orphans.refuse()
+        try StoredLocalValues.remember(migration, &reader)
     }
 
     /// Translates everything, each row once.
@@ -97,17 +101,30 @@ extension TableDefinition {
 }
 
 extension TableMigration {
-    /// A row that an operation knows; nothing is made of one without values, which only names what was deleted.
-    func translated(_ row: Record) throws -> Record { row.names.isEmpty ? row : try self.row(row) }
+    /// A row that an operation knows; nothing is made of one without values, which only names what was deleted. What the stored
+    /// row has in local columns completes it for the steps.
+    func translated(_ row: Record, _ local: Record?, hasLocalColumns: Bool = false) throws -> Record {
+        guard !row.names.isEmpty else { return row }
+        return try self.row(row, completedBy: local, hasLocalColumns: hasLocalColumns)
+    }
 
-    /// A row in JSON; nil when it did not fit the table before.
-    func translated(_ node: JSONNode) throws -> String? {
-        let row: Record
+    /// A row in JSON, completed by what is remembered of its stored row if nothing else is given; nil when it did not fit the
+    /// table before.
+    func translated(_ node: JSONNode, _ local: Record? = nil, hasLocalColumns: Bool) throws -> String? {
+        guard let row = readable(node) else { return nil }
+        let local = local ?? row.id.stringValue.flatMap { remembered(of: $0) }
+        return try RecordCoding.object(translated(row, local, hasLocalColumns: hasLocalColumns))
+    }
+
+    /// A row in JSON, as it was before; nil when it did not fit the table.
+    func readable(_ node: JSONNode) -> Record? {
         do throws(RecordCodingError) {
-            row = try RecordCoding(old).record(node)
+            return try RecordCoding(old).record(node)
         } catch {
             return nil
         }
-        return try RecordCoding.object(translated(row))
     }
+
+    /// What is remembered of the local columns of an item's stored row; nil when nothing is.
+    func remembered(of itemID: String) -> Record? { rememberedValues[OperationCoding.itemKey(itemID, old)] }
 }

@@ -1,10 +1,11 @@
+internal import RecordJSON
 internal import SyncContract
 
 /// Finds the changes that wait and that a migration would leave without their table or column.
 struct OrphanedChanges {
     private let migration: SchemaMigration
     private let tables: [String: TableMigration]
-    private let droppedColumns: [String: [ColumnDefinition]]
+    private let droppedColumns: [String: [String]]
     private var found: [Place: (count: Int, rows: [String])] = [:]
 
     private struct Place: Hashable {
@@ -16,8 +17,8 @@ struct OrphanedChanges {
         self.migration = migration
         tables = Dictionary(migration.tables.map { ($0.old.name, $0) }) { first, _ in first }
         droppedColumns = tables.mapValues { table in
-            let names = Set(table.droppedColumns)
-            return table.new == nil ? [] : table.old.columns.filter { names.contains($0.name) && !$0.isLocal }
+            let local = Set(table.old.columns.filter(\.isLocal).map(\.name))
+            return table.new == nil ? [] : table.droppedColumns.filter { !local.contains($0) }
         }
     }
 
@@ -65,8 +66,18 @@ struct OrphanedChanges {
             let operation = OperationRows.readable(row, table.old), operation.kind != .delete, !operation.isUndo,
             let local = try reader.record(.string(operation.itemID), in: name)
         else { return [] }
-        return columns.filter { Self.waits(in: $0.name, of: local, over: operation.baseItem) }
-            .map { Place(table: name, column: $0.name) }
+        let row = Self.asKept(local, table.old)
+        return columns.filter { Self.waits(in: $0, of: row, over: operation.baseItem) }
+            .map { Place(table: name, column: $0) }
+    }
+
+    /// A row as a base is read: a value of a column that is not declared any more has lost its type there.
+    private static func asKept(_ row: Record, _ table: TableDefinition) -> Record {
+        do {
+            return try RecordCoding(table).record(JSONNode(parsing: RecordCoding.utf8(row)))
+        } catch {
+            return row
+        }
     }
 
     private static func waits(in column: String, of row: Record, over base: Record?) -> Bool {

@@ -47,8 +47,14 @@ struct SettingRows: TranslatedRows {
                 case .object(let members, _) = try JSONNode(parsing: Array(value.utf8))
             else { return .changed(named(row, new)) }
             var json = JSONWriter()
+            // The item is a row of this device, and completes what it is based on.
+            let whole = members.last { $0.name == "item" }.flatMap { table.readable($0.value) }
+            let local = whole.map(table.localValues)
             for member in members {
-                let item = ["item", "base"].contains(member.name) ? try table.translated(member.value) : nil
+                var item: String?
+                if ["item", "base"].contains(member.name) {
+                    item = try table.translated(member.value, local, hasLocalColumns: member.name == "item")
+                }
                 json.add(member.name, json: item ?? member.value.text)
             }
             var changed = named(row, new)
@@ -59,10 +65,11 @@ struct SettingRows: TranslatedRows {
             if let value = row["value"]?.stringValue, let memory = Self.readable(value, table.old), !memory.sent.isEmpty
             {
                 var translated = memory
+                let local = row["key"]?.stringValue.flatMap { table.rememberedValues[$0] }
                 translated.sent = try memory.sent.flatMap { request in
                     // What was kept over is a row of the server's, and one.
-                    guard request.kind == .none else { return try OperationRows.sent(request, table) }
-                    let row = try request.content.map(table.translated)
+                    guard request.kind == .none else { return try OperationRows.sent(request, table, local) }
+                    let row = try request.content.map { try table.translated($0, local) }
                     return [SentRequest(.none, content: row, version: request.version)]
                 }
                 changed["value"] = .string(try ItemMemoryStorage.text(of: translated))
@@ -106,7 +113,8 @@ struct SettingRows: TranslatedRows {
             switch member.name {
             case "table": json.add("table", new.name)
             case "givenUp", "givenUpChange":
-                if let item = try table.translated(member.value) { json.add(member.name, json: item) }
+                let item = try table.translated(member.value, hasLocalColumns: true)
+                if let item { json.add(member.name, json: item) }
             default: json.add(member.name, json: member.value.text)
             }
         }

@@ -28,7 +28,7 @@ struct PullMachine: Sendable {
 
     private var position: PullPosition
     private var positions = CycleDetector<PullPosition>(mostMeetings: 0)
-    private var pages = CycleDetector<Int>(mostMeetings: PullMachine.mostRepetitions)
+    private var pages = CycleDetector<PageContent>(mostMeetings: PullMachine.mostRepetitions)
     private var emptyPages = 0
     private var pagesWithoutNews = 0
     private var pagesBeyondCount = 0
@@ -65,7 +65,7 @@ struct PullMachine: Sendable {
         if emptyPages > Self.mostEmptyPages { throw .onlyEmptyPages(emptyPages) }
         if rows > 0 {
             pagesWithoutNews = hasNews ? 0 : pagesWithoutNews + 1
-            if pagesWithoutNews > 1 || pages.closesCircle(Self.digest(page)) { throw .repeatsRows }
+            if pagesWithoutNews > 1 || pages.closesCircle(PageContent(page)) { throw .repeatsRows }
         }
         if let count = page.totalCount {
             pagesBeyondCount = count > rows ? 0 : pagesBeyondCount + 1
@@ -90,20 +90,25 @@ struct PullMachine: Sendable {
         for row in page.setAside where seen?.insert(.string(row.id), in: table) == true { hasNews = true }
         return hasNews
     }
+}
 
-    /// The rows of a page in a number: their ids and versions, their content where they have no version.
-    private static func digest(_ page: PullPage) -> Int {
-        var hasher = Hasher()
-        for record in page.records {
-            guard let version = record.version else {
-                hasher.combine(record)
-                continue
+/// What tells a page from another one: the ids and versions of its rows, their content where they have no version. One
+/// page is kept at a time, and mostly the first row tells.
+private struct PageContent: Equatable, Sendable {
+    private let records: [Record]
+    private let setAside: [String]
+
+    init(_ page: PullPage) {
+        records = page.records
+        setAside = page.setAside.map(\.id)
+    }
+
+    static func == (one: Self, other: Self) -> Bool {
+        one.setAside == other.setAside
+            && one.records.elementsEqual(other.records) { one, other in
+                guard let version = one.version else { return one == other }
+                return one.id == other.id && other.version == version
             }
-            hasher.combine(record.id)
-            hasher.combine(version)
-        }
-        for row in page.setAside { hasher.combine(row.id) }
-        return hasher.finalize()
     }
 }
 

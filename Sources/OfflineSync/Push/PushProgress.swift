@@ -12,6 +12,7 @@ final class PushProgress: Sendable {
         var behind: Set<Int64> = []
         var leftInGroups: [Int64] = []
         var overtakenCount = 0
+        var notTaken: Set<Int64> = []
         var settlements: [Int64: Int] = [:]
     }
 
@@ -61,6 +62,12 @@ final class PushProgress: Sendable {
 
     /// Takes note of one of these.
     func leaveOvertaken() { state.withLock { $0.overtakenCount += 1 } }
+
+    /// The operations that the server did not take, and that nobody has settled while this push had them.
+    var notTaken: Set<Int64> { state.withLock { $0.notTaken } }
+
+    /// Takes note of one of them.
+    func leaveNotTaken(_ number: Int64) { state.withLock { _ = $0.notTaken.insert(number) } }
 
     /// How often this push has settled an operation.
     func settlements(of number: Int64) -> Int { state.withLock { $0.settlements[number] ?? 0 } }

@@ -19,8 +19,8 @@ public struct PushReport: Sendable {
     public internal(set) var waiting = 0
 
     /// How many changes something has overtaken: others had written the row, or the server has shown another row, each of the
-    /// five times that they were sent again; or the app edited them while they were sent, and the server did not take what
-    /// they were before. The next push sends them as they are.
+    /// five times that they were sent again; or the app edited or settled them while this push ran, and the server did not take
+    /// what they were before. The next push sends them as they are.
     public internal(set) var overtaken = 0
 
     /// How many requests were sent.
@@ -29,6 +29,12 @@ public struct PushReport: Sendable {
     /// Everything that the server did not take. Empty, with nothing ``waiting`` and nothing ``overtaken``: what was there when
     /// the push began is on the server.
     public var notTaken: [TableOperationError<Record>] { conflicts + failures }
+
+    /// Takes in everything that is stored about changes that were not taken.
+    mutating func notTaken(_ errors: [TableOperationError<Record>]) {
+        conflicts = errors.filter(\.isConflict)
+        failures = errors.filter { !$0.isConflict }
+    }
 }
 
 extension PushReport: CustomStringConvertible {

@@ -90,8 +90,9 @@ extension PushRunner {
     }
 
     private func chooseAhead(_ papers: inout PushDesk.Papers, _ schema: StoreSchema) {
+        guard papers.window.isToChooseAhead(through: papers.plan.last) else { return }
         let plan = papers.plan
-        papers.window.chooseAhead(through: plan.last) { size, before in
+        papers.window.chooseAhead { size, before in
             try await chooseAhead(plan, size, behind: before, schema)
         }
     }

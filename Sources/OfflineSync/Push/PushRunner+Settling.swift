@@ -28,9 +28,10 @@ extension PushRunner {
             try await store.read { try OperationErrorCoding.error(ofOperation: number, &$0, schema) }
         }
         guard let error = stored else { return false }
-        guard mayBeSettled(number), let decision = try await decision(about: error) else {
-            decisions.context?.events.send(.operationNotTaken(error))
-            return false
+        guard mayBeSettled(number) else { return notTaken(error) }
+        guard let decision = try await decision(about: error) else {
+            // Whoever was asked may have settled it, or edited the item, instead of answering.
+            return try await isOutOfDate(error, schema) ? overtaken(number) : notTaken(error)
         }
         let changes = LocalChanges(
             table: table,
@@ -59,12 +60,34 @@ extension PushRunner {
             if let entry { decisions.context?.events.send(.decided(entry)) }
             return true
         } catch let error as SyncError where error.code == .operationChanged {
-            // Somebody was faster, or edited the item: that is left as it is.
-            return false
+            // Somebody was faster, or edited the item: that is left as it is, and sent as it is by now.
+            return overtaken(number)
         } catch let failure where Self.isOfDecision(failure) {
             // Asked again they would decide the same, and no push would get beyond it.
             try await wasAsked(about: error)
+            _ = notTaken(error)
             throw failure
+        }
+    }
+
+    /// Tells that something stays as it was recorded.
+    private func notTaken(_ error: TableOperationError<Record>) -> Bool {
+        decisions.context?.events.send(.operationNotTaken(error))
+        return false
+    }
+
+    /// What the app has done about an operation while it was asked counts as settling it: there is a last time.
+    private func overtaken(_ number: Int64) -> Bool {
+        progress.settled(number)
+        return true
+    }
+
+    /// Whether an error is not there any more, because it was settled or its item was edited.
+    private func isOutOfDate(_ error: TableOperationError<Record>, _ schema: StoreSchema) async throws -> Bool {
+        try await uncancelled { [store] in
+            try await store.read {
+                try OperationErrorCoding.error(ofOperation: error.operationID, &$0, schema)?.id != error.id
+            }
         }
     }
 
@@ -83,9 +106,14 @@ extension PushRunner {
         do {
             if let decision = try await decisions.decision(about: refusal) { return decision }
         } catch {
-            if !Task.isCancelled { try await wasAsked(about: refusal) }
+            if !Task.isCancelled {
+                try await wasAsked(about: refusal)
+                _ = notTaken(refusal)
+            }
             throw error
         }
+        // A question that the cancelled push took back was no answer.
+        if refusal.isUnasked { try Task.checkCancellation() }
         try await wasAsked(about: refusal)
         return nil
     }

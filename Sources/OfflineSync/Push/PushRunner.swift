@@ -92,14 +92,20 @@ struct PushRunner {
         // Only an error of the engine has the report with it.
         if let ending, !(ending is SyncError) { throw ending }
         do {
-            let (errors, left) = try await store.read { reader in
+            let (errors, left, edited) = try await store.read { reader in
                 let left = try progress.leftInGroups.count { number in
                     try OperationQueue.operation(number, &reader, schema)?.isToSend ?? false
                 }
-                return (try OperationErrorCoding.all(&reader, schema), left)
+                let errors = try OperationErrorCoding.all(&reader, schema)
+                // What tells that these were not taken is gone when the app has edited or settled them since.
+                let edited = try progress.notTaken.subtracting(errors.map(\.operationID))
+                    .count { number in
+                        try OperationQueue.operation(number, &reader, schema).map { $0.isToSend && !$0.isUndo } ?? false
+                    }
+                return (errors, left, edited)
             }
-            report.conflicts = errors.filter(\.isConflict)
-            report.failures = errors.filter { !$0.isConflict }
+            report.notTaken(errors)
+            report.overtaken += edited
             // No error tells of these: what stands before them in their groups was made while the push ran, or is no more sent.
             if ending == nil, errors.isEmpty, report.waiting + report.overtaken == 0 { report.waiting = left }
         } catch {
@@ -212,7 +218,11 @@ struct PushRunner {
             next = try await again(inFlight, lookUp, schema)
             next?.repetitions = inFlight.repetitions + 1
         case .conflict, .hiddenConflict, .parked:
-            guard try await settle(inFlight.operation.id, inFlight.table, schema), !progress.isEnding else { break }
+            guard try await settle(inFlight.operation.id, inFlight.table, schema) else {
+                progress.leaveNotTaken(inFlight.operation.id)
+                break
+            }
+            guard !progress.isEnding else { break }
             next = try await again(inFlight, .notDone, schema)
         // What takes an earlier change back is none of the app's.
         case .again where !inFlight.operation.isUndo: progress.leaveOvertaken()

@@ -63,18 +63,22 @@ struct PushWindow {
         if wasFull, time > Self.time.most { size = max(size / 2, smallest) }
     }
 
-    /// Begins to choose what follows, once, when half of what was prepared has left and more may wait. Where a window is as
-    /// small as can be, requests take so long that the store does not matter, and rows would be shown as on their way too soon.
+    /// Whether to begin to choose what follows: once, when half of what was prepared has left and more may wait. Where a window
+    /// is as small as can be, requests take so long that the store does not matter, and rows would be shown as on their way
+    /// too soon.
     ///
-    /// - Parameters:
-    ///   - end: The number behind which nothing follows.
-    ///   - choose: Prepares as many operations as it is told behind others that have yet to leave.
+    /// - Parameter end: The number behind which nothing follows.
+    /// - Returns: Whether there is something to do ahead.
+    func isToChooseAhead(through end: Int64) -> Bool {
+        following == nil && isFull && count > smallest && operations.count <= count / 2 && last != end && unsent.isEmpty
+    }
+
+    /// Begins to choose what follows.
+    ///
+    /// - Parameter choose: Prepares as many operations as it is told behind others that have yet to leave.
     mutating func chooseAhead(
-        through end: Int64,
         _ choose: @escaping @Sendable (Int, [InFlightOperation]) async throws -> [InFlightOperation]
     ) {
-        guard following == nil, isFull, count > smallest, operations.count <= count / 2, last != end, unsent.isEmpty
-        else { return }
         let (size, before) = (size, Array(operations))
         following = Task(executorPreference: UncancelledWork.executor) { try await choose(size, before) }
     }

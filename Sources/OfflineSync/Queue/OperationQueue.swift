@@ -107,7 +107,8 @@ enum OperationQueue {
         try transaction.records(query(table.name))
             .compactMap { row in
                 let operation = try OperationCoding.operation(row, schema)
-                guard var deleted = operation.deletedItem else { return nil }
+                // Of a row that was not here there is nothing but its id.
+                guard var deleted = operation.deletedItem, !deleted.fields.isEmpty else { return nil }
                 deleted.syncState = SyncState(ofOperation: row)
                 return deleted
             }

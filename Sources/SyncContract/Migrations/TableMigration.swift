@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// What the steps of an opening make of one stored table.
 public struct TableMigration: Sendable {
     /// The table as it is stored.
@@ -7,6 +9,9 @@ public struct TableMigration: Sendable {
     public let new: TableDefinition?
 
     let steps: [(column: String, action: MigrationStep.ColumnAction)]
+
+    /// What is remembered of stored rows while the tables are written anew.
+    package let rememberedValues = RememberedValues()
 
     /// What a row of the table, or one that a waiting change knows of, is under the new declaration.
     ///
@@ -19,15 +24,97 @@ public struct TableMigration: Sendable {
             do {
                 try Self.apply(action, to: column, of: &row)
             } catch {
-                throw StoreError(
-                    .schemaMismatch,
-                    "Row '\(row.id)' of table '\(old.name)' cannot be migrated: the step for its column '\(column)' has"
-                        + " failed. Let the step give a value for every row; until then the store stays as it was.",
-                    cause: error
-                )
+                throw failure(of: column, in: row, error)
             }
         }
         return row
+    }
+
+    /// What a row is under the new declaration that a change keeps, and that may lack columns which the stored row has: what
+    /// is filled is made from the row with those columns, and they are absent again afterwards.
+    ///
+    /// Nothing is filled in a tombstone: its content is nobody's.
+    ///
+    /// - Parameters:
+    ///   - row: The row.
+    ///   - local: What the stored row has in local columns, as before the migration: see ``localValues(of:)``. Nil when it is
+    ///     not known; then a column whose closure throws stays as it is, as the closure may miss just these values.
+    ///   - hasLocalColumns: Whether the row is one of this device, with its local columns. Otherwise those are not filled.
+    /// - Returns: The row under the new declaration.
+    /// - Throws: As ``row(_:)``.
+    package func row(
+        _ row: Record,
+        completedBy local: Record?,
+        hasLocalColumns: Bool = false
+    ) throws(StoreError) -> Record {
+        guard !row.isDeleted else { return tombstone(row) }
+        var row = row
+        var rest = Record(id: row.id)
+        for column in old.allColumns { rest[column.name] = .null }
+        if let local { rest.merge(local) }
+        for name in row.names { rest[name] = nil }
+        for (index, step) in steps.enumerated() {
+            do {
+                guard case .fill(let value) = step.action else {
+                    try Self.apply(step.action, to: step.column, of: &row)
+                    try Self.apply(step.action, to: step.column, of: &rest)
+                    continue
+                }
+                var whole = rest
+                whole.merge(row)
+                let filled = try value(whole)
+                if hasLocalColumns || !isLocal(name(of: step.column, from: index)) {
+                    row[step.column] = filled
+                    rest[step.column] = nil
+                } else {
+                    rest[step.column] = filled
+                }
+            } catch {
+                if local == nil, case .fill = step.action { continue }
+                throw failure(of: step.column, in: row, error)
+            }
+        }
+        return row
+    }
+
+    /// What a stored row has, before the migration, in columns that are not declared to be the server's now. Of a column that
+    /// is dropped a store does not remember whether it was local.
+    package func localValues(of row: Record) -> Record {
+        row.selecting(
+            row.names.filter { column in
+                guard !SystemProperties.names.contains(column), row[column]?.isNull == false else { return false }
+                let current = name(of: column, from: 0)
+                guard let declared = new?.columns.first(where: { $0.name == current }) else { return true }
+                return declared.isLocal || old.columns.contains { $0.name == column && $0.isLocal }
+            }
+        )
+    }
+
+    /// A tombstone under the names that its columns have now. A value that its conversion does not take is left out.
+    private func tombstone(_ row: Record) -> Record {
+        var row = row
+        for (column, action) in steps {
+            if case .fill = action { continue }
+            do {
+                try Self.apply(action, to: column, of: &row)
+            } catch {
+                row[column] = nil
+            }
+        }
+        return row
+    }
+
+    private func isLocal(_ name: String?) -> Bool {
+        new?.columns.contains { $0.name == name && $0.isLocal } ?? false
+    }
+
+    private func failure(of column: String, in row: Record, _ cause: any Error) -> StoreError {
+        StoreError(
+            .schemaMismatch,
+            "Row '\(row.id)' of table '\(old.name)' cannot be migrated: the step for its column '\(column)' has"
+                + " failed. Let the step give a value for every row; until then the store stays as it was.",
+            cause: cause
+        )
     }
 
     /// The row of a request that has left, as it left, under the names that its columns have now.
@@ -39,8 +126,17 @@ public struct TableMigration: Sendable {
         return row
     }
 
-    /// The names of the stored columns that are dropped.
-    package var droppedColumns: [String] { old.columns.map(\.name).filter { name(of: $0, from: 0) == nil } }
+    /// The names of the stored columns that are dropped: those among them as well that were not declared last, and of which
+    /// the rows still have values.
+    package var droppedColumns: [String] {
+        var names = old.columns.map(\.name)
+        for (index, step) in steps.enumerated() {
+            guard case .drop = step.action else { continue }
+            let name = storedName(of: step.column, before: index)
+            if !names.contains(name) { names.append(name) }
+        }
+        return names.filter { name(of: $0, from: 0) == nil }
+    }
 
     /// The names that the stored columns have now, and those of the columns that are filled.
     package var knownColumns: Set<String> {
@@ -65,6 +161,15 @@ public struct TableMigration: Sendable {
         return name
     }
 
+    /// What a column was called before the steps up to one.
+    private func storedName(of column: String, before index: Int) -> String {
+        var name = column
+        for (column, action) in steps[..<index].reversed() {
+            if case .rename(let other) = action, other == name { name = column }
+        }
+        return name
+    }
+
     private static func apply(
         _ action: MigrationStep.ColumnAction,
         to column: String,
@@ -84,4 +189,16 @@ public struct TableMigration: Sendable {
         row[column] = nil
         row[name] = value
     }
+}
+
+/// What rows have in local columns, by the ids of their items in the form that their table compares ids by: kept from
+/// before a table is written anew until what waits is translated.
+package final class RememberedValues: Sendable {
+    private let rows = Mutex<[String: Record]>([:])
+
+    /// What was remembered of a row; nil when nothing was.
+    package subscript(itemKey: String) -> Record? { rows.withLock { $0[itemKey] } }
+
+    /// Remembers values of a row.
+    package func remember(_ values: Record, of itemKey: String) { rows.withLock { $0[itemKey] = values } }
 }

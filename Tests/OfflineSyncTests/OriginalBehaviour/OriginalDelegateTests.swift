@@ -73,6 +73,16 @@ struct OriginalDelegateTests {
         #expect(try await world.context.push().pushed == 2, "it is held weakly")
     }
 
+    @Test("is told of the end of a push that the network has ended, with what was done before")
+    func ended() async throws {
+        try await makeConflict()
+        try await world.todos.insert(TodoItem(id: "b", text: "b"))
+        world.emulator.inject(.respond(EmulatorResponse(503)) { $0.method == "POST" })
+        let delegate = Delegate()
+        await #expect(throws: SyncError.self) { _ = try await push(delegate) }
+        #expect(delegate.calls.withLock(\.self).last == "pushed 0, not 1")
+    }
+
     @Test("settles a conflict in the push, which is then not in the report")
     func handled() async throws {
         try await makeConflict()

@@ -1,0 +1,200 @@
+import DatasyncEmulator
+import DatasyncHTTP
+import OfflineSync
+import SyncContract
+import Synchronization
+import Testing
+
+@Suite("Conflicts about which somebody does something else than answer while a push asks")
+struct SettledMeanwhileTests {
+    private func conflict(_ body: (SyncWorld) async throws -> Void) async throws {
+        try await SyncWorld.with(.datasync) { world in
+            try await world.shareItem()
+            try await world.phone.table.update(Record(id: "a", ["text": "theirs"]))
+            _ = try await world.phone.context.push()
+            try await world.laptop.table.update(Record(id: "a", ["text": "mine"]))
+            try await body(world)
+        }
+    }
+
+    @Test("a decision for an item that is edited while it is asked for is not carried out, and asked for again")
+    func editedMeanwhile() async throws {
+        try await conflict { world async throws in
+            let laptop = world.laptop
+            let asked = Mutex<[String?]>([])
+            laptop.table.conflictPolicy = .merge { conflict in
+                let count = asked.withLock { asked in
+                    asked.append(conflict.item?["text"]?.stringValue)
+                    return asked.count
+                }
+                if count == 1 { try await laptop.table.update(Record(id: "a", ["text": "newer"])) }
+                return count == 1 ? .takeServer : .keepMine
+            }
+            let report = try await laptop.context.push()
+            #expect(asked.withLock { $0 } == ["mine", "newer"])
+            #expect(report.pushed == 1 && report.notTaken.isEmpty && report.overtaken == 0)
+            #expect(world.onServer() == ["a": "newer"])
+            #expect(try await laptop.context.journal().map(\.givenUp?["text"]) == ["theirs"])
+        }
+    }
+
+    @Test("somebody who edits the item whenever he is asked is not asked for ever, and the report says so")
+    func editedAlways() async throws {
+        try await conflict { world async throws in
+            let laptop = world.laptop
+            let asked = Mutex(0)
+            laptop.table.conflictPolicy = .merge { _ in
+                let count = asked.withLock { asked in
+                    asked += 1
+                    return asked
+                }
+                try await laptop.table.update(Record(id: "a", ["text": .string("newer \(count)")]))
+                return .takeServer
+            }
+            let report = try await laptop.context.push()
+            #expect(asked.withLock { $0 } <= 6)
+            #expect(try await laptop.text("a")?.hasPrefix("newer") == true)
+            #expect(report.conflicts.count + report.overtaken == 1, "\(report)")
+        }
+    }
+
+    private final class Settling: SyncContextDelegate {
+        func syncContext(
+            _ context: SyncContext,
+            resolve error: TableOperationError<Record>
+        ) async throws -> ConflictResolution<Record>? {
+            try await context.resolve(error, with: .keepMine)
+            return nil
+        }
+    }
+
+    @Test("a delegate that settles it itself has it sent, and nobody is told that it was not taken")
+    func settledByDelegate() async throws {
+        try await conflict { world async throws in
+            let (context, delegate) = (world.laptop.context, Settling())
+            context.delegate = delegate
+            var events = context.events.makeAsyncIterator()
+            let report = try await context.push()
+            #expect(report.pushed == 1 && report.notTaken.isEmpty && report.overtaken == 0)
+            #expect(world.onServer() == ["a": "mine"])
+            var lines: [String] = []
+            while lines.last?.hasPrefix("push ended") != true, let event = await events.next() {
+                if case .operationNotTaken = event { Issue.record("it was settled") }
+                lines.append(event.logLine)
+            }
+            withExtendedLifetime(delegate) {}
+        }
+    }
+
+    @Test("an edit of a change that was in conflict before, while others are sent, is in the report")
+    func editedWhileOthersAreSent() async throws {
+        try await conflict { world async throws in
+            let laptop = world.laptop
+            try await laptop.table.insert(["text": "other"], id: "b")
+            laptop.server.intercept(
+                .whileUnderWay {},
+                .whileUnderWay { try await laptop.table.update(Record(id: "a", ["text": "newer"])) }
+            )
+            let report = try await laptop.context.push()
+            #expect(report.pushed == 1 && report.notTaken.isEmpty)
+            #expect(report.overtaken == 1, "it is neither on the server nor among the errors: \(report)")
+        }
+    }
+
+    @Test("an answer of nil from a question that was cancelled with the push is none: it is asked again")
+    func cancelledWithoutAnswer() async throws {
+        try await conflict { world async throws in
+            let context = world.laptop.context
+            context.conflictPolicy = .merge { _ in
+                unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() }
+                return nil
+            }
+            let push = Task { [context] in try await context.push() }
+            await #expect(throws: CancellationError.self) { _ = try await push.value }
+            context.conflictPolicy = .merge { _ in .takeServer }
+            #expect(try await context.push().notTaken.isEmpty)
+            #expect(try await world.laptop.text("a") == "theirs")
+        }
+    }
+
+    @Test("a closure that throws leaves a conflict, which is told")
+    func toldWhenItThrows() async throws {
+        struct Failure: Error {}
+        try await conflict { world async throws in
+            let context = world.laptop.context
+            context.conflictPolicy = .merge { _ in throw Failure() }
+            var events = context.events.makeAsyncIterator()
+            await #expect(throws: Failure.self) { _ = try await context.push() }
+            var told = 0
+            while let event = await events.next() {
+                if case .operationNotTaken = event { told += 1 }
+                if event.logLine.hasPrefix("push ended") { break }
+            }
+            #expect(told == 1)
+        }
+    }
+
+    @Test(
+        "a sync names what earlier pushes have left, in whichever order it goes",
+        arguments: [PullOptions.Order.pushFirst, .pullFirst]
+    )
+    func namedInBothOrders(_ order: PullOptions.Order) async throws {
+        try await conflict { world async throws in
+            let laptop = world.laptop
+            _ = try await laptop.context.push()
+            var options = SyncOptions()
+            options.order = order
+            let context = SyncContext(store: laptop.store, remote: laptop.server, options: options)
+            #expect(try await context.sync().notTaken.map(\.itemID) == ["a"])
+        }
+    }
+
+    private struct Todo: SyncItem {
+        var id = ""
+        var text = ""
+        var version: String?
+    }
+
+    @Test("a merge of items brings back nothing that either side has deleted", arguments: [true, false])
+    func deletedOnOneSide(_ isDeletedHere: Bool) async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let (phone, laptop) = (world.phone, world.laptop)
+            try await world.shareItem()
+            if isDeletedHere {
+                try await phone.table.update(Record(id: "a", ["text": "theirs"]))
+                try await laptop.table.delete("a")
+            } else {
+                try await phone.table.delete("a")
+                try await laptop.table.update(Record(id: "a", ["text": "mine"]))
+            }
+            _ = try await phone.context.push()
+            let todos = try laptop.context.table("TodoItem", of: Todo.self)
+            // As the article prints it.
+            todos.conflictPolicy = .merge { conflict in
+                guard var merged = conflict.serverItem, let mine = conflict.item else { return .takeServer }
+                if mine.text != conflict.baseItem?.text { merged.text = mine.text }
+                return .keepMerged(merged)
+            }
+            #expect(try await laptop.context.push().notTaken.isEmpty)
+            #expect(world.onServer() == (isDeletedHere ? ["a": "theirs"] : [:]))
+            #expect(try await laptop.text("a") == (isDeletedHere ? "theirs" : nil))
+        }
+    }
+
+    @Test("errors show no item of a type for what is deleted, and the row to those who ask for rows")
+    func deletedInErrors() async throws {
+        try await SyncWorld.with(.datasync) { world in
+            let (phone, laptop) = (world.phone, world.laptop)
+            try await world.shareItem()
+            try await phone.table.delete("a")
+            _ = try await phone.context.push()
+            try await laptop.table.update(Record(id: "a", ["text": "mine"]))
+            _ = try await laptop.context.push()
+            let typed = try await laptop.context.table("TodoItem", of: Todo.self).operationErrors()
+            #expect(typed.map(\.item?.text) == ["mine"] && typed.allSatisfy { $0.serverItem == nil })
+            #expect(typed.map(\.isDeletedOnServer) == [true])
+            let rows = try await laptop.context.operationErrors()
+            #expect(rows.allSatisfy { $0.serverItem?.isDeleted == true })
+        }
+    }
+}
